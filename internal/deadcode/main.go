@@ -102,7 +102,7 @@ func findDead(analysis string) ([]string, error) {
 	excused := slices.Clone(forTests)
 	for _, f := range append(inPrograms, inTests...) {
 		file := strings.TrimPrefix(f.Position.File, here+"/")
-		// An example without output is compiled and not run.
+		// An example without output is compiled but not run.
 		if strings.HasPrefix(f.Name, "Example") && strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -114,7 +114,7 @@ func findDead(analysis string) ([]string, error) {
 		dead = append(dead, fmt.Sprintf("%s:%d: nothing calls %s", file, f.Position.Line, f.Name))
 	}
 	for _, name := range excused {
-		dead = append(dead, "internal/deadcode: forTests needs no "+name)
+		dead = append(dead, "internal/deadcode: remove "+name+" from forTests, it has other callers or is gone")
 	}
 	slices.Sort(dead)
 	return slices.Compact(dead), nil
@@ -151,7 +151,8 @@ func (p pkg) forUsers() bool {
 }
 
 // writeUser makes a module in dir whose program uses every exported function and
-// type of the packages. Values in an interface count as used with all their exported methods.
+// type of the packages. A value in an interface counts as a use of all its
+// exported methods.
 func writeUser(dir string, packages []pkg) error {
 	var imports, uses strings.Builder
 	for i, p := range packages {
@@ -175,7 +176,7 @@ func writeUser(dir string, packages []pkg) error {
 	if err != nil {
 		return err
 	}
-	// The requirements are those of the module, which has none of its own.
+	// The program has only the requirements of the module.
 	text := strings.Replace(string(mod), "module "+module, "module "+user, 1) +
 		fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %[1]s => %s\n", module, here)
 	sum, err := os.ReadFile("go.sum")
@@ -191,8 +192,8 @@ func writeUser(dir string, packages []pkg) error {
 	return nil
 }
 
-// exported returns a format of an expression for each function and type; the
-// package is its number.
+// exported returns a format of an expression for each function and type. Its
+// argument is the number of the package.
 func (p pkg) exported() ([]string, error) {
 	var uses []string
 	for _, name := range p.GoFiles {
@@ -220,8 +221,8 @@ func (p pkg) exported() ([]string, error) {
 	return uses, nil
 }
 
-// instance returns the types for one instance of something generic, false when
-// its parameters are not any.
+// instance returns the types for one instance of a generic declaration, false if
+// its parameters have other constraints than any.
 func instance(params *ast.FieldList) (types string, ok bool) {
 	if params.NumFields() == 0 {
 		return "", true
@@ -243,7 +244,7 @@ type unreachable struct {
 	}
 }
 
-// run returns what the analysis reports of some packages.
+// run returns the reports of the analysis about some packages.
 func run(dir, analysis string, of func(path string) bool, args ...string) ([]unreachable, error) {
 	out, err := output(dir, "go", append([]string{"run", analysis, "-json", "-filter", "^" + module + "(/|$)"}, args...)...)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package envelope reads what every party that handles JSON-RPC messages needs to
-// know of them: the method, the id and the session. The text is checked on the
-// way, once.
+// Package envelope reads the parts of a JSON-RPC message that every party needs:
+// the method, the id and the session. It checks the text on the way, once.
 package envelope
 
 import (
@@ -10,20 +9,20 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// Envelope is what a message says of itself. Its slices alias the message,
+// Envelope is what a message says about itself. Its slices alias the message,
 // except strings that are written with escapes.
 type Envelope struct {
-	Version   bool            // "jsonrpc":"2.0" is there
-	Method    []byte          // nil when absent
-	ID        json.RawMessage // raw; nil when absent
-	Params    json.RawMessage // raw; nil when absent
-	Result    json.RawMessage // raw; nil when absent
-	Error     json.RawMessage // raw; nil when absent
-	SessionID []byte          // of the params or the result; nil when absent
-	Problem   string          // what makes it something other than a message; "" when nothing does
+	Version   bool            // "jsonrpc":"2.0" is present
+	Method    []byte          // nil if absent
+	ID        json.RawMessage // raw; nil if absent
+	Params    json.RawMessage // raw; nil if absent
+	Result    json.RawMessage // raw; nil if absent
+	Error     json.RawMessage // raw; nil if absent
+	SessionID []byte          // of the params or the result; nil if absent
+	Problem   string          // why it is not a message; "" if it is one
 }
 
-// What a message is not.
+// Reasons why a text is not a message.
 const (
 	isBatch     = "JSON-RPC batches are not supported"
 	isNotObject = "not an object"
@@ -52,8 +51,8 @@ func Parse(msg []byte) (e Envelope, err error) {
 }
 
 // Read checks that the text of d is one JSON value, and reads the envelope. The
-// error is a *jx.Error that says why it is not JSON. What could be read is in e
-// in any case.
+// error is a *jx.Error that says why it is not JSON. Even then e holds what could
+// be read.
 func (e *Envelope) Read(d *jx.Dec) error {
 	*e = Envelope{}
 	switch d.Peek() {
@@ -113,7 +112,7 @@ func (e *Envelope) members(d *jx.Dec) {
 	}
 }
 
-// session passes over params or a result and notes their session.
+// session skips params or a result and notes their session.
 func (e *Envelope) session(d *jx.Dec) {
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
@@ -125,7 +124,7 @@ func (e *Envelope) session(d *jx.Dec) {
 	}
 }
 
-// problem notes what is wrong; the first counts.
+// problem notes what is wrong; the first problem counts.
 func (e *Envelope) problem(text string) {
 	if e.Problem == "" {
 		e.Problem = text
@@ -138,7 +137,7 @@ func (e *Envelope) IsRequest() bool { return e.Method != nil && e.ID != nil }
 // IsAnswer reports whether the message is the answer to a request.
 func (e *Envelope) IsAnswer() bool { return e.Method == nil && e.ID != nil }
 
-// Session returns the sessionId of the params, "" when there is none.
+// Session returns the sessionId of the params, "" if there is none.
 func (e *Envelope) Session() string {
 	if e.Params == nil {
 		return ""
@@ -146,7 +145,7 @@ func (e *Envelope) Session() string {
 	return string(e.SessionID)
 }
 
-// NewSession returns the sessionId of the result, "" when there is none.
+// NewSession returns the sessionId of the result, "" if there is none.
 func (e *Envelope) NewSession() string {
 	if e.Result == nil {
 		return ""
@@ -154,8 +153,7 @@ func (e *Envelope) NewSession() string {
 	return string(e.SessionID)
 }
 
-// Key returns the id as a map key: its text, "" when there is none or it is
-// null.
+// Key returns the id as a map key: its text, "" if there is none or it is null.
 func (e *Envelope) Key() string {
 	if e.ID == nil || e.ID[0] == 'n' {
 		return ""

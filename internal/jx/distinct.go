@@ -1,6 +1,6 @@
 package jx
 
-// Distinct reports why text is not one JSON value in which no object has a
+// Distinct returns an error unless text is one JSON value in which no object has a
 // member twice.
 func Distinct(text []byte) error {
 	var d Dec
@@ -10,8 +10,8 @@ func Distinct(text []byte) error {
 	return d.Err()
 }
 
-// distinct is Skip for text that somebody else reads later: no object in it may
-// have a member twice, because readers differ in which of the two they take.
+// distinct is Skip for text that another program reads later: no object in it may
+// have a member twice, because readers differ in which of the two they use.
 func (d *Dec) distinct() {
 	switch d.Peek() {
 	case '{':

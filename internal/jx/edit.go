@@ -1,13 +1,13 @@
 package jx
 
-// Edit is a text of which some parts are replaced, from the front to the back.
+// Edit replaces parts of a text, from front to back.
 type Edit struct {
 	Source []byte
 	out    []byte
 	copied int // Source[:copied] is in out
 }
 
-// Replace puts text in the place of Source[from:to].
+// Replace replaces Source[from:to] with text.
 func (e *Edit) Replace(from, to int, text []byte) {
 	e.out = append(append(e.out, e.Source[e.copied:from]...), text...)
 	e.copied = to
@@ -16,8 +16,7 @@ func (e *Edit) Replace(from, to int, text []byte) {
 // Changed reports whether a part has been replaced.
 func (e *Edit) Changed() bool { return e.copied > 0 || e.out != nil }
 
-// Result returns the text with its replacements: Source itself when there are
-// none.
+// Result returns the text with its replacements: Source itself if there are none.
 func (e *Edit) Result() []byte {
 	if !e.Changed() {
 		return e.Source

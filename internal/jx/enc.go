@@ -16,7 +16,7 @@ const hexdigits = "0123456789abcdef"
 // U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0 // of what is not written yet
+	start := 0 // of the part that is not written yet
 	for i := 0; ; {
 		for i+8 <= len(s) {
 			m := marks(word(s, i), tops)
@@ -94,10 +94,10 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, format, -1, 64)
 }
 
-// AppendRaw appends JSON text, or null when there is none. Text that is not one
-// JSON value, or has an object with a member twice, becomes a fault, because it
-// could change the meaning of the message around it. Line ends, which can only
-// be space between tokens, become spaces: messages are lines.
+// AppendRaw appends JSON text, or null if there is none. Text that is not one JSON
+// value, or has an object with a member twice, becomes a fault, because it could
+// change the meaning of the message around it. Line ends, which can only be space
+// between tokens, become spaces, because a message is one line.
 func AppendRaw(dst, raw []byte) []byte {
 	if len(raw) == 0 {
 		return append(dst, "null"...)
@@ -138,9 +138,9 @@ func Comma(dst []byte) []byte {
 	return dst
 }
 
-// AppendMembers appends the members of the object text obj. The object around
-// them declares some names, separated by spaces, which obj may not use: the
-// member would be there twice, and readers differ in which of the two they take.
+// AppendMembers appends the members of the object text obj. The object around them
+// declares some names, separated by spaces, which obj must not use: the member
+// would occur twice, and readers differ in which of the two they use.
 func AppendMembers(dst, obj []byte, declared string) []byte {
 	written(dst)
 	if len(obj) == 0 {
@@ -169,7 +169,7 @@ func AppendMembers(dst, obj []byte, declared string) []byte {
 	return append(dst[:at], dst[at+1:len(dst)-1]...)
 }
 
-// Apart checks the members of text from at on, those of a variant. They may not
+// Apart checks the members of a variant, which start at at in text. They must not
 // use the names that the object around them declares; see AppendMembers.
 //
 //go:noinline

@@ -13,11 +13,11 @@ type code uint8
 const (
 	ok code = iota
 
-	// The text is not JSON as the protocol wants it. Never forgiven.
+	// The text is not JSON as the protocol requires it. Never forgiven.
 	syntax
 	tooDeep
 	badUTF8
-	duplicate // readers differ in which of the two they take
+	duplicate // readers differ in which of the two they use
 
 	// The text is JSON but does not fit the type.
 	wrongType
@@ -28,7 +28,7 @@ const (
 	foreign
 )
 
-// Error says what did not fit and where.
+// Error says what did not fit, and where.
 type Error struct {
 	Pointer string // JSON pointer of the value, e.g. /update/content/1/path; empty when Syntax
 	Offset  int    // bytes before it
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	return e.Pointer + ": " + e.Msg
 }
 
-// Err returns the first failure as an *Error, nil when there was none.
+// Err returns the first failure as an *Error, nil if there was none.
 func (d *Dec) Err() error {
 	if d.code == ok {
 		return nil
@@ -101,11 +101,11 @@ func kind(c byte) string {
 	return "number"
 }
 
-// fail records a failure at the value the cursor is on.
+// fail records a failure at the value at the cursor.
 func (d *Dec) fail(c code, detail string) { d.failAt(d.p, c, detail) }
 
-// failAt records a failure of the value that starts at offset at. The cursor is
-// on that value, or behind it.
+// failAt records a failure of the value that starts at offset at. The cursor is on
+// that value, or after it.
 //
 //go:noinline
 func (d *Dec) failAt(at int, c code, detail string) {
@@ -114,7 +114,7 @@ func (d *Dec) failAt(at int, c code, detail string) {
 	}
 }
 
-// want fails because the next value is not what it should be.
+// want fails because the next value is not of the right kind.
 func (d *Dec) want(what string) {
 	if d.code != ok {
 		return
@@ -134,7 +134,7 @@ func (d *Dec) want(what string) {
 	d.fail(wrongType, what)
 }
 
-// Once sets a bit in seen; a bit that is set already is a duplicate member.
+// Once sets a bit in seen; a bit that is already set is a duplicate member.
 func (d *Dec) Once(seen, bit uint64) uint64 {
 	if seen&bit != 0 {
 		d.Duplicate()
@@ -168,8 +168,8 @@ func (d *Dec) missing(m Mark, seen uint64, names string) {
 // Reject fails with a message about the value that started at m.
 func (d *Dec) Reject(m Mark, msg string) { d.failAt(m.p, badRange, msg) }
 
-// BadValue records that the value at m is none of an enum. The name of the enum
-// and its values have a space between them.
+// BadValue records that the value at m is not among those of an enum. The name of
+// the enum and its values are separated by spaces.
 func (d *Dec) BadValue(m Mark, enum string, v []byte) {
 	if d.code == ok {
 		d.val = string(v)
@@ -205,7 +205,7 @@ func (d *Dec) NoTag(m Mark, member string) {
 func (d *Dec) Unmarshal(v json.Unmarshaler) {
 	d.Peek()
 	s := d.p
-	d.distinct() // here, because what fails in v may be forgiven
+	d.distinct() // here, because a failure in v may be forgiven
 	if d.code != ok {
 		return
 	}

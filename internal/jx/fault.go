@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Encoders have no error to return: they append, and the caller looks at the
-// result once. A value that cannot be encoded leaves a fault in the text: its
-// reason between two bytes that are never part of UTF-8. Encoding goes on, and
-// Fault finds it.
+// Encoders do not return errors: they append, and the caller checks the result
+// once. A value that cannot be encoded leaves a fault in the text: its reason
+// between two bytes that are never part of UTF-8. Encoding continues, and Fault
+// finds the fault.
 const faultMark = 0xff
 
 // AppendFault appends a fault in place of a value that cannot be encoded.
@@ -20,8 +20,8 @@ func AppendFault(dst []byte, reason string) []byte {
 	return append(dst, faultMark)
 }
 
-// Fault returns the first fault of encoded text as an *Error, nil when there is
-// none and the text may be sent.
+// Fault returns the first fault of encoded text as an *Error. It returns nil if
+// there is none, so the text may be sent.
 func Fault(text []byte) error {
 	at := bytes.IndexByte(text, faultMark)
 	if at < 0 {
@@ -31,7 +31,7 @@ func Fault(text []byte) error {
 	return &Error{Pointer: pointer(text, at), Offset: at, Msg: string(reason)}
 }
 
-// Marshaled is what MarshalJSON returns of encoded text.
+// Marshaled returns the results of MarshalJSON for encoded text.
 //
 //go:noinline
 func Marshaled(text []byte) ([]byte, error) {

@@ -14,10 +14,9 @@ func IsURI(s string) bool {
 	return err == nil && u.Scheme != ""
 }
 
-// IsDateTime reports whether s is a date and time as RFC 3339, section 5.6, has
-// them. It is not what time.Parse takes: the letters may be small and a leap
-// second is a time, while a comma, an hour of one digit and an offset beyond
-// 23:59 are wrong.
+// IsDateTime reports whether s is a date and time of RFC 3339, section 5.6. It
+// differs from time.Parse: letters may be lower case and leap seconds are valid,
+// but a comma, an hour of one digit and an offset beyond 23:59 are not.
 func IsDateTime(s string) bool {
 	const shortest = len("2006-01-02T15:04:05Z")
 	if len(s) < shortest || s[10] != 'T' && s[10] != 't' || s[13] != ':' || s[16] != ':' {
@@ -56,8 +55,8 @@ func IsDateTime(s string) bool {
 	return hour >= 0 && min >= 0 && sec >= 0
 }
 
-// twoDigits is the number that two digits write, -1 when they are not digits or
-// write more than most.
+// twoDigits is the number of two digits, -1 if they are not digits or the number
+// is above most.
 func twoDigits(s string, most int) int {
 	if s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
 		return -1

@@ -1,11 +1,11 @@
 package jx
 
-// The methods of this file look ahead: they leave the cursor where it was. When
-// they find that the text is not JSON they fail.
+// The methods of this file look ahead: they leave the cursor where it was. They
+// fail if the text is not JSON.
 
 // Tag finds the string value of a member of the object at the cursor; found is
-// false when there is no such member or it is no string. It looks no further
-// than that member, which should come first.
+// false if there is no such member or it is not a string. It looks no further than
+// that member, which should come first.
 func (d *Dec) Tag(member string) (v []byte, found bool) { return d.TagIn(&Outer{Tag: member}) }
 
 // TagIn is Tag for the tag of o, and notes in o where it is.

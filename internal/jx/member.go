@@ -12,8 +12,8 @@ const (
 	Skip                       // an element that does not fit is left out
 )
 
-// Meta reads the value of a _meta member: an object, nil when it is null or
-// something else.
+// Meta reads the value of a _meta member: an object, nil if it is null or anything
+// else.
 func (d *Dec) Meta() json.RawMessage {
 	if d.Null() {
 		return nil
@@ -67,15 +67,15 @@ func Strs[S ~string](d *Dec, p Policy) (list []S) {
 }
 
 // Need fails unless seen has all bits of mask: those of the required members,
-// whose names have a space between them. The object started at m.
+// whose names are separated by spaces. The object started at m.
 func (d *Dec) Need(m Mark, seen, mask uint64, names string) {
 	if seen&mask != mask {
 		d.missing(m, seen, names)
 	}
 }
 
-// Close ends the decoding of a text: it returns the first failure, or what
-// follows the value.
+// Close ends the decoding of a text. It returns the first failure; text after the
+// value is one.
 func (d *Dec) Close() error {
 	d.End()
 	return d.Err()
@@ -89,8 +89,8 @@ func AppendMeta(dst, meta []byte) []byte {
 	return AppendRawObject(append(Comma(dst), `"_meta":`...), meta)
 }
 
-// AppendOptStr appends a member, whose name stands with its quotes and its
-// colon, unless it is absent.
+// AppendOptStr appends a member unless it is absent. Its name comes with quotes and
+// colon.
 func AppendOptStr(dst []byte, name, v string, ok bool) []byte {
 	if !ok {
 		return dst

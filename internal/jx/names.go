@@ -5,19 +5,19 @@ import (
 	"hash/maphash"
 )
 
-// names are the names of the members of one object. The first few are compared
-// one by one. Beyond that there is a table of 8 bytes a slot, so that an object
-// with millions of members costs little more than its text.
+// names are the names of the members of one object. The first few are compared one
+// by one. For more there is a table of 8 bytes per slot, so that an object with
+// millions of members costs little more than its text.
 type names struct {
 	few   [8][]byte
 	at    [8]int
 	n     int
-	table []uint64 // see put; nil while there are few
+	table []uint64 // see put; nil while there are few names
 	seed  maphash.Seed
 }
 
-// add notes a name, which stands quoted in text at a place and stays there, and
-// reports whether it was there before.
+// add adds a name, which is quoted in text at a place that does not change. It
+// reports whether the name was already present.
 func (l *names) add(name, text []byte, at int) bool {
 	if l.table == nil {
 		for _, o := range l.few[:l.n] {
@@ -53,12 +53,12 @@ func (l *names) add(name, text []byte, at int) bool {
 }
 
 // A slot of the table holds the upper bits of a name's hash, so that names are
-// rarely compared, and where the name is, plus one. Zero is an empty slot.
+// rarely compared, and the place of the name plus one. Zero is an empty slot.
 const placeBits = 48
 
 func placeOf(slot uint64) int { return int(slot<<(64-placeBits)>>(64-placeBits)) - 1 }
 
-// put puts a name into the table and reports whether it was there before.
+// put adds a name to the table and reports whether it was already present.
 func (l *names) put(name, text []byte, at int) bool {
 	hash := maphash.Bytes(l.seed, name)
 	last := uint64(len(l.table) - 1)
@@ -73,7 +73,7 @@ func (l *names) put(name, text []byte, at int) bool {
 	}
 }
 
-// nameAt returns the name that stands in text at a place, with its colon.
+// nameAt returns the name in text at a place, with its colon.
 func nameAt(text []byte, at int) []byte {
 	d := Dec{b: text, p: at}
 	return d.Key()

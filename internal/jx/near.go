@@ -2,11 +2,11 @@ package jx
 
 import "strings"
 
-// Near returns the one of some words that was probably meant by another, empty
-// when none is close: the same letters in another case or with other joints
-// (sessionID, session_id), or a slip or two in a longer word.
+// Near returns the word of a list that was probably meant, empty if none is close:
+// one with the same letters in another case or with other separators (sessionID,
+// session_id), or a longer one with a typo or two.
 func Near(meant string, words []string) string {
-	const longest = 64 // of names in the protocol; what is longer is no slip
+	const longest = 64 // of names in the protocol; anything longer is not a typo
 	best, least := "", 3
 	a := fold(meant)
 	for _, w := range words {
@@ -25,13 +25,13 @@ func Near(meant string, words []string) string {
 	return best
 }
 
-// fold drops from a name what people mix up.
+// fold removes from a name what people mix up.
 func fold(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// slips counts the letters that are missing, added, changed or swapped with
-// their neighbour; 3 stands for all that is more than 2.
+// slips counts the letters that are missing, added, changed or swapped with their
+// neighbour. 3 means more than 2.
 func slips(a, b string) int {
 	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return 3
@@ -69,10 +69,10 @@ func didYouMean(word string) string {
 	return `; did you mean "` + word + `"?`
 }
 
-// neighbour is the member of the object at a place of b that was probably meant
-// to be called name.
+// neighbour is the member that was probably meant to be called name, in the object
+// at a place of b.
 func neighbour(b []byte, at int, name string) string {
-	const most = 256 // members that are looked at
+	const most = 256 // members that are compared
 	d := Dec{b: b, p: at}
 	var names []string
 	if d.Peek() == '{' && d.Obj() {

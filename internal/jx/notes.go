@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// notes are what a Dec says of the text beside the value.
+// notes are what a Dec reports about the text besides the value.
 type notes struct {
 	values  int
 	forgave bool
@@ -13,36 +13,34 @@ type notes struct {
 	odd     bool
 }
 
-// maxShort is how many digits any reader of numbers keeps.
+// maxShort is how many digits every reader of numbers keeps.
 const maxShort = 15
 
-// Values returns how many values and names of members d has passed over. What
-// it looked at twice counts twice.
+// Values returns how many values and names of members d has read. One that was
+// read twice counts twice.
 func (d *Dec) Values() int { return d.values }
 
-// Forgave reports whether the value says less than the text: a member that does
-// not fit counts as absent, or an element is left out.
+// Forgave reports whether the value holds less than the text: a member that did
+// not fit counts as absent, or an element was left out.
 func (d *Dec) Forgave() bool { return d.forgave }
 
-// KeptNull reports whether a member of the value is null: one that a null
-// clears, or one that may have any value.
+// KeptNull reports whether a null was kept: in a member that null clears, or in
+// one that may have any value.
 func (d *Dec) KeptNull() bool { return d.kept }
 
-// Cleared passes over a null that clears a member, and reports whether there
-// was one.
+// Cleared skips a null that clears a member, and reports whether there was one.
 func (d *Dec) Cleared() bool {
 	null := d.Null()
 	d.kept = d.kept || null
 	return null
 }
 
-// Odd reports whether the text has something that some readers take wrongly: an
-// integer of more than 15 digits, a null element of a list, or an unpaired
-// surrogate.
+// Odd reports whether the text has something that some readers misread: an integer
+// of more than 15 digits, a null element of a list, or an unpaired surrogate.
 func (d *Dec) Odd() bool { return d.odd }
 
-// Paired returns text that has been checked with the unpaired surrogate escapes
-// replaced by the one for U+FFFD.
+// Paired returns checked text with each unpaired surrogate escape replaced by the
+// escape of U+FFFD.
 func Paired(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text

@@ -58,7 +58,7 @@ func (d *Dec) Float() float64 {
 	return f
 }
 
-// number checks a number and passes over it; whole means that it has neither
+// number checks a number and moves past it; whole means that it has neither
 // fraction nor exponent.
 func (d *Dec) number(what string) (tok []byte, whole bool) {
 	c := d.Peek()

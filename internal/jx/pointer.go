@@ -22,7 +22,7 @@ func pointer(b []byte, at int) string {
 					path[top] = string(name)
 					break
 				}
-				if d.code != ok { // what is at fault stands in place of a member
+				if d.code != ok { // the fault is in place of a member
 					path = path[:top]
 				}
 			} else if d.More(']') {

@@ -6,8 +6,8 @@ type Mark struct {
 	first    bool
 }
 
-// Mark returns the place of the next value. After a failure there is none, so
-// what failed before the value cannot be forgiven as part of it.
+// Mark returns the place of the next value. After a failure there is none, so an
+// earlier failure cannot be forgiven as part of the value.
 //
 //go:noinline
 func (d *Dec) Mark() Mark {
@@ -18,21 +18,21 @@ func (d *Dec) Mark() Mark {
 	return Mark{d.p, d.depth, d.first}
 }
 
-// Rewind goes back to m, unless something failed.
+// Rewind returns to m, unless something failed.
 func (d *Dec) Rewind(m Mark) {
 	if d.code == ok {
 		d.p, d.depth, d.first = m.p, m.depth, m.first
 	}
 }
 
-// Recover forgives a failure inside the value that started at m and goes to the
-// end of that value; it reports whether it did. Text that is not JSON, or has a
-// member twice, is not forgiven. With it generated code gives members their
-// default and drops items of lists where the schema says so.
+// Recover forgives a failure inside the value that started at m and moves to the
+// end of that value. It reports whether it did. Text that is not JSON, or has a
+// member twice, is not forgiven. Generated code uses it to give members their
+// default and to drop items of lists, where the schema says so.
 //
-// The rest of the value is read from where the failure left the cursor, which
-// is on the value that failed or behind it. So forgiving costs each byte of the
-// text at most once, no matter how deep failures are nested.
+// It reads the rest of the value from where the failure left the cursor, which is
+// on the failed value or after it. So forgiving reads each byte of the text at
+// most once, no matter how deep failures are nested.
 //
 //go:noinline
 func (d *Dec) Recover(m Mark) bool {
@@ -54,8 +54,8 @@ func (d *Dec) recover(m Mark) bool {
 	return d.code == ok
 }
 
-// Retry forgives a failure inside the value that started at m and goes back to
-// m, for another attempt; it reports whether it did.
+// Retry forgives a failure inside the value that started at m and returns to m for
+// another attempt. It reports whether it did.
 func (d *Dec) Retry(m Mark) bool {
 	if !d.recover(m) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Secret is a position whose value is never printed: the second member, of an
-// object that is the value, or an element, of the first.
+// Secret is a position whose value is never printed: the second member, in an
+// object that is the value of the first member or an element of it.
 type Secret [2]string
 
 const (
@@ -16,10 +16,9 @@ const (
 	hidden   = `"[redacted]"`
 )
 
-// Print renders JSON text for people: secrets are hidden, and passwords and
-// queries of URLs; long strings and long
-// messages are cut and say how long they were. The secrets of root are members
-// of the outermost object.
+// Print renders JSON text for people. It hides secrets, and passwords and queries
+// of URLs. It cuts long strings and long messages and says how long they were. The
+// secrets of root are members of the outermost object.
 func Print(name string, text []byte, secrets []Secret, root ...string) string {
 	p := printer{secrets: secrets, root: root}
 	p.d.Reset(text)
@@ -55,7 +54,7 @@ func (p *printer) secret(parent, member string, root bool) bool {
 	return false
 }
 
-// value prints the next value; parent is the member it or its list belongs to.
+// value prints the next value; parent is the member that it or its list belongs to.
 func (p *printer) value(parent string, root bool) {
 	if len(p.out) > maxPrint {
 		at := p.d.p
@@ -108,8 +107,8 @@ func (p *printer) value(parent string, root bool) {
 	}
 }
 
-// rest passes over what is left of an object or array, from the value at the
-// cursor on, and prints how much it was.
+// rest skips the rest of an object or array, starting with the value at the cursor,
+// and prints how much it was.
 func (p *printer) rest(end byte, name func()) {
 	n := 1
 	for p.d.Skip(); p.d.More(end); p.d.Skip() {
@@ -127,7 +126,7 @@ func (p *printer) more(n int) {
 	p.out = append(p.out, ` bytes)"`...)
 }
 
-// bare hides what a URL may carry as a secret: a password and the query.
+// bare hides the possible secrets of a URL: a password and the query.
 func bare(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, " \t\r\n/?#@") {

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Strings are looked at eight bytes at a time. In a word of eight bytes the
-// top bit of each byte is free for a verdict, because bytes beyond ASCII are
-// set apart first.
+// Strings are scanned eight bytes at a time. In a word of eight bytes the top bit
+// of each byte is free for a mark, because bytes beyond ASCII are handled first.
 const (
 	ones  = 0x0101010101010101
 	tops  = 0x8080808080808080
@@ -18,9 +17,9 @@ const (
 
 // marks sets the top bit of bytes in w that end a run of plain text: quotes,
 // backslashes, control characters and, where high has a bit, bytes beyond
-// ASCII. Flipping bit 1 puts the quote right behind the control characters, so
-// that one comparison finds both. Only the lowest mark is exact, since
-// subtraction borrows upwards.
+// ASCII. Flipping bit 1 puts the quote right after the control characters, so that
+// one comparison finds both. Only the lowest mark is exact, because subtraction
+// borrows upwards.
 func marks(w, high uint64) uint64 {
 	return ((((w^ones*2)-ones*0x21)|((w^slash)-ones))&^w | w&high) & tops
 }
@@ -28,7 +27,7 @@ func marks(w, high uint64) uint64 {
 // lowest returns the index of the lowest byte that marks marked.
 func lowest(m uint64) int { return bits.TrailingZeros64(m) >> 3 }
 
-// scan checks the string at the cursor and passes over it. It returns where the
+// scan checks the string at the cursor and moves past it. It returns where the
 // closing quote is and whether there are escapes.
 func (d *Dec) scan() (end int, escaped bool) {
 	b, i := d.b, d.p+1
@@ -56,7 +55,7 @@ func (d *Dec) scan() (end int, escaped bool) {
 			return i, escaped
 		case c == '\\':
 			escaped = true
-			for i+1 < len(b) && b[i] == '\\' { // they come in groups
+			for i+1 < len(b) && b[i] == '\\' { // escapes come in groups
 				if short[b[i+1]] != 0 {
 					i += 2
 				} else if n := d.unicode(i); n > 0 {
@@ -86,7 +85,7 @@ func (d *Dec) broken(at int, detail string) (int, bool) {
 }
 
 // unicode returns the length of the \u escape at i, both halves of a surrogate
-// pair together, and 0 when it is not one.
+// pair together, and 0 if it is not one.
 func (d *Dec) unicode(i int) int {
 	b := d.b
 	if i+1 >= len(b) || b[i+1] != 'u' {
@@ -105,12 +104,12 @@ func (d *Dec) unicode(i int) int {
 	return 6
 }
 
-// short maps the letter of a two-byte escape to what it stands for.
+// short maps the letter of a two-byte escape to its character.
 var short = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// hex4 returns the value of four hexadecimal digits, -1 when they are not.
+// hex4 returns the value of four hexadecimal digits, -1 if they are not digits.
 func hex4(b []byte, i int) rune {
 	if i+4 > len(b) {
 		return -1

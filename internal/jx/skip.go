@@ -6,15 +6,15 @@ import (
 	"encoding/json"
 )
 
-// Skip checks the next value and passes over it.
+// Skip checks the next value and moves past it.
 func (d *Dec) Skip() {
 	base := d.depth
 	d.step()
 	d.climb(base)
 }
 
-// Token checks the next value, passes over it and returns its text, which
-// aliases that of d; nil after a failure.
+// Token checks the next value, moves past it and returns its text, which aliases
+// that of d; nil after a failure.
 func (d *Dec) Token() []byte {
 	d.Peek()
 	start := d.p
@@ -22,8 +22,8 @@ func (d *Dec) Token() []byte {
 	return d.Since(start)
 }
 
-// Since returns the text of what was read since an offset, nil after a failure.
-// It aliases the text of d.
+// Since returns the text read since an offset, nil after a failure. It aliases the
+// text of d.
 func (d *Dec) Since(start int) []byte {
 	if d.code != ok {
 		return nil
@@ -50,7 +50,7 @@ func (d *Dec) Name() []byte {
 // than 512 levels.
 func Deeper(text []byte, limit int) bool {
 	limit = min(limit, MaxDepth)
-	// Nearly all text has too few brackets for that, which two searches tell.
+	// Two searches show that nearly all text has too few brackets for that.
 	if len(text) <= 2*limit || bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= limit {
 		return false
 	}
@@ -60,7 +60,7 @@ func Deeper(text []byte, limit int) bool {
 	return d.code == tooDeep
 }
 
-// climb passes over what is left of the objects and arrays beyond level base.
+// climb skips the rest of the objects and arrays beyond level base.
 func (d *Dec) climb(base int) {
 	for d.depth > base && d.code == ok {
 		if d.inObject() {
@@ -74,7 +74,7 @@ func (d *Dec) climb(base int) {
 	}
 }
 
-// skipName is Key for a name that nobody asks for.
+// skipName is Key for a name that is not needed.
 func (d *Dec) skipName() {
 	b, i := d.b, d.p+1
 	if d.p >= len(b) || b[d.p] != '"' {
@@ -96,7 +96,7 @@ func (d *Dec) skipName() {
 	}
 }
 
-// step passes over a simple value, or the opening of an object or array.
+// step skips a simple value, or the opening of an object or array.
 func (d *Dec) step() {
 	switch d.Peek() {
 	case '"':
@@ -116,9 +116,8 @@ func (d *Dec) step() {
 	}
 }
 
-// Raw returns a copy of the next value's text, checked. Unpaired surrogate
-// escapes are replaced by the one for U+FFFD. No object in it has a member
-// twice.
+// Raw checks the next value and returns a copy of its text. Unpaired surrogate
+// escapes are replaced by the escape of U+FFFD. No object in it has a member twice.
 func (d *Dec) Raw() json.RawMessage { return d.appendRaw(nil) }
 
 // RawObject is Raw for values that must be objects.
@@ -130,8 +129,8 @@ func (d *Dec) RawObject() json.RawMessage {
 	return d.appendRaw(nil)
 }
 
-// Params is the text of params or of a result: an empty object when a message
-// left them out.
+// Params is the text of params or of a result: an empty object if a message left
+// it out.
 func Params(raw []byte) []byte {
 	if len(raw) == 0 {
 		return []byte("{}")

@@ -39,11 +39,11 @@ func (d *Dec) StrBytes() []byte {
 	return d.b[s:end:end]
 }
 
-// Unquote returns what a string stands for that has been checked and is written
-// as token, with its quotes. The bytes alias the token unless it has escapes.
+// Unquote returns the value of a checked string; token is its text with the
+// quotes. The bytes alias the token unless it has escapes.
 func Unquote(token []byte) []byte { return Unescape(token[1 : len(token)-1]) }
 
-// Unescape is Unquote for what is between the quotes.
+// Unescape is Unquote for the text between the quotes.
 func Unescape(inner []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
@@ -51,8 +51,8 @@ func Unescape(inner []byte) []byte {
 	return unescaped(inner)
 }
 
-// Mend replaces unpaired surrogate escapes in the text that was read by the
-// escape of U+FFFD, which is as long. It changes the text in place.
+// Mend replaces unpaired surrogate escapes in the text read so far with the escape
+// of U+FFFD, which has the same length. It changes the text in place.
 func (d *Dec) Mend() {
 	if d.lone {
 		appendPaired(d.b[:0], d.b[:d.p])
@@ -68,8 +68,8 @@ const (
 	ownBlock  = 256  // longer strings do not start a block
 )
 
-// keep makes a string of raw, the text between two quotes. At most rest bytes
-// of text are left for this string and all that follow.
+// keep makes a string of raw, the text between two quotes. At most rest bytes of
+// text are left for this string and all following ones.
 func (t *texts) keep(raw []byte, rest int, escaped bool) string {
 	if len(raw) > t.block.Cap()-t.block.Len() {
 		if len(raw) > ownBlock && rest > blockSize {
@@ -93,15 +93,15 @@ func (t *texts) keep(raw []byte, rest int, escaped bool) string {
 	return t.block.String()[n:]
 }
 
-// unescaped returns what raw stands for.
+// unescaped returns raw without its escapes.
 func unescaped(raw []byte) []byte {
 	var s strings.Builder
 	unescape(&s, raw)
 	return []byte(s.String())
 }
 
-// unescape writes what raw stands for; raw has been checked. It is never longer
-// than raw.
+// unescape writes raw without its escapes; raw has been checked. The result is
+// never longer than raw.
 func unescape(s *strings.Builder, raw []byte) {
 	var buf [256]byte
 	n := 0 // bytes in buf
@@ -143,8 +143,8 @@ func unescape(s *strings.Builder, raw []byte) {
 	s.Write(buf[:n])
 }
 
-// unicode returns the character of the \u escape that s starts with, and the
-// length of that escape.
+// unicode returns the character of the \u escape at the start of s, and the length
+// of that escape.
 func unicode(s []byte) (r rune, size int) {
 	r = hex4(s, 2)
 	switch {

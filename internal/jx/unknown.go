@@ -5,19 +5,19 @@ import (
 	"iter"
 )
 
-// Outer says which members enclosing unions and objects read from the very
-// object that is decoded now.
+// Outer says which members enclosing unions and objects have read from the same
+// object that is being decoded.
 type Outer struct {
 	Up    *Outer
 	Tag   string   // of a union; see TagIn
 	Names []string // shared by all variants of a union, and read before them
 
 	at  int // offset of the value of the tag
-	end int // offset behind the tags at the front of the object
+	end int // offset after the tags at the front of the object
 }
 
-// ObjIn is Obj for an object of which outer has been read. It passes over the
-// tags at its front.
+// ObjIn is Obj for an object whose outer members have been read. It skips the tags
+// at its front.
 func (d *Dec) ObjIn(outer *Outer) bool {
 	if !d.Obj() {
 		return false
@@ -50,7 +50,7 @@ func (d *Dec) has(outer *Outer, name []byte) bool {
 	return false
 }
 
-// Unknown collects the members of one object that nobody declares.
+// Unknown collects the undeclared members of one object.
 type Unknown struct{ members *members }
 
 type members struct {
@@ -72,7 +72,7 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 		u.members = &members{text: append(make([]byte, 0, 128), '{')}
 	}
 	m := u.members
-	whole := m.text // without the member, should it fail
+	whole := m.text // without the member, in case it fails
 	m.text = Comma(m.text)
 	at := len(m.text)
 	m.text = append(AppendString(m.text, string(name)), ':')
@@ -84,7 +84,7 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 	}
 }
 
-// Text returns the members as the text of an object, nil when there are none.
+// Text returns the members as the text of an object, nil if there are none.
 //
 //go:noinline
 func (u *Unknown) Text() []byte {

@@ -6,13 +6,13 @@ import "sync/atomic"
 // functions must not keep what they get.
 type Watch struct {
 	Read    func(text []byte) // before each pass over a text
-	Written func(text []byte) // with each object, all that is written so far
+	Written func(text []byte) // with each object, everything written so far
 }
 
 var watching atomic.Pointer[Watch]
 
 // Start makes w see everything that the program reads and writes, until the
-// function it returns is called. One Watch sees at a time.
+// returned function is called. Only one Watch is active at a time.
 func (w *Watch) Start() (stop func()) {
 	watching.Store(w)
 	return func() { watching.Store(nil) }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// grace is how long what ends on its own may take.
+// grace is how long things that end on their own may take.
 const grace = 3 * time.Second
 
 // Main runs the tests and then checks that they left nothing. It is meant to be
@@ -48,7 +48,7 @@ func Check(t *testing.T) {
 	})
 }
 
-// settle waits until nothing is left, and says what is when the time is over.
+// settle waits until nothing is left. It says what is left if the time runs out.
 func settle(files int) string {
 	var left string
 	stacks := make([]byte, 4<<20)

@@ -1,5 +1,5 @@
-// Package patience is how tests wait for concurrent work: for the thing itself,
-// and so long that only what never happens fails.
+// Package patience is how tests wait for concurrent work: for the event itself,
+// and for so long that a test fails only if the event never happens.
 package patience
 
 import (

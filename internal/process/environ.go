@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// everyProgram names the variables every program gets; a final * stands for any
-// rest. Anything else may be a secret, so somebody has to name it.
+// everyProgram names the variables that every program gets; a final * matches any
+// rest. Other variables may be secrets, so they have to be named.
 var everyProgram = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ", "XDG_*",
-	// What programs on Windows do not start without.
+	// Programs on Windows do not start without these.
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP",
 	"USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAM*",
 }
 
-// Environ returns those variables of this process that every program needs, and
-// those that more names.
+// Environ returns the variables of this process that every program needs, and
+// those named in more.
 func Environ(more []string) []string {
 	var env []string
 	for _, v := range os.Environ() {

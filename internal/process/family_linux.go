@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endTime bounds how long the end of killed processes is waited for. Only a
-// process that is stuck in the kernel takes long.
+// endTime bounds the wait for the end of killed processes. Only a process that is
+// stuck in the kernel takes long.
 const endTime = time.Second
 
 // entry is a process as /proc shows it. Its id may pass to another process;
@@ -21,7 +21,7 @@ type entry struct {
 	pid, parent, group, session int
 
 	zombie  bool
-	exiting bool   // on the way there; what it has started loses its parent next
+	exiting bool   // about to exit; its children lose their parent next
 	start   uint64 // ticks since the machine booted
 }
 
@@ -34,7 +34,7 @@ type identity struct {
 
 func (e entry) identity() identity { return identity{e.pid, e.start} }
 
-// lookUp reads the entry of a process; ok is false when there is none.
+// lookUp reads the entry of a process; ok is false if there is none.
 func lookUp(pid int) (e entry, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -83,8 +83,8 @@ func below(list []entry, children map[int][]entry, pid int) []entry {
 	return list
 }
 
-// signal sends a signal to this process and to no other one: the handle is for
-// the process that has the id now, and if that is still this one it stays so.
+// signal sends a signal to this process and to no other. The handle is for the
+// process that has the id now; if that is still this one, it remains this one.
 func (e entry) signal(sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(e.pid, 0)
 	if err == nil {
@@ -100,8 +100,8 @@ func (e entry) signal(sig syscall.Signal) {
 	}
 }
 
-// killAll kills what find returns until that is nothing, for at most endTime:
-// processes may start others before they end.
+// killAll kills the processes that find returns until there are none, for at most
+// endTime, because processes may start others before they end.
 func killAll(find func(children map[int][]entry) []entry) {
 	pause := time.Millisecond
 	for began := time.Now(); time.Since(began) < endTime; pause = min(2*pause, 20*time.Millisecond) {
@@ -129,8 +129,8 @@ func ticks() uint64 {
 // userHZ is the unit of times in /proc, on all machines that Go runs on.
 const userHZ = 100
 
-// Look notes which descendants the program has, so that the end reaches those
-// in other groups as well. Where a keeper runs the program it does that.
+// Look notes which descendants the program has, so that the end reaches those in
+// other groups as well. If there is a keeper, the keeper does this.
 func (g *Group) Look() {
 	if g.keeper != nil {
 		g.keeper.look()
@@ -147,7 +147,7 @@ func (g *Group) Look() {
 	}
 }
 
-// killSeen ends what Look has seen, and what that started.
+// killSeen ends the processes that Look has seen, and their descendants.
 func (g *Group) killSeen() {
 	g.mu.Lock()
 	seen := g.seen

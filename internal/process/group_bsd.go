@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Death has no effect here: the program lives on when this process dies.
+// Death has no effect here: the program keeps running when this process dies.
 type Death int
 
-// What Linux would do then.
+// What Linux would do in that case.
 const (
 	Terminated Death = iota
 	Killed
@@ -20,11 +20,11 @@ func attr(k Kind, _ *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: !k.Terminal, Setsid: k.Terminal, Setctty: k.Terminal}
 }
 
-// waitAll waits for the leader and kills what it left in its group.
+// waitAll waits for the leader and kills the rest of its group.
 func waitAll(x *exec.Cmd, g *Group) {
 	x.Wait()
 	g.Kill()
 }
 
-// Look does nothing: what leaves the group is out of reach.
+// Look does nothing: processes that leave the group are out of reach.
 func (g *Group) Look() {}

@@ -10,7 +10,7 @@ import (
 // it. Only Linux can do that.
 type Death syscall.Signal
 
-// What a program gets then.
+// The signals that a program gets in that case.
 const (
 	Terminated = Death(syscall.SIGTERM)
 	Killed     = Death(syscall.SIGKILL)
@@ -22,9 +22,9 @@ func attr(k Kind, _ *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return a
 }
 
-// waitAll waits for the leader and kills what it left: in its group, and
-// elsewhere as far as Look has seen it. The group is killed while the leader is
-// a zombie, because it still holds the number of the group.
+// waitAll waits for the leader and kills the processes that it left: those in its
+// group, and others that Look has seen. It kills the group while the leader is a
+// zombie, because the leader then still holds the id of the group.
 func waitAll(x *exec.Cmd, g *Group) {
 	if awaitExit(g.leader) {
 		g.Kill()

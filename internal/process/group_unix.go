@@ -13,11 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is the process group a program leads. Its id stays taken while it has
-// members; once it is seen empty it is never signalled again, because the id
-// may then belong to somebody else. With a keeper it is all descendants of the
-// program, and only Terminate is for the group alone. It is safe for concurrent
-// use.
+// Group is the process group that a program leads. Its id stays taken while it has
+// members. Once it is seen empty it is never signalled again, because the id may
+// then belong to another group. With a keeper it consists of all descendants of the
+// program, and only Terminate is for the group alone. It is safe for concurrent use.
 type Group struct {
 	leader int
 	keeper *keeper // nil: none

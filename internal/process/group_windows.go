@@ -15,7 +15,7 @@ import (
 // Death makes no difference here: the program always ends with this process.
 type Death int
 
-// What Linux would do then.
+// What Linux would do in that case.
 const (
 	Terminated Death = iota
 	Killed
@@ -43,9 +43,9 @@ type Group struct {
 	job windows.Handle // 0 once it has ended, or when there is none
 }
 
-// newGroup makes the job of a program that has just been started. What the
-// program starts before it is in the job, in its first moments, is not part of
-// it; where jobs cannot be had the program is alone.
+// newGroup makes the job of a program that has just been started. Processes that
+// the program starts in its first moments, before it is in the job, are not part of
+// the job. If there can be no job, the group is only the program.
 func newGroup(x *exec.Cmd) *Group {
 	g := &Group{leader: x.Process.Pid, process: x.Process}
 	job, err := windows.CreateJobObject(nil, nil)

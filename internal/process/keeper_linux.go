@@ -22,7 +22,7 @@ import (
 
 const usesKeeper = true
 
-// lookTime is how long a keeper is waited for that looks around.
+// lookTime bounds the wait for a keeper to look around.
 const lookTime = 500 * time.Millisecond
 
 // lastGrace is how long a program has after TERM when the process that ran it
@@ -75,8 +75,8 @@ type keeper struct {
 
 // The first arguments of Keep.
 const (
-	keepAgent    = "agent"    // Kind.Whole; what it had set up before a turn is spared
-	keepCommand  = "command"  // all of it goes
+	keepAgent    = "agent"    // Kind.Whole; processes that it set up outside of turns are spared
+	keepCommand  = "command"  // all of its processes are ended
 	keepTerminal = "terminal" // the same, with a controlling terminal
 )
 
@@ -162,8 +162,8 @@ func (k *keeper) serve(x *exec.Cmd, g *Group, kind Kind, exited func(*Group, Exi
 	}
 }
 
-// look returns when the keeper has looked around, so that what happens to the
-// program next cannot be mistaken for its own doing.
+// look returns when the keeper has looked around, so that the keeper cannot mistake
+// what happens next for something the program did itself.
 func (k *keeper) look() {
 	k.send(orderLook)
 	t := time.NewTimer(lookTime)
@@ -177,8 +177,8 @@ func (k *keeper) look() {
 
 func (k *keeper) send(letter byte) { message{letter, ticks()}.writeTo(k.control) }
 
-// signal passes a signal on and reports whether the keeper is there, which it
-// is as long as something of the program is.
+// signal passes a signal on and reports whether the keeper exists. It exists as
+// long as any process of the program does.
 func (k *keeper) signal(sig os.Signal) bool {
 	select {
 	case <-k.gone:
@@ -189,14 +189,14 @@ func (k *keeper) signal(sig os.Signal) bool {
 	case syscall.SIGTERM:
 		k.send(orderTerm)
 	case syscall.SIGKILL:
-		k.process.Signal(syscall.SIGCONT) // somebody may have stopped it
+		k.process.Signal(syscall.SIGCONT) // it may have been stopped
 		k.send(orderKill)
 	}
 	return true
 }
 
-// Busy says whether the program, an agent, is at work for the user. What it
-// starts meanwhile is ended with it.
+// Busy says whether the program, an agent, is at work for the user. Processes that
+// it starts meanwhile are ended with it.
 func (g *Group) Busy(busy bool) {
 	switch {
 	case g.keeper == nil:
@@ -232,8 +232,8 @@ func Keep(args []string) int {
 		return 2
 	}
 	defer control.Close()
-	// Nothing but the end of its work ends a keeper. A signal that is caught,
-	// and not ignored, is not ignored by the program either.
+	// A keeper ends only with its work. It catches signals instead of ignoring
+	// them, because the program would inherit ignored ones.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM,
 		syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	runtime.LockOSThread() // the parent-death signal is tied to it
@@ -258,7 +258,7 @@ func Keep(args []string) int {
 	return 0
 }
 
-// letGo closes the standard streams: they are the program's.
+// letGo closes the standard streams, which belong to the program.
 func letGo() {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -276,15 +276,15 @@ type family struct {
 	leader int
 	spares bool
 
-	turns []turn // while the program was at work; they add up to little
+	turns []turn // times when the program was at work; they need little memory
 	kept  map[identity]bool
 }
 
-// turn is when the program was at work, in ticks; end is 0 while it is.
+// turn is a time when the program was at work, in ticks; end is 0 while it is.
 type turn struct{ begin, end uint64 }
 
-// run serves the other side until nothing of the program is left, or what is
-// left is spared.
+// run serves the other side until no process of the program is left, or only
+// spared ones are.
 func (f *family) run(control *os.File) {
 	orders := make(chan message)
 	go func() {
@@ -303,7 +303,7 @@ func (f *family) run(control *os.File) {
 	for {
 		select {
 		case m, open := <-orders:
-			if !open { // nobody is there any more
+			if !open { // the other side is gone
 				orders = nil
 				f.look()
 				f.terminate()
@@ -374,10 +374,9 @@ func (f *family) reap(exited chan<- syscall.WaitStatus, empty chan<- struct{}) {
 	}
 }
 
-// look notes which adopted processes are to be spared: they were started, and
-// have moved to a session of their own, when the program was not at work. So
-// they are not part of what the user asked for, and outlive the program by its
-// own design.
+// look notes which adopted processes are to be spared: those that were started, and
+// moved to a session of their own, when the program was not at work. They are not
+// part of what the user asked for, and outlive the program by its own design.
 func (f *family) look() {
 	if !f.spares {
 		return
@@ -385,7 +384,7 @@ func (f *family) look() {
 	kept := make(map[identity]bool)
 	adopted := processes()[f.self.pid]
 	if leader, ok := lookUp(f.leader); !ok || leader.exiting {
-		return // all that it has started has lost its parent
+		return // all its children have lost their parent
 	}
 	for _, e := range adopted {
 		if e.pid != f.leader && !e.zombie && e.session != f.self.session && f.idleAt(e.start) {
@@ -414,7 +413,7 @@ func (f *family) terminate() {
 	}
 }
 
-// kill ends all that is not spared.
+// kill ends all processes that are not spared.
 func (f *family) kill() {
 	killAll(func(children map[int][]entry) []entry { return f.doomed(nil, children, f.self.pid, false) })
 }

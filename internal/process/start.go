@@ -17,7 +17,7 @@ type Kind struct {
 	// and there is no keeper.
 	Death Death
 	// Keeper is the command line of a program that calls Keep with the
-	// arguments that follow. Empty: none. Only Linux makes use of it.
+	// arguments that follow. Empty: none. Only Linux uses it.
 	Keeper []string
 }
 
@@ -54,7 +54,7 @@ func Start(x *exec.Cmd, kind Kind, exited func(*Group, Exit)) (*Group, error) {
 			waitAll(x, g)
 		} else {
 			x.Wait()
-			g.Alive() // looks, so that the id of an empty group is not used again
+			g.Alive() // checks, so that the id of an empty group is not used again
 		}
 		exited(g, exitOf(x.ProcessState))
 	}()

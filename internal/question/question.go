@@ -25,7 +25,7 @@ type Asker[Q, A any] struct {
 	// Ask returns the user's answer. It must return when the context ends.
 	// Nil: there is nobody to ask.
 	Ask func(context.Context, Q) (A, error)
-	// Fits reports why an answer is not one to the question.
+	// Fits returns an error if an answer does not fit the question.
 	Fits func(Q, A) error
 	// Timeout bounds each question; 0 means no limit.
 	Timeout time.Duration
@@ -33,8 +33,8 @@ type Asker[Q, A any] struct {
 	MaxOpen int
 }
 
-// Put asks q, unless too many questions are open; open counts them. Without an
-// answer it returns why, also when Ask panics.
+// Put asks q, unless too many questions are open; open counts them. If there is no
+// answer, it returns why, even if Ask panics.
 func (a Asker[Q, A]) Put(ctx context.Context, open *atomic.Int64, q Q) (A, error) {
 	var none A
 	if a.Ask == nil {
@@ -54,7 +54,7 @@ func (a Asker[Q, A]) Put(ctx context.Context, open *atomic.Int64, q Q) (A, error
 		defer cancel()
 	}
 	answer, err := a.ask(ctx, q)
-	// An answer that comes after the question was withdrawn was not given to it.
+	// An answer after the question was withdrawn does not count.
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}

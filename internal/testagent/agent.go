@@ -21,7 +21,7 @@ import (
 // Agent plays prompts as scenarios. Its sessions outlive connections, so that
 // they can be loaded on another one.
 type Agent struct {
-	Mode string // words of modes, with spaces between them
+	Mode string // words of modes, separated by spaces
 
 	mu       sync.Mutex
 	sessions map[acp.SessionID][]string // texts of the updates so far
@@ -30,12 +30,12 @@ type Agent struct {
 	cancels  int
 }
 
-// modes are what an agent does in other ways than usual.
+// modes are the ways in which an agent can differ from the usual.
 var modes = map[string]string{
 	"any":       `works without initialize, knows every session but "none", each with one message, and lists "old"`,
 	"both":      "offers models as config options and, under other ids, as models",
 	"commands":  "announces its commands before it answers session/new",
-	"curt":      "with any: offers models as config options, and tells their values by updates",
+	"curt":      "with any: offers models as config options, and reports their values by updates",
 	"echo":      "answers every request with its params",
 	"forgetful": "cannot load sessions",
 	"hung":      "does not answer the first session/new",
@@ -90,8 +90,8 @@ func (a *Agent) Texts(id acp.SessionID) []string {
 	return slices.Clone(a.sessions[id])
 }
 
-// answers are those that the types of package acp cannot give. The connection
-// does not see whose they are, and so does not insist on initialize.
+// answers gives answers that the types of package acp cannot express. The
+// connection does not see which side it is, so it does not insist on initialize.
 type answers struct {
 	acp.Handler
 	agent *Agent
@@ -203,7 +203,7 @@ func (l *link) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.N
 	return r, r.UnmarshalJSON([]byte(strings.TrimSuffix(string(r.AppendJSON(nil)), "}") + `,"models":` + models + "}"))
 }
 
-// modelOptions offers models in the way that replaced models.
+// modelOptions offers models as config options, which replaced them.
 func modelOptions(current acp.SessionConfigValueID) []acp.SessionConfigOption {
 	return []acp.SessionConfigOption{{
 		ID: "m", Name: "Model", Category: acp.Some(acp.SessionConfigOptionCategoryModel),

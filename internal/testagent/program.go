@@ -43,7 +43,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// must does a step of a program.
+// must runs a step of a program.
 func (p *player) must(step string) {
 	if err := p.do(context.Background(), step); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", step, err)

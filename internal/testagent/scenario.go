@@ -1,10 +1,10 @@
-// Package testagent is an agent for tests that plays a scenario: one step a
-// line, a verb and its arguments. The text of a prompt is a scenario of a turn.
-// A whole program plays one too (see Main); its steps write bytes as they are,
-// and most of them also work in a turn.
+// Package testagent is an agent for tests that plays a scenario: one step per
+// line, each a verb and its arguments. The text of a prompt is the scenario of a
+// turn. A whole program can also play one (see Main); its steps write bytes as
+// they are, and most of them also work in a turn.
 //
 // In a turn, $SESSION stands for the session. In a program, $ID stands for the
-// id of the last request that was heard. A step that fails answers the prompt
+// id of the last request that was read. A step that fails answers the prompt
 // with an error, or ends the program with status 99.
 package testagent
 
@@ -20,7 +20,7 @@ import (
 // step is what a verb does with the rest of its line.
 type step func(ctx context.Context, p *player, rest string) error
 
-// verbs is filled by init, because some steps do other steps.
+// verbs is filled by init, because some steps run other steps.
 var verbs map[string]step
 
 func init() {
@@ -39,8 +39,8 @@ func init() {
 type player struct {
 	out   io.Writer     // nil if the connection is not made of bytes
 	in    *bufio.Reader // of a program
-	id    string        // of the last request it heard
-	steps []string      // that this request brought
+	id    string        // of the last request that it read
+	steps []string      // in the text of that request
 	turn  *turn         // nil in a program
 }
 

@@ -15,14 +15,14 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// turn is what steps in a prompt are about.
+// turn is the turn that steps in a prompt belong to.
 type turn struct {
 	*link
 	id acp.SessionID
 	p  *player
 }
 
-// Prompt does the steps of a prompt. A cancel ends it after the current step.
+// Prompt runs the steps of a prompt. A cancel ends it after the current step.
 func (l *link) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	if err := l.known(p.SessionID); err != nil {
 		return nil, err
@@ -160,15 +160,15 @@ func (t *turn) may(ctx context.Context, rest string) error {
 	return t.ask(ctx, "MAY", acp.ToolCallUpdate{ToolCallID: call}, "yes", "no")
 }
 
-// cut announces a tool call of which the client loses a part, and asks about it
-// by its id. The whole call is about more than the rest of it says.
+// cut announces a tool call that the client cannot keep whole, and asks about it
+// by its id. The whole call does more than the kept part says.
 func (t *turn) cut(ctx context.Context, how string) error {
 	const asked = acp.ToolCallID("cut")
 	question := acp.ToolCallUpdate{ToolCallID: asked}
 	command := &acp.ToolCall{ToolCallID: asked, Title: how, Kind: acp.Some(acp.ToolKindRead), RawInput: json.RawMessage(`{"command":"rm -r /"}`)}
 	var updates []acp.SessionUpdate
 	switch how {
-	case "delivery": // more than Neovim takes at a time: the last file is left out
+	case "delivery": // more than Neovim accepts at a time: the last file is left out
 		call := &acp.ToolCall{ToolCallID: asked, Title: how, Kind: acp.Some(acp.ToolKindEdit), Locations: []acp.ToolCallLocation{{Path: "/w/a"}}}
 		for range 8 {
 			call.Content = append(call.Content, acp.NewContent(acp.NewTextContent(strings.Repeat("x", 1<<20))))
@@ -373,7 +373,7 @@ func Big(shape string, n int) string {
 	switch shape {
 	case "text":
 		return `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + strings.Repeat("aä€😀\\n", n/12) + `"}}`
-	case "thought": // with what cannot be repeated in every piece
+	case "thought": // with members that cannot be repeated in every piece
 		return `{"sessionUpdate":"agent_thought_chunk","_meta":{"m":` + list("0") + `},"content":{"type":"text","text":"` + strings.Repeat("x", n) + `"}}`
 	case "plan":
 		return `{"sessionUpdate":"plan","entries":` + list(`{"content":"a","priority":"low","status":"pending"}`) + `}`
