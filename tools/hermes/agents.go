@@ -9,8 +9,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
-// agents lists the agents that are known by name: name, program and how to
-// install it, separated by tabs.
+// agents lists the agents known by name: name, program and how to install it,
+// separated by tabs.
 func agents(ctx context.Context, args []string, std *stdio) error {
 	flags := newFlags("agents", "[--registry FILE|URL]", std.out)
 	registry := flags.String("registry", "", registryUsage)
@@ -37,9 +37,9 @@ func agents(ctx context.Context, args []string, std *stdio) error {
 
 const registryUsage = "also know the agents of an ACP registry, a file or an https `URL` (" + preset.RegistryURL + ")"
 
-// knownAgents returns the presets with those of a registry, when one is named,
-// and those of the user over them: agents.json in the folder hermes of the
-// user's configuration.
+// knownAgents returns the presets. If a registry is named, its presets are added.
+// Those of the user, agents.json in the folder hermes of the user's configuration,
+// override them.
 func knownAgents(ctx context.Context, std *stdio, registry string) (*preset.Set, error) {
 	set := preset.Builtin()
 	if registry != "" {
@@ -54,7 +54,7 @@ func knownAgents(ctx context.Context, std *stdio, registry string) (*preset.Set,
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return set, nil // no home, no file
+		return set, nil // without a home there is no file
 	}
 	mine, err := preset.ReadFile(filepath.Join(dir, "hermes", "agents.json"))
 	if err != nil {

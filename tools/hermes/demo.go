@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes/demoagent"
 )
 
-// demoAgent is an agent for demonstrations and tests. What its connection
-// reports goes to standard error, where clients look when something is wrong.
+// demoAgent is an agent for demonstrations and tests. Reports of its connection go
+// to standard error, where clients look when something is wrong.
 func demoAgent(ctx context.Context, args []string, std *stdio) error {
 	if err := noArguments("demo-agent", args, std.out); err != nil {
 		return err

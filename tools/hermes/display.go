@@ -10,16 +10,16 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// display prints what happens in one of the formats of hermes run. Answers go
-// to out; in the format text, what the agent does goes to standard error.
+// display prints what happens in one of the formats of hermes run. Answers go to
+// out. In the format text, the actions of the agent go to standard error.
 //
-// Updates of its session are shown, in order and after the line that names it.
-// Those that come before the session is known are held.
+// It shows the updates of its session in order, after the line that names the
+// session. Updates that arrive before the session is known are held.
 type display struct {
 	format string
 	out    *output
 	err    io.Writer
-	title  func(acp.ToolCallID) string // what a tool call is called, if that is known
+	title  func(acp.ToolCallID) string // the title of a tool call, if it is known
 	losses losses
 
 	mu      sync.Mutex
@@ -29,12 +29,12 @@ type display struct {
 	early   held
 
 	replays bool
-	midline bool // a line of text has begun and not ended
+	midline bool // a line of text has begun but not ended
 	message acp.MessageID
 	quiet   lastMessage
 }
 
-// output remembers that writing failed: nobody looks at each write.
+// output remembers that writing failed, because callers do not check each write.
 type output struct {
 	w   io.Writer
 	err error // the first
@@ -53,7 +53,7 @@ func newDisplay(format string, std *stdio) (*display, error) {
 	case "text", "json", "quiet":
 		return &display{format: format, out: &output{w: std.out}, err: std.err}, nil
 	}
-	return nil, usageError("--format %q is none of text, json, quiet", format)
+	return nil, usageError("--format %q is not one of text, json, quiet", format)
 }
 
 // remark prints a line about what happens, in the format text.
@@ -73,7 +73,7 @@ func (d *display) breakLine() {
 	}
 }
 
-// expect says which session is shown, as soon as that is clear.
+// expect sets the session to show, as soon as it is known.
 func (d *display) expect(id acp.SessionID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,14 +83,14 @@ func (d *display) expect(id acp.SessionID) {
 	}
 }
 
-// opened says that the agent has opened the session.
+// opened notes that the agent has opened the session.
 func (d *display) opened() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.name()
 }
 
-// replay says whether what comes is the past of a session.
+// replay sets whether the next updates are the history of a session.
 func (d *display) replay(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -233,5 +233,5 @@ func (d *display) end(stop acp.StopReason, denied int, err error) error {
 	if d.format == "json" {
 		d.endEvent(stop, denied, err)
 	}
-	return errors.Join(err, d.out.err) // what was shown is not complete
+	return errors.Join(err, d.out.err) // the output is incomplete
 }

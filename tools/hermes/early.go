@@ -2,7 +2,7 @@ package main
 
 import "github.com/hermes-nvim/hermes/acp"
 
-// maxHeld bounds the updates that come before the session is known, in bytes.
+// maxHeld bounds the updates that arrive before the session is known, in bytes.
 const maxHeld = 16 << 20
 
 // held are updates that wait.
@@ -13,7 +13,7 @@ type held struct {
 
 // add reports whether there was room.
 func (h *held) add(n *acp.SessionNotification) bool {
-	const overhead = 512 // of the decoded form, roughly
+	const overhead = 512 // of the decoded form, approximately
 	size := len(n.AppendJSON(nil)) + overhead
 	if h.bytes+size > maxHeld {
 		return false

@@ -29,7 +29,7 @@ type event struct {
 
 func (d *display) event(e event) {
 	line, err := json.Marshal(e)
-	if err != nil { // only Data could make that happen, and it was JSON already
+	if err != nil { // only Data could cause this, and it is already JSON
 		line, _ = json.Marshal(event{Event: e.Event, Error: err.Error()})
 	}
 	d.line(line)
@@ -47,14 +47,14 @@ func (d *display) updateEvent(name string, n *acp.SessionNotification) {
 	d.line(append(line, '}'))
 }
 
-// line prints an object. Characters that text may not have, and those that
-// nobody sees, are escaped, so that nothing is lost on the way out.
+// line prints an object. It escapes characters that printed text must not have, and
+// invisible ones, so that nothing is lost in the output.
 func (d *display) line(object []byte) {
 	d.out.Write(append(escapeHidden(object), '\n'))
 }
 
-// escapeHidden escapes what a terminal obeys, or does not show, in the strings
-// of a JSON text. Outside of strings there is no such thing but blanks.
+// escapeHidden escapes characters that a terminal obeys or does not show, in the
+// strings of a JSON text. Outside of strings only blanks are such characters.
 func escapeHidden(text []byte) []byte {
 	var out []byte // from the first change on
 	from := 0

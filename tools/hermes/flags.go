@@ -16,7 +16,7 @@ const (
 	statusUsage       = 2
 	statusStopped     = 3 // the agent refused or reached a limit
 	statusDenied      = 4 // the turn ended, but something in it was not allowed
-	statusIncomplete  = 5 // the turn ended, but some of what the agent said was lost
+	statusIncomplete  = 5 // the turn ended, but part of what the agent said was lost
 	statusTimeout     = 124
 	statusInterrupted = 130
 )
@@ -50,7 +50,7 @@ type flags struct {
 func newFlags(name, synopsis string, help io.Writer) flags {
 	f := flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
-	f.Usage = func() {} // a mistake gets one line, not all of this
+	f.Usage = func() {} // a mistake gets one line, not the whole usage
 	f.help = func() {
 		fmt.Fprintln(help, strings.TrimRight("usage: hermes "+name+" "+synopsis, " "))
 		f.SetOutput(help)
@@ -59,7 +59,7 @@ func newFlags(name, synopsis string, help io.Writer) flags {
 	return f
 }
 
-// parse reads flags wherever they stand and returns the other arguments.
+// parse reads flags at any position and returns the other arguments.
 func (f flags) parse(args []string) (rest []string, err error) {
 	for {
 		err := f.Parse(args)
@@ -94,8 +94,8 @@ func splitCommand(args []string) (before, command []string) {
 	return args, nil
 }
 
-// finish says what went wrong and returns the exit status. Only its first line
-// looks like one of ours, because an agent may have written the text.
+// finish prints what went wrong and returns the exit status. Only the first line
+// looks like a line of this program, because an agent may have written the text.
 func finish(std *stdio, name string, err error) int {
 	if err == nil {
 		return 0
@@ -123,7 +123,7 @@ func (l *list) Set(s string) error {
 // folders are the values of --map.
 type folders []pathmap.Rule
 
-const mapUsage = "what a folder here is called where the agent runs, `HERE=THERE`; may be repeated"
+const mapUsage = "the name of a folder where the agent runs, `HERE=THERE`; may be repeated"
 
 func (l *folders) String() string { return "" }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/host"
 )
 
-// maxLog is the size in bytes at which a log file is set aside.
+// maxLog is the size in bytes at which a log file is renamed.
 const maxLog = 10 << 20
 
-// serveNeovim is the command host. Only msgpack-RPC may reach out; the log goes to the file
-// named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
+// serveNeovim is the command host. Only msgpack-RPC may go to standard output. The
+// log goes to the file named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
 func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 	if err := noArguments("host", args, std.out); err != nil {
 		return err
@@ -37,8 +37,8 @@ func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 	return host.Serve(ctx, std.in, std.protocol(), host.Options{Version: version, Keeper: keeper(), Logger: logger})
 }
 
-// openLog opens a log for appending, readable by its owner only. One that has
-// grown too large becomes path.old first.
+// openLog opens a log for appending, readable by its owner only. A log that has
+// grown too large is first renamed to path.old.
 func openLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("log: %w", err)

@@ -10,14 +10,14 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// loss is a kind of thing that the agent said and the user does not get.
+// loss is a kind of output of the agent that the user does not get.
 type loss int
 
 const (
-	lostMessage   loss = iota // too large, broken, or of another form than the protocol says
-	lostEarly                 // came before the session was known, and was too much to hold
+	lostMessage   loss = iota // too large, broken, or not as the protocol defines it
+	lostEarly                 // arrived before the session was known, and was too much to hold
 	lostText                  // of an answer that is too long for the format quiet
-	foreignText               // of a session that is not the one of this run
+	foreignText               // of a session other than that of this run
 	foreignUpdate             // any other update of such a session
 	lossKinds
 )
@@ -38,7 +38,7 @@ type losses struct {
 	over  bool
 }
 
-// add counts a loss; what describes it, and the first of its kind is reported.
+// add counts a loss; what describes it. The first of each kind is reported.
 func (l *losses) add(kind loss, what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +47,8 @@ func (l *losses) add(kind loss, what string) {
 	}
 }
 
-// fault counts what the connection could not hand on. Lines that do not look
-// like messages, such as a banner or a log, are not counted.
+// fault counts messages that the connection could not deliver. Lines that do not
+// look like messages, such as a banner or a log, are not counted.
 func (l *losses) fault(f rpc.Fault) {
 	switch f.Kind {
 	case rpc.FaultParams, rpc.FaultHandler:
@@ -71,7 +71,7 @@ func (l *losses) fault(f rpc.Fault) {
 	}
 }
 
-// turnEnded says that broken lines no longer count: an agent that is being
+// turnEnded makes broken lines no longer count, because an agent that is being
 // stopped may leave half a message.
 func (l *losses) turnEnded() {
 	l.mu.Lock()
@@ -94,8 +94,8 @@ func (l *losses) summary() (note string, incomplete bool) {
 	return strings.Join(notes, "; "), incomplete
 }
 
-// alsoLost adds to the error of the run what was lost. A turn that ended without
-// its whole answer has an exit status of its own.
+// alsoLost adds what was lost to the error of the run. A turn that ended without
+// its whole answer has its own exit status.
 func alsoLost(err error, note string, incomplete bool) error {
 	if err == nil {
 		return &exit{statusIncomplete, errors.New(note)}

@@ -1,4 +1,4 @@
-// Command hermes is what Hermes runs outside of Neovim.
+// Command hermes is everything in Hermes that runs outside of Neovim.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// version is set by make when the program is linked; without, it is that of the
+// version is set by make when the program is linked; otherwise it is that of the
 // module.
 var version string
 
@@ -42,11 +42,11 @@ var commands = []command{
 	{"version", "print the version", printVersion},
 }
 
-// keepCommand is a subcommand that nobody calls by hand.
+// keepCommand is a subcommand that is never called by hand.
 const keepCommand = "keep"
 
-// keeper is the command line of this program as a keeper of agents. The link
-// names the program that runs, even when the file has been replaced since.
+// keeper is the command line of this program as a keeper of agents. The link names
+// the running program, even if its file has been replaced.
 func keeper() []string {
 	if runtime.GOOS != "linux" {
 		return nil

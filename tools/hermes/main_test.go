@@ -223,13 +223,13 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 	}{
 		{"run -h", 0, "usage: hermes run [flags] AGENT [PROMPT|-]"}, {"record --help", 0, "usage: hermes record"}, {"replay -h", 0, "usage: hermes replay"},
 		{"serve -h", 0, "usage: hermes serve"}, {"agents -h", 0, "usage: hermes agents"}, {"host -h", 0, "usage: hermes host\n"}, {"demo-agent -h", 0, "usage: hermes demo-agent\n"},
-		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "due after --"},
-		{"run", 2, "the name of an agent is due"}, {"run nobody x", 2, `unknown agent "nobody"; known agents: auggie, claude`},
+		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "missing after --"},
+		{"run", 2, "give the name of an agent"}, {"run nobody x", 2, `unknown agent "nobody"; known agents: auggie, claude`},
 		{"run demo a b", 2, `unexpected argument "b"`}, {"run --format x demo a", 2, `--format "x"`}, {"run --approve x demo a", 2, `--approve "x"`},
 		{"run --nope demo a", 2, "flag provided but not defined: -nope (hermes run -h lists the flags)"}, {"run --cwd /none demo a", 2, "--cwd: stat /none"},
 		{"run --timeout -1s demo a", 2, "--timeout"}, {"run demo", 2, "the prompt is empty"}, {"run --env " + asHermes + " --mode none demo a", 2, "--mode none: the agent has "},
-		{"record", 2, "the agent's command is due after --"}, {"record x -- y", 2, "due after --"}, {"replay", 2, "one recording is due"},
-		{"replay --speed fast f", 2, "--speed"}, {"replay --as me f", 2, "--as"}, {"replay --as client f", 2, "due after --"}, {"replay none.jsonl", 1, "none.jsonl: no such file"},
+		{"record", 2, "the agent's command is missing after --"}, {"record x -- y", 2, "missing after --"}, {"replay", 2, "give one recording"},
+		{"replay --speed fast f", 2, "--speed"}, {"replay --as me f", 2, "--as"}, {"replay --as client f", 2, "missing after --"}, {"replay none.jsonl", 1, "none.jsonl: no such file"},
 	} {
 		out, errs, status := end(t, hermes(t, t.TempDir(), strings.Fields(c.args)...))
 		if status != c.status || !strings.Contains(out+errs, c.want) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxQuiet bounds a message that is printed only when it is the last, in bytes.
+// maxQuiet bounds a message that is printed only if it is the last, in bytes.
 const maxQuiet = 16 << 20
 
 // lastMessage keeps the last message that is not blank.
@@ -15,7 +15,7 @@ type lastMessage struct {
 
 type draft struct {
 	text    []byte
-	missing int // bytes that were too much
+	missing int // bytes beyond the limit
 	inked   bool
 }
 
@@ -24,7 +24,7 @@ func (m *lastMessage) add(text string) {
 	d := &m.current
 	keep := min(len(text), maxQuiet-len(d.text))
 	if d.missing > 0 {
-		keep = 0 // what is kept is the beginning, without a gap
+		keep = 0 // only the beginning is kept, without a gap
 	}
 	d.text = append(d.text, text[:keep]...)
 	d.missing += len(text) - keep
@@ -39,8 +39,8 @@ func (m *lastMessage) next() {
 	m.current = draft{}
 }
 
-// text returns the message without the line ends after it, and how many bytes
-// of it are missing.
+// text returns the message without its final line ends, and how many bytes of it
+// are missing.
 func (m *lastMessage) text() (string, int) {
 	d := &m.current
 	if !d.inked {

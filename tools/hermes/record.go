@@ -20,10 +20,10 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
-// record runs an agent and passes on what it and its client say, byte for byte,
-// while it writes a recording. To both it is not there: standard error, signals
-// and the exit status are passed on as well. With --map it renames paths on the
-// way and records them as the client knows them.
+// record runs an agent, passes on the bytes between it and its client unchanged, and
+// writes a recording. Both sides do not notice it: standard error, signals and the
+// exit status are passed on as well. With --map it renames paths on the way and
+// records them as the client knows them.
 func record(_ context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
 	flags := newFlags("record", "[--out FILE] [--raw] [--map HERE=THERE] -- AGENT [ARGUMENT...]", std.out)
@@ -34,7 +34,7 @@ func record(_ context.Context, args []string, std *stdio) error {
 	if rest, err := flags.parse(args); err != nil {
 		return err
 	} else if len(rest) > 0 || len(argv) == 0 {
-		return usageError("the agent's command is due after --: hermes record --out FILE -- AGENT [ARGUMENT...]")
+		return usageError("the agent's command is missing after --: hermes record --out FILE -- AGENT [ARGUMENT...]")
 	}
 	if *path == "" {
 		var err error
@@ -72,15 +72,15 @@ func newRecording(program string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// lastWords is how long output is passed on that something keeps open after
-// the agent has exited.
+// lastWords is how long output is passed on after the agent has exited, if another
+// process keeps it open.
 const lastWords = 500 * time.Millisecond
 
-// proxy runs the agent to its end. The error is an *exec.ExitError when it
+// proxy runs the agent to its end. The error is an *exec.ExitError if the agent
 // failed.
 //
-// Whichever side closes a stream, or cannot be written to, the other one is told
-// in the way of a pipe.
+// If one side closes a stream or cannot be written to, the other side notices it as
+// it would with a pipe.
 func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 	var toAgent, toClient func([]byte) []byte
 	if len(paths) > 0 {
@@ -157,8 +157,9 @@ func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 	return err
 }
 
-// copyLines copies bytes as they come and hands the lines among them to l, each
-// before its end is passed on: a question is recorded before its answer.
+// copyLines copies bytes as they arrive and passes the lines in them to l. It does
+// so before it copies the end of the line, so that a question is recorded before
+// its answer.
 func copyLines(to io.Writer, from io.Reader, l lines) {
 	defer l.end()
 	if l.rename != nil {
@@ -171,7 +172,7 @@ func copyLines(to io.Writer, from io.Reader, l lines) {
 		l.write(buf[:n])
 		if n > 0 {
 			if _, e := to.Write(buf[:n]); e != nil {
-				return // the other side is gone; ours will notice
+				return // the other side is gone, and this side will notice
 			}
 		}
 		if err != nil {
@@ -180,8 +181,8 @@ func copyLines(to io.Writer, from io.Reader, l lines) {
 	}
 }
 
-// copyRenamed is copyLines for lines whose paths are renamed. The client's side
-// of each is recorded. A line that is too long to record is passed on unchanged.
+// copyRenamed is copyLines for lines whose paths are renamed. It records them with
+// the client's paths. A line that is too long to record is passed on unchanged.
 func (l *lines) copyRenamed(to io.Writer, from io.Reader) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	var line []byte
@@ -217,7 +218,7 @@ type lines struct {
 	w        *trace.Writer
 	add, cut func(trace.Direction, []byte) error
 	way      trace.Direction
-	rename   func([]byte) []byte // of the paths in a message; nil for none
+	rename   func([]byte) []byte // renames the paths in a message; may be nil
 	part     []byte
 	skipped  int // bytes of a line that is too long
 }
@@ -237,7 +238,7 @@ func (l *lines) write(b []byte) {
 	l.keep(b[start:])
 }
 
-// keep adds to the line and says whether it is still whole.
+// keep adds to the line and reports whether it is still whole.
 func (l *lines) keep(b []byte) bool {
 	if l.skipped == 0 && len(l.part)+len(b) <= maxRecorded {
 		l.part = append(l.part, b...)
@@ -265,7 +266,7 @@ func (l *lines) end() {
 	l.next()
 }
 
-// statusCannotRun is what a shell exits with for a program it cannot run.
+// statusCannotRun is the exit status of a shell for a program it cannot run.
 func statusCannotRun(err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return 127
@@ -273,8 +274,8 @@ func statusCannotRun(err error) int {
 	return 126
 }
 
-// passOn turns the end of the agent into that of this program: the same exit
-// status, or death by the same signal.
+// passOn ends this program as the agent ended: with the same exit status, or by the
+// same signal.
 func passOn(err error) error {
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) {

@@ -16,8 +16,8 @@ var forwarded = []os.Signal{
 	syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }
 
-// fromTerminal reports whether a signal comes from the keyboard: then the agent,
-// which is in the same process group, has had it already.
+// fromTerminal reports whether a signal comes from the keyboard. The agent has then
+// already received it, because it is in the same process group.
 func fromTerminal(s os.Signal) bool {
 	if s != syscall.SIGINT && s != syscall.SIGQUIT {
 		return false
@@ -30,8 +30,8 @@ func fromTerminal(s os.Signal) bool {
 	return foreground(tty) == syscall.Getpgrp()
 }
 
-// dieBy ends this process as a signal ended the agent. Of other signals the
-// runtime of Go makes a stack trace.
+// dieBy ends this process by the signal that ended the agent. For other signals the
+// Go runtime would print a stack trace.
 func dieBy(s syscall.Signal) {
 	switch s {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
@@ -45,7 +45,7 @@ func dieBy(s syscall.Signal) {
 	}
 }
 
-// foreground returns the process group that the terminal's keyboard signals.
+// foreground returns the process group that gets the signals of the keyboard.
 func foreground(tty *os.File) int {
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
 	if err != nil {

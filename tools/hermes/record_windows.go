@@ -7,7 +7,8 @@ import (
 
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// fromTerminal is always so: Windows has no other way to interrupt.
+// fromTerminal reports whether a signal is an interrupt, which on Windows always
+// comes from the keyboard.
 func fromTerminal(s os.Signal) bool { return s == os.Interrupt }
 
 func dieBy(syscall.Signal) {}

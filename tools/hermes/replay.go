@@ -26,14 +26,14 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 	f := newFlags("replay", replaySynopsis, std.out)
 	as := f.String("as", "agent", "`SIDE` to play: agent or client")
 	speed := f.String("speed", "max", "how fast time passes: 1 as recorded, 10 ten times as fast, max without pauses")
-	cwd := f.String("cwd", "", "`FOLDER` of a played client's sessions, in place of the recorded one")
-	wait := f.Duration("wait", 0, "how long the other side may take for what it is to do (default: for ever as agent, 1m as client)")
+	cwd := f.String("cwd", "", "`FOLDER` of a played client's sessions, instead of the recorded one")
+	wait := f.Duration("wait", 0, "how long the other side may take for an expected message (default: forever as agent, 1m as client)")
 	rest, err := f.parse(args)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 {
-		return usageError("one recording is due (hermes replay -h)")
+		return usageError("give one recording (hermes replay -h)")
 	}
 	o := trace.PlayOptions{
 		Wait:         *wait,
@@ -47,12 +47,12 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 	}
 	switch {
 	case *as == "agent" && len(argv) > 0:
-		return usageError("a command goes with --as client only")
+		return usageError("a command is only for --as client")
 	case *as == "agent":
 	case *as != "client":
 		return usageError("--as %q is neither agent nor client", *as)
 	case len(argv) == 0:
-		return usageError("the agent to talk to is due after --")
+		return usageError("the agent to talk to is missing after --")
 	default:
 		o.Side = trace.Client
 	}
@@ -74,7 +74,7 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 			return err
 		}
 	}
-	o.OnStderr = nil // the recorded agent's; the live one has its own
+	o.OnStderr = nil // that is of the recorded agent; the live one has its own
 	process, err := launch.Start(context.WithoutCancel(ctx), launch.Command{
 		Path: argv[0], Args: argv[1:], InheritEnv: true,
 		OnStderr: func(line string) { fmt.Fprintln(std.err, oneLine(line)) },
@@ -87,7 +87,7 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 	return played(ctx, err)
 }
 
-// played gives an interrupted play the exit status of one.
+// played gives an interrupted play the exit status of an interrupt.
 func played(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return errInterrupted

@@ -46,7 +46,7 @@ type job struct {
 	show    *display
 }
 
-// runAgent gives an agent one prompt and shows what comes of it.
+// runAgent gives an agent one prompt and shows the turn.
 func runAgent(ctx context.Context, args []string, std *stdio) error {
 	j, err := parseJob(ctx, args, std)
 	if err != nil {
@@ -64,7 +64,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	j := &job{}
 	var env list
 	f.StringVar(&j.cwd, "cwd", "", "working `FOLDER` of the session (default: this one)")
-	format := f.String("format", "text", "what to print: text as it comes, json for one object a line and event, quiet for the last message alone")
+	format := f.String("format", "text", "what to print: text as it arrives, json for one line per event, quiet for the last message only")
 	f.StringVar(&j.approve, "approve", "reads", "what the agent may do: all, reads (inside the working folder), none")
 	for name, approve := range map[string]string{"approve-all": "all", "approve-reads": "reads", "deny-all": "none"} {
 		f.BoolFunc(name, "the same as -approve "+approve, func(string) error {
@@ -76,7 +76,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	f.StringVar(&j.wanted.mode, "mode", "", "session mode, by its `ID`")
 	f.StringVar(&j.wanted.model, "model", "", "model, by its `ID`")
 	f.Var(&j.wanted.options, "option", "config option of the session, `ID=VALUE`; may be repeated")
-	f.StringVar(&j.session, "session", "", "go on with the session of this `ID`")
+	f.StringVar(&j.session, "session", "", "continue the session with this `ID`")
 	f.Var(&j.paths, "map", mapUsage)
 	f.StringVar(&j.record, "record", "", "write a recording of the connection to `FILE`")
 	f.BoolVar(&j.raw, "raw", false, "keep secrets in the recording")
@@ -93,7 +93,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	switch j.approve {
 	case "all", "reads", "none":
 	default:
-		return nil, usageError("--approve %q is none of all, reads, none", j.approve)
+		return nil, usageError("--approve %q is not one of all, reads, none", j.approve)
 	}
 	if err := j.wanted.check(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	if len(argv) > 0 {
 		j.agent = preset.Preset{Name: filepath.Base(argv[0]), Command: argv[0], Args: argv[1:]}
 	} else if len(rest) == 0 {
-		return nil, usageError("the name of an agent is due, or its command after -- (hermes run -h)")
+		return nil, usageError("give the name of an agent, or its command after -- (hermes run -h)")
 	} else {
 		set, err := knownAgents(ctx, std, *registry)
 		if err != nil {
@@ -139,7 +139,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	return j, err
 }
 
-// readPrompt takes the prompt from the arguments or from in.
+// readPrompt reads the prompt from the arguments or from in.
 func readPrompt(args []string, in io.Reader) (string, error) {
 	text := ""
 	switch {
@@ -165,8 +165,8 @@ func readPrompt(args []string, in io.Reader) (string, error) {
 	return text, nil
 }
 
-// Why a turn was stopped from here.
+// The reasons why this program stops a turn.
 var (
 	errInterrupted = &exit{Status: statusInterrupted, Err: errors.New("interrupted")}
-	errTimeout     = &exit{Status: statusTimeout, Err: errors.New("no end of the turn in time")}
+	errTimeout     = &exit{Status: statusTimeout, Err: errors.New("the turn did not end in time")}
 )

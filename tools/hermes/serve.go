@@ -50,19 +50,19 @@ func parseServe(args []string, help io.Writer) (*serveFlags, launch.Command, err
 	set.Var(&f.listen, "listen", "`address`: unix:PATH, tcp:HOST:PORT or http://HOST:PORT/PATH (HTTP and WebSocket); more than once for several (default http://127.0.0.1:0/acp, a free port)")
 	set.StringVar(&f.tokenFile, "token-file", "", "`file` with the token, closed to others (default: a new token, printed to standard error)")
 	set.Var(&f.origins, "allow-origin", "`origin` of web pages that may connect, such as https://app.example.com; more than once for several (default none)")
-	set.Var(&f.hosts, "allow-host", "`name` the server goes by besides localhost; more than once for several")
+	set.Var(&f.hosts, "allow-host", "`name` of the server besides localhost; more than once for several")
 	set.IntVar(&f.limit, "max-connections", 64, "agents that may run at the same time")
 	set.StringVar(&f.cert, "tls-cert", "", "PEM `file` with the certificate")
 	set.StringVar(&f.key, "tls-key", "", "PEM `file` with its key")
-	set.DurationVar(&f.idle, "idle", 0, "end a connection on which nothing passes for so long, such as 30m (default never)")
+	set.DurationVar(&f.idle, "idle", 0, "end a connection after this `time` without traffic, such as 30m (default never)")
 	set.BoolVar(&f.insecure, "insecure", false, "listen without TLS where other machines can connect; only behind a proxy that does TLS")
-	set.Var(&f.pass, "pass-env", "`name` of an environment variable the agent gets besides PATH, HOME and their like; more than once for several")
+	set.Var(&f.pass, "pass-env", "`name` of an environment variable that the agent gets besides PATH, HOME and the like; more than once for several")
 	set.StringVar(&f.dir, "dir", "", "working `folder` of the agent")
 	set.BoolVar(&f.verbose, "verbose", false, "log connections, and what agents say on standard error")
 	if rest, err := set.parse(args); err != nil {
 		return nil, cmd, err
 	} else if len(rest) > 0 || len(argv) == 0 {
-		return nil, cmd, usageError("the agent's command is due after --: hermes serve [flags] -- AGENT [ARGUMENT...]")
+		return nil, cmd, usageError("the agent's command is missing after --: hermes serve [flags] -- AGENT [ARGUMENT...]")
 	}
 	switch {
 	case (f.cert == "") != (f.key == ""):

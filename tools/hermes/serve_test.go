@@ -33,9 +33,9 @@ func TestServeRefusesWhatMakesNoSense(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"":                                   "due after --",
-		"agent":                              "due after --",
-		"--listen unix:/tmp/x/s":             "due after --",
+		"":                                   "missing after --",
+		"agent":                              "missing after --",
+		"--listen unix:/tmp/x/s":             "missing after --",
 		"--tls-cert x -- agent":              "go together",
 		"--max-connections 0 -- agent":       "at least one",
 		"--idle -1s -- agent":                "cannot be negative",

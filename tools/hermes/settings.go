@@ -10,13 +10,13 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// settings are what the user wants to be set before the prompt.
+// settings are what the user wants to set before the prompt.
 type settings struct {
 	mode, model string
 	options     list // ID=VALUE
 }
 
-// offer is what an agent lets be set in a session.
+// offer is what an agent offers to set in a session.
 type offer struct {
 	modes   *acp.SessionModeState
 	options []acp.SessionConfigOption
@@ -32,7 +32,8 @@ func (s *settings) check() error {
 	return nil
 }
 
-// apply sets what is wanted. The error for what is not on offer names what is.
+// apply sets what the user wants. If the agent does not offer something, the error
+// names what it offers.
 func (s *settings) apply(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
 	if s.mode != "" {
 		if err := s.applyMode(ctx, agent, id, can); err != nil {
@@ -67,10 +68,9 @@ func (s *settings) applyMode(ctx context.Context, agent acp.Agent, id acp.Sessio
 	return notOffered("--mode "+s.mode, "modes", known)
 }
 
-// applyModel sets the model in one of the two ways in which agents offer them:
-// by a config option, or as models of the session, which are in no schema. Of
-// an agent that offers both, the option counts, unless only the other way
-// knows the model.
+// applyModel sets the model in one of the two ways that agents offer: by a config
+// option, or as a model of the session, which is not in any schema. If an agent
+// offers both, it uses the option, unless only the session's models have the model.
 func (s *settings) applyModel(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
 	flag := "--model " + s.model
 	var models struct {
@@ -114,7 +114,7 @@ func (m *setModel) AppendJSON(b []byte) []byte {
 	return append(b, text...)
 }
 
-// set sets a config option. Its answer says what is on offer from then on.
+// set sets a config option. The answer says what the agent then offers.
 func (can *offer) set(ctx context.Context, agent acp.Agent, id acp.SessionID, flag, name, value string) error {
 	var known []string
 	for _, o := range can.options {

@@ -118,9 +118,9 @@ func TestAnAgentThatDoesNotAnswerIsQuoted(t *testing.T) {
 		want  string
 	}{
 		{&rpc.TimeoutError{Method: "initialize", Limit: 30 * time.Second}, false, "stdout: usage", "initialize: not answered within 30s; the agent said: stdout: usage"},
-		{errTimeout, false, "stdout: usage", "no end of the turn in time; the agent said: stdout: usage"},
-		{errTimeout, true, "stdout: usage", "no end of the turn in time"},
-		{errTimeout, false, "", "no end of the turn in time"},
+		{errTimeout, false, "stdout: usage", "the turn did not end in time; the agent said: stdout: usage"},
+		{errTimeout, true, "stdout: usage", "the turn did not end in time"},
+		{errTimeout, false, "", "the turn did not end in time"},
 		{errInterrupted, false, "stdout: usage", "interrupted"},
 	} {
 		turn := &turn{began: c.began}

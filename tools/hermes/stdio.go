@@ -10,16 +10,16 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// stdio is the standard input and output of the program. Nothing else in it
-// writes to os.Stdout or os.Stderr: agents, recordings and registries are not
-// trusted, and what they say ends up in every kind of message.
+// stdio is the standard input and output of the program. Nothing else in the
+// program writes to os.Stdout or os.Stderr, because agents, recordings and
+// registries are not trusted, and their text gets into every kind of message.
 type stdio struct {
 	in  io.Reader
-	out io.Writer // text; nothing that a terminal obeys gets through
+	out io.Writer // text, without anything that a terminal obeys
 	err io.Writer // the same
 
-	// For what other programs read, byte for byte. On a terminal they are like
-	// out and err.
+	// For output that other programs read, byte for byte. On a terminal they are
+	// like out and err.
 	wire    io.WriteCloser
 	wireErr io.Writer
 }
@@ -39,8 +39,8 @@ func standard() *stdio {
 	return s
 }
 
-// protocol returns standard output for a protocol. Whatever prints there by
-// mistake goes to standard error from now on.
+// protocol returns standard output for a protocol. From now on anything printed
+// there by mistake goes to standard error.
 func (s *stdio) protocol() io.WriteCloser {
 	os.Stdout = os.Stderr
 	return s.wire
@@ -54,8 +54,8 @@ func (s *stdio) transport() transport.Transport {
 	return transport.Stdio()
 }
 
-// isTerminal reports whether a stream is a terminal or another device for
-// people, but not the one that is always empty.
+// isTerminal reports whether a stream is a terminal or another device for people,
+// but not the null device.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -65,21 +65,21 @@ func isTerminal(stream any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
 }
 
-// isNull reports whether a device is the one that is always empty.
+// isNull reports whether a device is the null device.
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, null)
 }
 
-// printer passes UTF-8 text on without what a terminal obeys: control
-// characters but line feeds and tabs, and what changes the order of text. Broken
-// UTF-8, which may be a control character to a terminal, becomes U+FFFD. It is
-// safe for concurrent use.
+// printer passes UTF-8 text on without characters that a terminal obeys: control
+// characters other than line feeds and tabs, and characters that reorder text.
+// Broken UTF-8, which may be a control character to a terminal, becomes U+FFFD. It
+// is safe for concurrent use.
 type printer struct {
 	to io.Writer
 
 	mu   sync.Mutex
-	part []byte // the beginning of a character whose rest is yet to come
+	part []byte // the beginning of a character whose rest has not arrived
 	buf  []byte
 }
 
@@ -134,12 +134,12 @@ func appendPrintable(to, text []byte) []byte {
 	return to
 }
 
-// obeyed reports whether a terminal acts on a character in place of drawing it.
+// obeyed reports whether a terminal acts on a character instead of drawing it.
 func obeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// oneLine keeps a text that is not ours on its line and in its column.
+// oneLine keeps a foreign text on its line and in its column.
 func oneLine(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -22,8 +22,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
-// What is kept in memory, in bytes: of the session, for the rules and titles of
-// tool calls, and of what the agent has sent and is not shown yet.
+// Limits on memory, in bytes: for the session, which rules and titles of tool calls
+// need, and for messages of the agent that have not been shown yet.
 const (
 	maxState   = 8 << 20
 	maxWaiting = 2 << 20
@@ -37,19 +37,19 @@ type turn struct {
 	*services.Services
 	*job
 	agent  acp.Agent
-	chosen chan struct{} // closed when it is clear which session is shown
+	chosen chan struct{} // closed when the session to show is known
 	denied atomic.Int64
-	hurry  bool // the agent has had its chance to end; set by watch
+	hurry  bool // the agent has had its time to end; set by watch
 	began  bool // the agent has opened the session; set by talk
 
 	mu      sync.Mutex
 	session acp.SessionID // set while a prompt runs
-	why     error         // it was cancelled from here
+	why     error         // why this program cancelled it
 }
 
 func newTurn(j *job) *turn { return &turn{job: j, chosen: make(chan struct{})} }
 
-// play runs the agent, the session and the turn, and ends all of it.
+// play runs the agent, the session and the turn, and ends all of them.
 func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopReason, denied int, err error) {
 	if err := t.services(); err != nil {
 		return "", 0, err
@@ -81,7 +81,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	}()
 	stop, err = t.talk(life)
 	t.show.losses.turnEnded()
-	cause := context.Cause(life) // set when it was stopped from here
+	cause := context.Cause(life) // set if this program stopped it
 	said := process.Said()
 	kill(nil)
 	<-watched
@@ -123,8 +123,8 @@ func (t *turn) recording(cmd *launch.Command) (tap func(rpc.Direction, []byte), 
 	return w.Tap(false), w.Close, nil
 }
 
-// watch stops the turn when it is interrupted or has had its time: it cancels
-// first, and kills the agent when that does not help or on a second interrupt.
+// watch stops the turn on an interrupt or a timeout. It cancels first, and kills the
+// agent if that does not help or on a second interrupt.
 func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, again <-chan os.Signal) {
 	var late <-chan time.Time
 	if t.timeout > 0 {
@@ -165,7 +165,7 @@ func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, ag
 	kill(reason)
 }
 
-// talk opens the session and has the turn.
+// talk opens the session and runs the turn.
 func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 	init, err := t.agent.Initialize(ctx, &acp.InitializeRequest{
 		ProtocolVersion: 1, ClientCapabilities: t.Capabilities(),
@@ -233,13 +233,13 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 	return "", nil, errors.New("the agent can neither load nor resume sessions; run it without --session")
 }
 
-// choose says which session is shown.
+// choose sets the session to show.
 func (t *turn) choose(id acp.SessionID) {
 	t.show.expect(id)
 	close(t.chosen)
 }
 
-// loginHint says how to log in when that is what is missing.
+// loginHint says how to log in, if a login is missing.
 func (t *turn) loginHint(err error, init *acp.InitializeResponse) error {
 	if !errors.Is(err, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired}) {
 		return err
@@ -262,7 +262,7 @@ func (t *turn) loginHint(err error, init *acp.InitializeResponse) error {
 	return fmt.Errorf("%w; log in with the agent's own program first", err)
 }
 
-// explain turns how the turn went into the error of the program.
+// explain turns the end of the turn into the error of the program.
 func (t *turn) explain(stop acp.StopReason, err, cause error) error {
 	var why *exit
 	t.mu.Lock()
@@ -283,7 +283,7 @@ func (t *turn) explain(stop acp.StopReason, err, cause error) error {
 	return &exit{statusStopped, fmt.Errorf("the agent stopped: %s", stop)}
 }
 
-// quoting adds what the agent said to the error for one that did not answer: it
+// quoting adds the output of the agent to the error if the agent did not answer. It
 // may have printed its usage, or be waiting for something.
 func (t *turn) quoting(err error, said string) error {
 	var unanswered *rpc.TimeoutError
@@ -299,7 +299,7 @@ func (t *turn) stopped(why error) {
 	t.why = why
 }
 
-// services sets up what the agent may use. What is not approved is not offered.
+// services sets up what the agent may use, and offers only what is approved.
 func (t *turn) services() error {
 	policy, err := permission.Open("")
 	if err != nil {
@@ -339,12 +339,12 @@ func (t *turn) services() error {
 	return nil
 }
 
-// escapePattern makes a path one that a rule matches literally.
+// escapePattern escapes a path so that a rule matches it literally.
 func escapePattern(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// Capabilities are those of the services, less what was not approved.
+// Capabilities are those of the services, without those that were not approved.
 func (t *turn) Capabilities() *acp.ClientCapabilities {
 	c := t.Services.Capabilities()
 	c.Fs.ReadTextFile = t.approve != "none"
@@ -352,8 +352,8 @@ func (t *turn) Capabilities() *acp.ClientCapabilities {
 	return c
 }
 
-// ask answers what no rule does: with --approve all everything is allowed,
-// otherwise nothing.
+// ask answers requests that no rule answers: with --approve all it allows
+// everything, otherwise nothing.
 func (t *turn) ask(_ context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 	if t.approve != "all" {
 		if id, ok := permission.Select(req.Options, permission.Deny); ok {
@@ -386,8 +386,8 @@ func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPer
 	t.show.permission(req, allowed)
 }
 
-// RequestPermission answers for the session of this run alone, like the
-// services for files and terminals do.
+// RequestPermission answers only for the session of this run, as the services for
+// files and terminals do.
 func (t *turn) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	if _, err := t.Workspace(ctx, p.SessionID); err != nil {
 		t.denied.Add(1)
@@ -401,7 +401,7 @@ func (t *turn) RequestPermission(ctx context.Context, p *acp.RequestPermissionRe
 	return t.Services.RequestPermission(ctx, p)
 }
 
-// ReadTextFile serves files unless nothing was approved.
+// ReadTextFile reads files unless --approve is none.
 func (t *turn) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	if t.approve == "none" {
 		return nil, t.refuse("fs/read_text_file", p.Path)
@@ -409,7 +409,7 @@ func (t *turn) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*a
 	return t.Services.ReadTextFile(ctx, p)
 }
 
-// WriteTextFile writes files when everything was approved.
+// WriteTextFile writes files if everything is approved.
 func (t *turn) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
 	if t.approve != "all" {
 		return nil, t.refuse("fs/write_text_file", p.Path)
@@ -421,7 +421,7 @@ func (t *turn) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (
 	return resp, err
 }
 
-// CreateTerminal runs commands when everything was approved.
+// CreateTerminal runs commands if everything is approved.
 func (t *turn) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
 	if t.approve != "all" {
 		return nil, t.refuse("terminal/create", p.Command)

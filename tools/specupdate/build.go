@@ -17,10 +17,10 @@ type release struct {
 	docs    map[schema.Edition]*schema.Document
 	specs   map[schema.Edition]*ir.Spec
 	prose   schema.Prose
-	files   map[string][]byte // what a published package gives, by path below schema/
+	files   map[string][]byte // the files made from a published package, by path below schema/
 }
 
-// build verifies the originals and makes everything that is written from them.
+// build verifies the originals and makes all files that are written from them.
 func build(p *specPackage) (*release, error) {
 	r := &release{version: p.version, docs: map[schema.Edition]*schema.Document{}, prose: schema.Prose{}, files: map[string][]byte{}}
 	sources := schema.Sources{Package: p.name, Version: p.version, License: p.license, Author: p.author}

@@ -3,19 +3,19 @@
 //
 //	specupdate 2.4.0              fetch this version with npm, update the tree
 //	specupdate DIR                update the tree from an unpacked package
-//	specupdate -check             prove that the tree is what its version gives
+//	specupdate -check             check that the tree matches its version
 //	specupdate -check DIR         the same against an unpacked package
 //	specupdate -report OLD [NEW]  only write the report between two versions
 //
 // An update writes docs/spec-changes/OLD-to-NEW.md. For a report, a version may
 // also be LABEL=DIR, a folder of schemas that is not a package.
 //
-// It verifies before it writes: every schema is there, every keyword is known,
+// It verifies before it writes: every schema is present, every keyword is known,
 // both passes of the loader agree, every shape lowers, and everything can be
-// generated. Errors come all together, with the rows to paste where the overlay
-// lacks some. On any error the tree stays as it was. Words about definitions
-// that are gone are removed from overlay/docs.json. Run it at the root of the
-// repository, then go generate ./...
+// generated. It reports all errors together, with rows to paste if the overlay
+// lacks some. On any error the tree stays as it was. Words about definitions that
+// are gone are removed from overlay/docs.json. Run it at the root of the
+// repository, then run go generate ./...
 package main
 
 import (
@@ -45,7 +45,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("specupdate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	check := flags.Bool("check", false, "write nothing; fail when the tree is not what the package gives")
+	check := flags.Bool("check", false, "write nothing; fail if the tree does not match the package")
 	report := flags.Bool("report", false, "write only the report between two versions")
 	root := flags.String("root", ".", "root of the repository")
 	flags.Usage = func() {

@@ -23,7 +23,7 @@ const packageName = "@agentclientprotocol/sdk"
 // maxFile bounds a file of the package. The largest schema of 2.4.0 has 0.5 MB.
 const maxFile = 32 << 20
 
-// specPackage is what specupdate needs of a published package.
+// specPackage is the part of a published package that specupdate needs.
 type specPackage struct {
 	where                          string // for messages
 	name, version, license, author string // no name: not a published package
@@ -61,7 +61,7 @@ func openPackage(ctx context.Context, from string) (*specPackage, error) {
 	})
 }
 
-// readPackage takes from the package at where what is needed.
+// readPackage reads the needed files of the package at where.
 func readPackage(where string, read func(name string) ([]byte, error)) (*specPackage, error) {
 	b, err := read("package.json")
 	if err != nil {
@@ -94,7 +94,7 @@ func readPackage(where string, read func(name string) ([]byte, error)) (*specPac
 	return p, nil
 }
 
-// readFolder takes schemas that are not in a package.
+// readFolder reads schemas that are not in a package.
 func readFolder(label, dir string) (*specPackage, error) {
 	if !labelPattern.MatchString(label) {
 		return nil, fmt.Errorf("%s=%s: the label becomes part of a file name: want letters, digits, dots and hyphens", label, dir)
@@ -113,7 +113,7 @@ func readFolder(label, dir string) (*specPackage, error) {
 // origin is where the package keeps the schema of an edition.
 func origin(e schema.Edition) string { return "schema/" + e.File() }
 
-// author reads both forms npm allows, a text and an object.
+// author reads both forms that npm allows, a text and an object.
 func author(b json.RawMessage) string {
 	var text string
 	if json.Unmarshal(b, &text) == nil {
@@ -134,8 +134,8 @@ func cause(err error) error {
 	return err
 }
 
-// fetch gets a package through the npm client, so that the registry and the
-// proxy are those of the user's settings, and returns its files.
+// fetch downloads a package and returns its files. It uses the npm client, and with
+// it the registry and proxy of the user's settings.
 func fetch(ctx context.Context, spec string) (map[string][]byte, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {

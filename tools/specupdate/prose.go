@@ -10,9 +10,9 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// What only the prose of the originals says. The rules match how upstream
-// words it; a schema that words it otherwise is found by the reader of the
-// compatibility report, which lists every change of the result.
+// Facts that only the prose of the originals states. The rules match the wording of
+// upstream. If the wording changes, the reader of the compatibility report notices
+// it, because the report lists every change of the result.
 var (
 	// Said of a definition: all of its optional members have three states.
 	patchDefinition = regexp.MustCompile(`(?i)patch semantics|omitted\s+fields\s+leave`)
@@ -25,7 +25,7 @@ var (
 )
 
 // threeStates lists the members of a schema, in file order and as
-// "Definition.member", where left out, null and a value are three things.
+// "Definition.member", where absent, null and a value have three meanings.
 func threeStates(d *schema.Document) []string {
 	found := []string{}
 	for _, name := range d.Defs {
@@ -66,7 +66,7 @@ func takesNull(m *schema.Node) bool {
 	return m.Kind == '{' && m.Types() == nil && m.Ref() == "" && m.Branches() == nil && !m.Has("const") && !m.Has("enum")
 }
 
-// defaultValues finds the value of each enum that stands for an absent one.
+// defaultValues finds the value of each enum that replaces an absent one.
 func defaultValues(d *schema.Document) (map[string]string, error) {
 	found := map[string]string{}
 	for _, name := range d.Defs {

@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// replace writes files below root and returns the names of those that were not
-// the same already. Everything is first written next to its place; when a step
-// fails, what was moved is put back.
+// replace writes files below root and returns the names of those that changed.
+// Everything is first written next to its place. If a step fails, files that were
+// already moved are restored.
 func replace(root string, files map[string][]byte) (changed []string, err error) {
 	before := map[string][]byte{} // nil: did not exist
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -29,7 +29,7 @@ func replace(root string, files map[string][]byte) (changed []string, err error)
 	staged := func(name string) string { return filepath.Join(root, name+".new") }
 	defer func() {
 		for _, name := range changed {
-			os.Remove(staged(name)) // gone already when all went well
+			os.Remove(staged(name)) // already gone if all went well
 		}
 	}()
 	for _, name := range changed {

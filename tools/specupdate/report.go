@@ -22,7 +22,7 @@ func report(prev, next *release, docs *schema.Docs) []byte {
 		for _, name := range next.docs[e].Defs {
 			was, is := prev.prose[e][name], next.prose[e][name]
 			if was != "" && was != is {
-				changes = append(changes, compat.Change{Level: compat.Doc, Where: name, What: "explained in other words"})
+				changes = append(changes, compat.Change{Level: compat.Doc, Where: name, What: "worded differently"})
 			}
 		}
 		compat.Sort(changes)

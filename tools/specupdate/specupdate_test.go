@@ -104,7 +104,7 @@ func specupdate(t *testing.T, args ...string) (string, error) {
 func TestTheTreeIsWhatThePublishedPackageGives(t *testing.T) {
 	t.Parallel()
 	out, err := specupdate(t, "-root", "../..", "-check", sdk(t))
-	if err != nil || !strings.Contains(out, "schema/ is what "+packageName+"@") {
+	if err != nil || !strings.Contains(out, "schema/ matches "+packageName+"@") {
 		t.Errorf("%s%v", out, err)
 	}
 }
@@ -250,7 +250,7 @@ func TestUpdateWritesTheTreeAndAReport(t *testing.T) {
 	if out, err := specupdate(t, "-root", root, "-check", pkg); err != nil {
 		t.Errorf("check after update: %s%v", out, err)
 	}
-	if out, err := specupdate(t, "-root", root, pkg); err != nil || !strings.Contains(out, "already is what") {
+	if out, err := specupdate(t, "-root", root, pkg); err != nil || !strings.Contains(out, "already matches") {
 		t.Errorf("second update: %s%v", out, err)
 	}
 }

@@ -28,12 +28,12 @@ func openTree(root string) (*tree, error) {
 	var err error
 	t.sources, err = schema.ReadOverlay[schema.Sources](os.DirFS(t.dir), schema.SourcesFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run this at the root of the repository, or say where that is with -root", err)
+		return nil, fmt.Errorf("%w: run this at the root of the repository, or name the root with -root", err)
 	}
 	return t, err
 }
 
-// compare fails when the tree is not exactly what the release gives.
+// compare fails if the tree differs from the release.
 func (t *tree) compare(r *release, out io.Writer) error {
 	var stale []string
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
@@ -48,10 +48,10 @@ func (t *tree) compare(r *release, out io.Writer) error {
 		}
 	}
 	if len(stale) > 0 {
-		return fmt.Errorf("the tree is not what %s@%s gives; run specupdate %s, or undo the change:\n  %s",
+		return fmt.Errorf("the tree does not match %s@%s; run specupdate %s, or undo the change:\n  %s",
 			packageName, r.version, r.version, strings.Join(stale, "\n  "))
 	}
-	fmt.Fprintf(out, "schema/ is what %s@%s gives: %d files\n", packageName, r.version, len(r.files))
+	fmt.Fprintf(out, "schema/ matches %s@%s: %d files\n", packageName, r.version, len(r.files))
 	return nil
 }
 
@@ -65,8 +65,8 @@ func firstDifference(have, want []byte) string {
 	return fmt.Sprintf("in length: have %d lines, want %d", len(h), len(w))
 }
 
-// update writes the release and its report, all of it or nothing. What could
-// not be generated is not written.
+// update writes the release and its report, all or nothing. A release that cannot
+// be generated is not written.
 func (t *tree) update(r *release, out io.Writer) error {
 	if r.files[schema.SourcesFile] == nil {
 		return fmt.Errorf("%s: an update needs a published package: give a version or the folder of an unpacked package", r.version)
@@ -103,7 +103,7 @@ func (t *tree) update(r *release, out io.Writer) error {
 		return err
 	}
 	if len(changed) == 0 {
-		fmt.Fprintf(out, "schema/ already is what %s@%s gives\n", packageName, r.version)
+		fmt.Fprintf(out, "schema/ already matches %s@%s\n", packageName, r.version)
 		return nil
 	}
 	for _, what := range pruned {
@@ -147,7 +147,7 @@ func (t *tree) report(r []*release, out io.Writer) error {
 	return nil
 }
 
-// release is the version that the tree holds.
+// release is the version in the tree.
 func (t *tree) release() (*release, error) {
 	fsys := os.DirFS(t.dir)
 	r := &release{version: t.sources.Version}

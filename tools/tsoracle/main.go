@@ -1,7 +1,7 @@
-// Tsoracle compares the Go bindings with the TypeScript SDK: it makes mutants
-// of valid values of every definition, decodes them with both, and prints in
-// which classes of cases the two decide, or encode, differently. It is a tool
-// for developers; nothing else depends on it. See docs/fidelity.md.
+// Tsoracle compares the Go bindings with the TypeScript SDK: it makes mutants of
+// valid values of every definition, decodes them with both, and prints the classes
+// of cases that the two judge or encode differently. It is a tool for developers;
+// nothing else depends on it. See docs/fidelity.md.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package demoagent is a small agent without a language model: prompts select
-// scripted turns that really use the client. It shows what Hermes does without
-// a key or a network, and how an agent is written on package acp.
+// scripted turns that really use the client. It demonstrates Hermes without a key
+// or a network, and how to write an agent with package acp.
 package demoagent
 
 import (
@@ -32,7 +32,7 @@ type agent struct {
 	conn *rpc.Conn
 	exit func(code int)
 
-	mu       sync.Mutex              // guards what follows, and the sessions
+	mu       sync.Mutex              // guards the fields below, and the sessions
 	can      *acp.ClientCapabilities // set once
 	sessions map[acp.SessionID]*session
 	opened   int // sessions so far
@@ -45,7 +45,7 @@ type session struct {
 	mode    acp.SessionModeID
 	pace    acp.SessionConfigValueID
 	busy    bool
-	trusted bool // the user said "always"
+	trusted bool // the user chose "always"
 	calls   int  // tool calls so far
 	history []acp.SessionUpdate
 
@@ -87,8 +87,8 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 	}, nil
 }
 
-// NewSession opens a session. Its commands are announced after the answer,
-// because the client does not know the session before.
+// NewSession opens a session. Its commands are announced after the answer, because
+// the client does not know the session earlier.
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,7 +103,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	return &acp.NewSessionResponse{SessionID: id, Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
-// LoadSession replays a session of this process, which stays in its folder.
+// LoadSession replays a session of this process. The session keeps its folder.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	s, err := a.begin(p.SessionID)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
-// SetSessionMode says whether the agent may change things.
+// SetSessionMode sets whether the agent may change things.
 func (a *agent) SetSessionMode(_ context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,7 +136,7 @@ func (a *agent) SetSessionMode(_ context.Context, p *acp.SetSessionModeRequest) 
 	return &acp.SetSessionModeResponse{}, nil
 }
 
-// SetSessionConfigOption says how fast the agent talks.
+// SetSessionConfigOption sets how fast the agent talks.
 func (a *agent) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -184,8 +184,8 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// CloseSession forgets a session. A turn that runs is cancelled and answered
-// first, so that nothing of the session follows the answer.
+// CloseSession forgets a session. A running turn is cancelled and answered first,
+// so that nothing about the session follows the answer.
 func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
 	a.mu.Lock()
 	s, err := a.find(p.SessionID)
@@ -210,7 +210,8 @@ func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 // Cancel has nothing left to do: the connection has ended the prompt's context.
 func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// announce lists the slash commands. A client that is gone does not miss them.
+// announce lists the slash commands. It ignores errors, because a client that is
+// gone does not need them.
 func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 	list := make([]acp.AvailableCommand, len(commands))
 	for i, c := range commands {

@@ -67,7 +67,7 @@ func (t *turn) play(ctx context.Context, prompt string) error {
 	return t.say(ctx, "I do not know /%s.", name)
 }
 
-// tour shows what a client is asked for in a usual turn.
+// tour shows what an agent asks of a client in a usual turn.
 func (t *turn) tour(ctx context.Context) error {
 	plan := []string{"Write this visit down", "Count the lines"}
 	thought := acp.NewAgentThoughtChunk(acp.NewTextContent("A file and a command will show it all."))

@@ -15,7 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// errCancelled ends a turn because the client cancelled a question of it.
+// errCancelled ends a turn because the client cancelled one of its questions.
 var errCancelled = errors.New("cancelled by the client")
 
 // turn is one prompt being worked on.
@@ -54,7 +54,7 @@ func (t *turn) stream(ctx context.Context, pause time.Duration, chunks []string)
 	return context.Cause(ctx)
 }
 
-// plan shows the steps of the turn, of which done are done.
+// plan shows the steps of the turn; the first done steps are completed.
 func (t *turn) plan(ctx context.Context, done int, steps ...string) error {
 	plan := &acp.Plan{}
 	for i, step := range steps {
@@ -69,9 +69,8 @@ func (t *turn) plan(ctx context.Context, done int, steps ...string) error {
 	return t.update(ctx, plan)
 }
 
-// call announces a tool call, does it and shows how it ended. A failure is
-// reported to the user and does not end the turn; ok says whether there was
-// none.
+// call announces a tool call, runs it and shows how it ended. A failure is reported
+// to the user and does not end the turn; ok is false after one.
 func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok bool, err error) {
 	t.calls++
 	c.ToolCallID = acp.ToolCallID(fmt.Sprintf("call-%d", t.calls))
@@ -84,7 +83,7 @@ func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok b
 	if failure != nil {
 		end.Status = acp.Some(acp.ToolCallStatusFailed)
 	}
-	// Also when the turn was cancelled: no call is left open.
+	// Even if the turn was cancelled, so that no call is left open.
 	if err := t.update(context.WithoutCancel(ctx), end); err != nil {
 		return false, err
 	}
@@ -98,7 +97,7 @@ func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok b
 	return true, nil
 }
 
-// allowed returns nil when the user agrees to a tool call.
+// allowed returns nil if the user agrees to a tool call.
 func (t *turn) allowed(ctx context.Context, c *acp.ToolCall) error {
 	t.mu.Lock()
 	mode := t.mode
@@ -124,7 +123,7 @@ func (t *turn) allowed(ctx context.Context, c *acp.ToolCall) error {
 	return t.update(ctx, &acp.ToolCallUpdate{ToolCallID: c.ToolCallID, Status: acp.Some(acp.ToolCallStatusInProgress)})
 }
 
-// edit reads a file as the client sees it and writes back what change makes of it.
+// edit reads a file as the client sees it, applies change to it and writes it back.
 func (t *turn) edit(ctx context.Context, name string, change func(old string) string) error {
 	path, err := inside(t.cwd, name)
 	if err != nil {
@@ -229,8 +228,8 @@ func describe(command string, o *acp.TerminalOutputResponse) string {
 	return fmt.Sprintf("%s %s and printed %q.", command, how, strings.TrimSpace(o.Output))
 }
 
-// inside returns the absolute path of a file, which may not be outside dir,
-// neither by its name nor through a link.
+// inside returns the absolute path of a file. The file must be in dir, both by its
+// name and with links resolved.
 func inside(dir, name string) (string, error) {
 	if rel, err := filepath.Rel(dir, name); filepath.IsAbs(name) && err == nil {
 		name = rel
