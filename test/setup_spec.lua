@@ -87,7 +87,7 @@ describe("setup", function()
     )
     fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
     for text, rule in pairs({
-      ['unknown key "permissions.rules[1].paths"; valid keys: action'] = {
+      ['unknown key "permissions.rules[1].paths"; did you mean "path"? valid keys: action'] = {
         action = "allow",
         paths = "/w",
       },
@@ -193,7 +193,7 @@ describe("arguments", function()
     fails("expected a table of options", hermes.connect, { agent = "x" }, 5)
     fails("the names of agents must be", hermes.disconnect, 5)
     fails("the names of agents must be", hermes.disconnect, { "a", 5 })
-    fails("the name of the agent must be a string", hermes.logout, 5)
+    fails("the names of agents must be a string or a list", hermes.logout, 5)
     fails("cwd must be a string", hermes.create_session, { cwd = 5 })
     fails("mcp_servers must be a table", hermes.create_session, { mcp_servers = "x" })
     fails("the id of the session must be a string", hermes.delete_session)
@@ -226,6 +226,51 @@ describe("arguments", function()
     fails("the event or method", hermes.on_request, nil, print)
     fails("expected a function", hermes.on_request, "PermissionRequest", "x")
     fails("expected a table of options", hermes.create_session, "x")
+  end)
+
+  it("that are misspelt name what was meant", function()
+    for text, call in pairs({
+      ['setup: unknown key "permisions"; did you mean "permissions"?'] = function()
+        hermes.setup({ permisions = {} })
+      end,
+      ['setup: unknown key "buffer.autosave"; did you mean "auto_save"? valid'] = function()
+        hermes.setup({ buffer = { autosave = true } })
+      end,
+      ['setup: unknown key "agents.a.quirks.ignore_eof"; did you mean "ignores_eof"?'] = function()
+        hermes.setup({ agents = { a = { quirks = { ignore_eof = true } } } })
+      end,
+      ['"PermisionRequest"; did you mean "PermissionRequest"?'] = function()
+        hermes.setup({ handlers = { PermisionRequest = print } })
+      end,
+      ['"WriteTextFiel"; did you mean "WriteTextFile"?'] = function()
+        hermes.on_request("WriteTextFiel", print)
+      end,
+      ['create_session: unknown key "cmd"; did you mean "cwd"?'] = function()
+        hermes.create_session({ cmd = "/" })
+      end,
+      ['list_sessions: unknown key "curser"; did you mean "cursor"?'] = function()
+        hermes.list_sessions({ curser = "" })
+      end,
+      ['prompt: unknown key "ondone"; did you mean "on_done"? valid'] = function()
+        hermes.prompt("s", "x", { ondone = print })
+      end,
+      ['session_list: unknown key "zzz"; valid keys: agent'] = function()
+        hermes.session_list({}, { zzz = 1 })
+      end,
+      ['on: unknown key "session"; did you mean "session_id"?'] = function()
+        hermes.on("AgentPlan", { callback = print, session = "s" })
+      end,
+      ['on: "AgentPlans" is not an event of Hermes; did you mean "AgentPlan"?'] = function()
+        hermes.on("AgentPlans", print)
+      end,
+      ['connect: unknown key "comand"; did you mean "command"?'] = function()
+        hermes.connect("x", { comand = "y" })
+      end,
+    }) do
+      fails(text, call)
+    end
+    hermes.on_request("_vendor/WriteTextFile", print) -- of an extension
+    hermes.on_request("_vendor/WriteTextFile", nil)
   end)
 
   it("of a prompt are a text, a block or a list of both", function()

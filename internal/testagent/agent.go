@@ -39,7 +39,9 @@ var modes = map[string]string{
 	"echo":      "answers every request with its params",
 	"forgetful": "cannot load sessions",
 	"hung":      "does not answer the first session/new",
+	"levels":    "offers config options of every category",
 	"locked":    "wants a login, and then still has no session",
+	"modest":    "announces no capability, and still has them all",
 	"mixed":     "says everything in all of its sessions, whose ids name the process",
 	"models":    "offers models as agents did before config options",
 	"options":   "offers models as config options",
@@ -130,13 +132,10 @@ func (l *link) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.Ini
 	r := &acp.InitializeResponse{
 		ProtocolVersion:   1,
 		AgentInfo:         &acp.Implementation{Name: "scripted", Version: "1"},
-		AgentCapabilities: &acp.AgentCapabilities{LoadSession: !l.is("forgetful")},
+		AgentCapabilities: l.capabilities(),
 	}
 	if l.is("version") {
 		r.ProtocolVersion = 9
-	}
-	if l.is("resume") {
-		r.AgentCapabilities.SessionCapabilities = &acp.SessionCapabilities{Resume: &acp.SessionResumeCapabilities{}}
 	}
 	if l.is("locked") {
 		r.AuthMethods = []acp.AuthMethod{
@@ -147,6 +146,26 @@ func (l *link) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.Ini
 	caps, err := json.Marshal(p.ClientCapabilities)
 	r.Meta = append(append([]byte(`{"caps":`), caps...), '}')
 	return r, err
+}
+
+func (l *link) capabilities() *acp.AgentCapabilities {
+	if l.is("modest") {
+		return nil
+	}
+	sessions := &acp.SessionCapabilities{
+		List: &acp.SessionListCapabilities{}, Delete: &acp.SessionDeleteCapabilities{}, Close: &acp.SessionCloseCapabilities{},
+		AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{}, Extra: acp.Extra(`{"fork":{}}`),
+	}
+	if l.is("resume") {
+		sessions.Resume = &acp.SessionResumeCapabilities{}
+	}
+	return &acp.AgentCapabilities{
+		LoadSession:         !l.is("forgetful"),
+		PromptCapabilities:  &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
+		MCPCapabilities:     &acp.MCPCapabilities{HTTP: true, SSE: true},
+		SessionCapabilities: sessions,
+		Auth:                &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}},
+	}
 }
 
 func (l *link) Authenticate(_ context.Context, p *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
@@ -193,6 +212,8 @@ func (l *link) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.N
 		models = `{"currentModelId":"big[low]","availableModels":[{"modelId":"big[low]","name":"Big"},{"modelId":"small[low]","name":"Small"}]}`
 	case l.is("options"), l.is("curt"):
 		r.ConfigOptions = modelOptions("big")
+	case l.is("levels"):
+		r.ConfigOptions = levelOptions("low", false)
 	case l.is("models"):
 		models = `{"currentModelId":"big","availableModels":[]}`
 	}
@@ -213,8 +234,30 @@ func modelOptions(current acp.SessionConfigValueID) []acp.SessionConfigOption {
 	}}
 }
 
+// levelOptions are options of every category.
+func levelOptions(level acp.SessionConfigValueID, web bool) []acp.SessionConfigOption {
+	return append(modelOptions("big"),
+		acp.SessionConfigOption{
+			ID: "web", Name: "Search the web", Category: acp.Some(acp.SessionConfigOptionCategoryModelConfig),
+			Variant: &acp.SessionConfigBoolean{CurrentValue: web},
+		},
+		acp.SessionConfigOption{
+			ID: "effort", Name: "Effort", Category: acp.Some(acp.SessionConfigOptionCategoryThoughtLevel),
+			Variant: &acp.SessionConfigSelect{CurrentValue: level, Options: acp.SessionConfigSelectOptionsUngrouped{
+				{Value: "low", Name: "Low"}, {Value: "high", Name: "High"},
+			}},
+		})
+}
+
 func (l *link) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
+	switch flag, isFlag := p.Variant.(*acp.SetSessionConfigOptionRequestBoolean); {
+	case !l.is("levels"):
+	case isFlag && p.ConfigID == "web":
+		return &acp.SetSessionConfigOptionResponse{ConfigOptions: levelOptions("low", flag.Value)}, nil
+	case ok && p.ConfigID == "effort":
+		return &acp.SetSessionConfigOptionResponse{ConfigOptions: levelOptions(value.Value, false)}, nil
+	}
 	if !ok || p.ConfigID != "m" {
 		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such option"}
 	}
@@ -297,6 +340,8 @@ func (l *link) ExtRequest(ctx context.Context, method string, params json.RawMes
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return fmt.Appendf(nil, `{"cancels":%d,"params":%s,"big":9007199254740993}`, l.cancels, params), nil
+	case method == "session/fork":
+		return l.fork(params)
 	case method != "session/set_model", l.is("both") && !strings.Contains(string(params), "[low]"):
 		return nil, acp.MethodNotFound(method)
 	case l.is("both"):
@@ -310,6 +355,23 @@ func (l *link) ExtRequest(ctx context.Context, method string, params json.RawMes
 		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such model"}
 	}
 	return json.RawMessage(`{}`), nil
+}
+
+// fork copies what a session has said.
+func (l *link) fork(params json.RawMessage) (json.RawMessage, error) {
+	id, _ := acp.SessionOf(params)
+	if err := l.known(acp.SessionID(id)); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	copied := acp.SessionID(id + "-fork")
+	if l.sessions == nil {
+		l.sessions = map[acp.SessionID][]string{}
+	}
+	l.sessions[copied] = slices.Clone(l.sessions[acp.SessionID(id)])
+	l.ids = append(l.ids, copied)
+	return fmt.Appendf(nil, `{"sessionId":%q}`, copied), nil
 }
 
 func (l *link) ExtNotification(context.Context, string, json.RawMessage) error { return nil }

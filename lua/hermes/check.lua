@@ -103,35 +103,104 @@ function M.need(value, want, who, what, level)
   return value
 end
 
----The options that all functions share.
-local options = {
+---How many letters are wrong: added, missing, changed or swapped with the next one.
+---@param a string
+---@param b string
+---@return integer
+local function distance(a, b)
+  local before, last = {}, {}
+  for j = 0, #b do
+    last[j] = j
+  end
+  for i = 1, #a do
+    local row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same and 0 or 1))
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], before[j - 2] + 1)
+      end
+    end
+    before, last = last, row
+  end
+  return last[#b]
+end
+
+---The name that was probably meant.
+---@param name any
+---@param names string[]
+---@return string? nil when none is similar
+function M.similar(name, names)
+  if type(name) ~= "string" or #name > 64 then
+    return nil
+  end
+  local best, least = nil, math.max(1, math.floor(#name / 3)) + 1
+  for _, candidate in ipairs(names) do
+    local d = distance(name:lower(), candidate:lower())
+    if #name > 2 and vim.startswith(candidate, name) then
+      d = 1
+    end
+    if d < least then
+      best, least = candidate, d
+    end
+  end
+  return best
+end
+
+---Says that a key is unknown, and what it may have been meant to be.
+---@param at string put before the key
+---@param key any
+---@param valid table<string, any>|string[] the valid keys, or a table that has them
+---@return string
+function M.unknown(at, key, valid)
+  local names = vim.islist(valid) and vim.list_slice(valid) or vim.tbl_keys(valid)
+  table.sort(names)
+  local meant = M.similar(key, names)
+  return ("unknown key %q; %svalid keys: %s"):format(
+    at .. tostring(key),
+    meant and ("did you mean %q? "):format(meant) or "",
+    table.concat(names, ", ")
+  )
+end
+
+---The options that functions take, and their kinds.
+local kinds_of_options = {
   additionalDirectories = "strings",
   additional_directories = "strings",
   agent = "name",
   cursor = "string",
   cwd = "name",
   file = "name",
+  force = "boolean",
   mcpServers = "table",
   mcp_servers = "table",
   on_done = "callback",
   timeout = "time",
   update = "boolean",
+  url = "name",
 }
+
+local shared = { "agent", "force", "on_done" }
 
 ---@param opts any
 ---@param who string
 ---@param level? integer
+---@param more? string[]|false names of options beside those that all functions take; false: the
+---caller checks the others
 ---@return table
-function M.options(opts, who, level)
+function M.options(opts, who, level, more)
   level = (level or 2) + 1
   if opts == nil then
     return {}
   elseif type(opts) ~= "table" then
     error(("hermes.%s: expected a table of options, not a %s"):format(who, type(opts)), level)
   end
-  for key, want in pairs(options) do
-    if opts[key] ~= nil then
-      M.need(opts[key], want, who, key, level)
+  local valid = vim.list_extend(vim.list_slice(shared), more or {})
+  for key, value in pairs(opts) do
+    if vim.tbl_contains(valid, key) then
+      M.need(value, kinds_of_options[key], who, key, level)
+    elseif more ~= false then
+      error(("hermes.%s: %s"):format(who, M.unknown("", key, valid)), level)
     end
   end
   return opts

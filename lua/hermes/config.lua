@@ -30,6 +30,7 @@ local M = {}
 ---agents that create files only then
 ---@field one_session? boolean start a process for each session, for agents that mix up sessions
 ---@field ignores_eof? boolean signal at once, for agents that do not end with their input
+---@field unannounced? boolean send also what the agent has not announced that it supports
 
 ---@class hermes.Rule answers a question for permission before it is asked
 ---@field action "allow"|"deny"
@@ -175,7 +176,8 @@ local function check(given, defaults, path)
         ("setup: %s has no effect: %s"):format(at, foreign[at])
       )
     elseif default == nil and not types[at] then
-      error(("hermes.setup: unknown key %q; valid keys: %s"):format(at, keys(defaults)), 0)
+      local prefix = at:sub(1, #at - #tostring(key))
+      error("hermes.setup: " .. require("hermes.check").unknown(prefix, key, defaults), 0)
     elseif words[at] and word_problem(at, value, want) then
       error(("hermes.setup: %s %s"):format(at, word_problem(at, value, want)), 0)
     elseif not words[at] and require("hermes.check").problem(value, want) then
@@ -211,7 +213,12 @@ local agent_fields = {
   headers = "strings_by_name",
 }
 
-local quirk_fields = { missing_file = "string", one_session = "boolean", ignores_eof = "boolean" }
+local quirk_fields = {
+  missing_file = "string",
+  one_session = "boolean",
+  ignores_eof = "boolean",
+  unannounced = "boolean",
+}
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
 
@@ -229,7 +236,7 @@ function M.agent_problem(agent, at)
   for key, value in pairs(agent) do
     local want = agent_fields[key]
     if not want then
-      return ("unknown key %q; valid keys: %s"):format(at .. tostring(key), keys(agent_fields))
+      return require("hermes.check").unknown(at, key, agent_fields)
     end
     local problem
     if words[key] then
@@ -258,10 +265,7 @@ function M.agent_problem(agent, at)
   for key, value in pairs(agent.quirks or {}) do
     local want = quirk_fields[key]
     if not want then
-      return ("unknown key %q; valid keys: %s"):format(
-        at .. "quirks." .. tostring(key),
-        keys(quirk_fields)
-      )
+      return require("hermes.check").unknown(at .. "quirks.", key, quirk_fields)
     elseif type(value) ~= want then
       return ("%squirks.%s must be a %s, not a %s"):format(at, key, want, type(value))
     elseif key == "missing_file" and value ~= "error" and value ~= "empty" then
@@ -316,10 +320,7 @@ function M.rule_problem(rule, at)
   for key, value in pairs(rule) do
     local want = rule_fields[key]
     if not want then
-      return ("unknown key %q; valid keys: %s"):format(
-        at .. "." .. tostring(key),
-        keys(rule_fields)
-      )
+      return require("hermes.check").unknown(at .. ".", key, rule_fields)
     end
     local problem = require("hermes.check").problem(value, want)
     if problem then
@@ -380,8 +381,25 @@ local function check_agents(agents)
   end
 end
 
+---Says what is wrong with the name of a handler. Methods of extensions may have any name, but not
+---almost that of an event.
+---@param name any
+---@return string? problem
+function M.handler_problem(name)
+  local events = require("hermes.events")
+  if type(name) ~= "string" or not name:find("^%u%a+$") or events.canonical(name) then
+    return nil
+  end
+  local meant = require("hermes.check").similar(name, events.names())
+  return meant and ("there is no event %q; did you mean %q?"):format(name, meant) or nil
+end
+
 local function check_handlers(handlers)
   for name, handler in pairs(handlers) do
+    local problem = M.handler_problem(name)
+    if problem then
+      error("hermes.setup: handlers: " .. problem, 0)
+    end
     if type(handler) ~= "function" then
       error(
         ("hermes.setup: handlers.%s must be a function, not a %s"):format(name, type(handler)),

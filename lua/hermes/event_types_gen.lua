@@ -118,15 +118,19 @@
 ---| "Disconnected" # A connection ended, on either side.
 ---| "AgentStderr" # The agent wrote a line that is not a message: on its standard error, or by mistake on its output.
 ---| "StateChanged" # A connection or a session went from one state to another.
+---| "SessionForked" # A copy of a session is ready.
+---| "AgentList" # The agents that can be connected by name have been listed.
 ---| "TurnStarted" # A prompt went to the agent.
 ---| "TurnEnded" # A turn is over, however it ended.
----| "QueueChanged" # A prompt started or stopped waiting for the turn before it.
+---| "QueueChanged" # A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---| "RequestFailed" # A request to an agent failed.
 ---| "RequestCancelled" # The agent's request no longer needs an answer.
 ---| "PermissionResolved" # A permission question has been answered.
 ---| "ToolCallState" # A tool call changed; the data has everything known about it so far.
 ---| "ModelUpdated" # The model of a session changed.
 ---| "SessionModelUpdated" # Another name of ModelUpdated.
+---| "ModelConfigurationUpdated" # An option of the category `model_config` has another value.
+---| "ThoughtLevelUpdated" # The thought level of a session changed.
 ---| "FileWritePre" # A file is about to be written for the agent.
 ---| "FileWritten" # A file has been written for the agent.
 ---| "FileEdited" # A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
@@ -650,6 +654,22 @@
 ---@field to string # The state now.
 ---@field reason? string # Why the connection broke, when it is being re-established.
 
+---A copy of a session is ready.
+---@class hermes.event.SessionForked: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The new session.
+---@field forkedFrom hermes.acp.SessionId # The session it is a copy of.
+---@field cwd? string # The folder of the new session.
+---@field modes? hermes.acp.SessionModeState # Its modes, as in SessionCreated.
+---@field models? hermes.Models # Its models, when the agent offers them apart from the options.
+---@field configOptions? hermes.acp.SessionConfigOption[] # Its options.
+---@field opId? string # What the call that asked for this returned.
+
+---The agents that can be connected by name have been listed.
+---@class hermes.event.AgentList: hermes.EventData
+---@field agents hermes.KnownAgent[] # The agents, sorted by name.
+---@field skipped? string[] # Entries of the registry that cannot be used here, and why.
+---@field opId string # What the call that asked for this returned.
+
 ---A prompt went to the agent.
 ---@class hermes.event.TurnStarted: hermes.SessionData
 
@@ -658,7 +678,7 @@
 ---@field stopReason? hermes.acp.StopReason # Why the agent stopped; absent when the turn failed.
 ---@field error? hermes.Error # Why the turn failed.
 
----A prompt started or stopped waiting for the turn before it.
+---A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---@class hermes.event.QueueChanged: hermes.SessionData
 ---@field items string[] # The prompts that wait: what `prompt` returned for each.
 
@@ -697,6 +717,17 @@
 ---@class hermes.event.ModelUpdated: hermes.EventData
 ---@field sessionId hermes.acp.SessionId # The session.
 ---@field modelId string # The model it uses now, one of `hermes.models()`.
+
+---An option of the category `model_config` has another value.
+---@class hermes.event.ModelConfigurationUpdated: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The session.
+---@field configId hermes.acp.SessionConfigId # The option, one of `hermes.model_configurations()`.
+---@field value string|boolean # Its value now.
+
+---The thought level of a session changed.
+---@class hermes.event.ThoughtLevelUpdated: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The session.
+---@field level string # The level it uses now, one of `hermes.thought_levels()`.
 
 ---A file is about to be written for the agent.
 ---@class hermes.event.FileWritePre: hermes.EventData

@@ -49,7 +49,15 @@ function M.need(name, who)
   if canonical then
     return canonical
   end
-  error(("hermes.%s: %s is not an event of Hermes"):format(who, vim.inspect(name)), 3)
+  local meant = require("hermes.check").similar(name, M.names())
+  error(
+    ("hermes.%s: %s is not an event of Hermes%s"):format(
+      who,
+      vim.inspect(name),
+      meant and ("; did you mean %q?"):format(meant) or ""
+    ),
+    3
+  )
 end
 
 -- How often listeners have failed, by listener and place of the error.
@@ -287,8 +295,8 @@ function M.emit(name, data)
   if err then
     failed(name, err)
   end
-  if follow then
-    M.emit(follow.name, follow.data)
+  for _, event in ipairs(follow or {}) do
+    M.emit(event.name, event.data)
   end
 end
 
@@ -349,6 +357,8 @@ local function list_of(names, who)
   return list
 end
 
+local listener_keys = { agent = true, callback = true, once = true, session_id = true }
+
 ---@param names string|string[]
 ---@param opts fun(data: table, name: string)|table
 ---@param who string
@@ -363,6 +373,14 @@ function M.on(names, opts, who)
   end
   if type(opts) ~= "table" or not vim.is_callable(opts.callback) then
     error(("hermes.%s: expected a function or {callback = function}"):format(who), 3)
+  end
+  for key in pairs(opts) do
+    if not listener_keys[key] then
+      error(
+        ("hermes.%s: %s"):format(who, require("hermes.check").unknown("", key, listener_keys)),
+        3
+      )
+    end
   end
   local listener = {
     names = set,

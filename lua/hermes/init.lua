@@ -8,12 +8,14 @@ local M = {}
 ---@class hermes.Opts
 ---@field agent? string default: the agent of the session, or the one used last
 ---@field on_done? fun(err: hermes.Error?, result: table?)
+---@field force? boolean send it even if the agent has not announced that it supports it
 
 ---@param opts any
 ---@param who string
+---@param more? string[]|false names of further options; false: the caller checks them
 ---@return table
-local function options(opts, who)
-  return require("hermes.check").options(opts, who, 3)
+local function options(opts, who, more)
+  return require("hermes.check").options(opts, who, 3, more)
 end
 
 ---@param value any
@@ -55,9 +57,9 @@ end
 ---@return string id
 function M.connect(name, opts)
   opts = type(opts) == "string" and { protocol = opts } or opts
-  opts = options(opts, "connect")
+  opts = options(opts, "connect", false)
   if type(name) == "table" then
-    opts = options(vim.tbl_extend("keep", opts, name), "connect")
+    opts = options(vim.tbl_extend("keep", opts, name), "connect", false)
     name = name.agent
   end
   text_of(name, "connect", "the name of the agent")
@@ -107,16 +109,22 @@ function M.authenticate(method_id, opts)
   return request("authenticate", { methodId = method_id }, options(opts, "authenticate"))
 end
 
----Sign out.
----@param name? string agent
+---Sign out of agents: one, several, or the one used last with nil.
+---@param names? string|string[]
 ---@param opts? hermes.Opts
----@return string id
-function M.logout(name, opts)
-  opts = vim.tbl_extend("force", {}, options(opts, "logout"))
-  if name ~= nil then
-    opts.agent = text_of(name, "logout", "the name of the agent")
+---@return string ... one id for each agent
+function M.logout(names, opts)
+  if names ~= nil then
+    require("hermes.check").need(names, "names", "logout", "the names of agents")
   end
-  return request("logout", vim.empty_dict(), opts)
+  opts = options(opts, "logout")
+  local list = type(names) == "table" and names or { names or opts.agent }
+  local ops = {}
+  for i = 1, math.max(#list, 1) do
+    local own = vim.tbl_extend("force", opts, { agent = list[i] })
+    ops[i] = request("logout", vim.empty_dict(), own)
+  end
+  return unpack(ops)
 end
 
 ---------------------------------------------------------------------------
@@ -128,11 +136,14 @@ end
 ---@field mcp_servers? table[]
 ---@field mcpServers? table[]
 
+local session_keys =
+  { "cwd", "additional_directories", "additionalDirectories", "mcp_servers", "mcpServers" }
+
 ---Start a session; its id is in the result and in SessionCreated.
 ---@param opts? hermes.SessionOpts
 ---@return string id
 function M.create_session(opts)
-  opts = options(opts, "create_session")
+  opts = options(opts, "create_session", session_keys)
   return request("session/new", function()
     return require("hermes.params").session(opts)
   end, opts)
@@ -144,7 +155,7 @@ end
 ---@return string id
 function M.load_session(session_id, opts)
   text_of(session_id, "load_session", "the id of the session")
-  opts = options(opts, "load_session")
+  opts = options(opts, "load_session", session_keys)
   return request("session/load", function()
     return require("hermes.params").session(opts, session_id)
   end, opts)
@@ -156,9 +167,24 @@ end
 ---@return string id
 function M.resume_session(session_id, opts)
   text_of(session_id, "resume_session", "the id of the session")
-  opts = options(opts, "resume_session")
+  opts = options(opts, "resume_session", session_keys)
   return request("session/resume", function()
     return require("hermes.params").session(opts, session_id)
+  end, opts)
+end
+
+---Copy a session: the copy knows what the session has said so far, and goes its own way from there.
+---Its id is in the result and in SessionForked.
+---@param session_id string
+---@param opts? hermes.SessionOpts default of `cwd`: the folder of the session
+---@return string id
+function M.fork_session(session_id, opts)
+  text_of(session_id, "fork_session", "the id of the session")
+  opts = options(opts, "fork_session", session_keys)
+  return request("session/fork", function()
+    local origin = require("hermes.state").session(session_id, opts.agent) or {}
+    local own = vim.tbl_extend("keep", opts, { cwd = origin.cwd })
+    return require("hermes.params").session(own, session_id)
   end, opts)
 end
 
@@ -166,7 +192,7 @@ end
 ---@param opts? { cwd?: string, cursor?: string, agent?: string, on_done?: function }
 ---@return string id
 function M.list_sessions(opts)
-  opts = options(opts, "list_sessions")
+  opts = options(opts, "list_sessions", { "cwd", "cursor" })
   local params = vim.empty_dict()
   params.cwd, params.cursor = opts.cwd, opts.cursor
   return request("session/list", params, opts)
@@ -247,26 +273,91 @@ function M.config_options(session_id)
   return (M.state(session_id) or {}).configOptions or {}
 end
 
+---@param session_id any
+---@param option any
+---@param who string
+local function check_option(session_id, option, who)
+  local need = require("hermes.check").need
+  need(session_id, "name", who, "the id of the session", 3)
+  need(option, "table", who, "the option", 3)
+  need(option.id, "name", who, "the id of the option", 3)
+  if type(option.value) ~= "boolean" then
+    need(option.value, "string", who, "the value", 3)
+  end
+end
+
 ---@param session_id string
 ---@param option { id: string, value: string|boolean }
 ---@param opts? hermes.Opts
 ---@return string id
 function M.set_config_option(session_id, option, opts)
-  text_of(session_id, "set_config_option", "the id of the session")
-  require("hermes.check").need(option, "table", "set_config_option", "the option")
-  text_of(option.id, "set_config_option", "the id of the option")
-  if type(option.value) ~= "boolean" then
-    require("hermes.check").need(option.value, "string", "set_config_option", "the value")
-  end
-  local params = { sessionId = session_id, configId = option.id, value = option.value }
-  if type(option.value) == "boolean" then
-    params.type = "boolean"
-  end
+  check_option(session_id, option, "set_config_option")
+  local params = require("hermes.config_options").params(session_id, option.id, option.value)
   return request("session/set_config_option", params, options(opts, "set_config_option"))
+end
+
+M.set_session_config_option = M.set_config_option
+
+---The options of the model in use: those of the category "model_config". A copy; empty when there
+---are none.
+---@param session_id string
+---@return hermes.acp.SessionConfigOption[]
+function M.model_configurations(session_id)
+  text_of(session_id, "model_configurations", "the id of the session")
+  return require("hermes.config_options").all(M.state(session_id), "model_config")
+end
+
+---Change one of `model_configurations()`.
+---@param session_id string
+---@param option { id: string, value: string|boolean }
+---@param opts? hermes.Opts
+---@return string id
+function M.configure_model(session_id, option, opts)
+  check_option(session_id, option, "configure_model")
+  opts = options(opts, "configure_model")
+  local set = require("hermes.config_options").set
+  return set(session_id, "model_config", option.id, option.value, opts)
+end
+
+---The choices of `set_thought_level`. A copy; nil when there is nothing to choose.
+---@param session_id string
+---@return hermes.ThoughtLevels?
+function M.thought_levels(session_id)
+  text_of(session_id, "thought_levels", "the id of the session")
+  return require("hermes.config_options").thought_levels(session_id)
+end
+
+---Choose how much the model thinks: one of `thought_levels()`.
+---@param session_id string
+---@param level string its value
+---@param opts? hermes.Opts
+---@return string id
+function M.set_thought_level(session_id, level, opts)
+  text_of(session_id, "set_thought_level", "the id of the session")
+  text_of(level, "set_thought_level", "the level")
+  opts = options(opts, "set_thought_level")
+  return require("hermes.config_options").set(session_id, "thought_level", nil, level, opts)
 end
 
 ---------------------------------------------------------------------------
 -- Turns.
+
+---@param who string
+---@param session_id any
+---@param content any
+---@param opts any
+---@return string prompt_id
+local function send_prompt(who, session_id, content, opts)
+  local check = require("hermes.check")
+  check.need(session_id, "name", who, "the id of the session", 3)
+  local blocks, err = require("hermes.params").blocks(content)
+  if not blocks then
+    error(("hermes.%s: %s"):format(who, err), 3)
+  end
+  opts = vim.tbl_extend("force", {}, check.options(opts, who, 3))
+  opts.now = who == "steer" or nil
+  return request("session/prompt", { sessionId = session_id, prompt = blocks }, opts, "prompt")
+end
 
 ---Send a prompt: a text, a block or a list of texts and blocks. While a turn
 ---runs, prompts wait for it, in order.
@@ -275,13 +366,18 @@ end
 ---@param opts? hermes.Opts
 ---@return string prompt_id in the `promptId` of every event of the turn
 function M.prompt(session_id, content, opts)
-  text_of(session_id, "prompt", "the id of the session")
-  local blocks, err = require("hermes.params").blocks(content)
-  if not blocks then
-    error("hermes.prompt: " .. err, 2)
-  end
-  local params = { sessionId = session_id, prompt = blocks }
-  return request("session/prompt", params, options(opts, "prompt"), "prompt")
+  local id = send_prompt("prompt", session_id, content, opts)
+  return id -- a tail call would take the caller out of errors
+end
+
+---Send a prompt at once: the running turn is cancelled, and the prompt goes before those that wait.
+---@param session_id string
+---@param content string|table|table[]
+---@param opts? hermes.Opts
+---@return string prompt_id
+function M.steer(session_id, content, opts)
+  local id = send_prompt("steer", session_id, content, opts)
+  return id -- a tail call would take the caller out of errors
 end
 
 ---Stop the running turn and drop the waiting prompts. The turn ends with
@@ -333,6 +429,10 @@ function M.on_request(key, fn)
   text_of(key, "on_request", "the event or method")
   if fn ~= nil and type(fn) ~= "function" then
     error(("hermes.on_request: expected a function, not a %s"):format(type(fn)), 2)
+  end
+  local problem = require("hermes.config").handler_problem(key)
+  if problem then
+    error("hermes.on_request: " .. problem, 2)
   end
   require("hermes.answers").on_request(key, fn)
 end
@@ -458,7 +558,7 @@ end
 ---@return string id
 function M.request(agent, method, params, on_done)
   text_of(method, "request", "the method")
-  local opts = options({ agent = agent, on_done = on_done }, "request")
+  local opts = options({ agent = agent, on_done = on_done, force = true }, "request")
   return request(method, params_of(params, "request"), opts)
 end
 
@@ -473,10 +573,13 @@ function M.notify(agent, method, params)
   return require("hermes.rpc").notify(method, params_of(params, "notify"), opts)
 end
 
+---Loaded when they are first used.
+local parts = { queue = "hermes.queue" }
+
 ---Every other method of the agent is available here under its wire name, such
 ---as session_list for session/list; see hermes.api_gen.
 return setmetatable(M, {
   __index = function(_, name)
-    return require("hermes.api_gen")[name]
+    return parts[name] and require(parts[name]) or require("hermes.api_gen")[name]
   end,
 })

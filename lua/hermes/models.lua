@@ -8,29 +8,18 @@ local M = {}
 ---@field currentModelId string
 ---@field availableModels { modelId: string, name: string, description?: string }[]
 
----@param session hermes.SessionState
+---@param session hermes.SessionState?
 ---@return hermes.acp.SessionConfigOption.select?
 local function option(session)
-  for _, candidate in ipairs(session.configOptions or {}) do
-    if candidate.category == "model" and candidate.type == "select" then
-      return candidate
-    end
-  end
+  return require("hermes.config_options").choice(session, "model")
 end
 
----@param values hermes.acp.SessionConfigSelectOptions
----@param list table[]
----@return table[] list
-local function flatten(values, list)
-  for _, value in ipairs(values) do
-    if value.options then
-      flatten(value.options, list)
-    else
-      list[#list + 1] =
-        { modelId = value.value, name = value.name, description = value.description }
-    end
-  end
-  return list
+---@param choice hermes.acp.SessionConfigOption.select
+---@return table[]
+local function offered(choice)
+  return vim.tbl_map(function(value)
+    return { modelId = value.value, name = value.name, description = value.description }
+  end, require("hermes.config_options").values(choice))
 end
 
 ---@param session_id string
@@ -47,7 +36,7 @@ function M.get(session_id, agent)
   end
   return {
     currentModelId = chosen.currentValue,
-    availableModels = vim.deepcopy(flatten(chosen.options or {}, {})),
+    availableModels = offered(chosen),
   }
 end
 
@@ -70,11 +59,9 @@ function M.set(session_id, model, opts)
   local chosen = session and option(session)
   local old = session and session.models
   if chosen then
-    local only_old = old
-      and lists(old.availableModels, model)
-      and not lists(flatten(chosen.options or {}, {}), model)
+    local only_old = old and lists(old.availableModels, model) and not lists(offered(chosen), model)
     if not only_old then
-      local params = { sessionId = session_id, configId = chosen.id, value = model }
+      local params = require("hermes.config_options").params(session_id, chosen.id, model)
       return rpc.request("session/set_config_option", params, opts)
     end
   end
@@ -99,13 +86,6 @@ end
 ---@return boolean
 function M.by_method(session)
   return not (session and option(session))
-end
-
----The model that the config options of a session name.
----@param session hermes.SessionState
----@return string?
-function M.current(session)
-  return (option(session) or {}).currentValue
 end
 
 return M

@@ -21,6 +21,8 @@ M.PROTOCOL = 2
 ---@field method string
 ---@field agent? string
 ---@field session_id? string
+---@field prompt? table[] blocks of a prompt
+---@field after? fun(result: any) called before anybody hears that it succeeded
 
 local channel ---@type integer?
 local last_id = 0
@@ -33,6 +35,13 @@ local stopping = false
 function M.new_id(prefix)
   last_id = last_id + 1
   return ("%s-%d"):format(prefix, last_id)
+end
+
+---An operation that has not ended.
+---@param id string
+---@return hermes.Op?
+function M.op(id)
+  return ops[id]
 end
 
 ---@return table? hello version and protocol of the running host
@@ -84,6 +93,9 @@ function M.finish(id, err, result)
     if not op.on_done and not M.by_user[err.kind] then
       log.show(level, line)
     end
+  end
+  if not err and op.after then
+    op.after(result)
   end
   if op.on_done then
     require("hermes.events").guard("on_done of " .. op.method, op.on_done, err, result)
@@ -250,7 +262,7 @@ local function to_agent(op, method, params, opts, prefix)
   local id = M.new_id(prefix or "op")
   return M.call(op, function()
     local wire = type(params) == "function" and params() or params
-    info.session_id = wire.sessionId
+    info.session_id, info.prompt = wire.sessionId, wire.prompt
     info.agent = M.agent_for(opts, wire.sessionId)
     if not info.agent then
       fail_soon(
@@ -260,7 +272,9 @@ local function to_agent(op, method, params, opts, prefix)
       )
       return nil
     end
-    return { agent = info.agent, method = method, params = wire }
+    local payload = { agent = info.agent, method = method, params = wire }
+    payload.force, payload.now = opts.force, opts.now
+    return payload
   end, info, id)
 end
 

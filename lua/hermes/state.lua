@@ -55,6 +55,10 @@ local function opened(s, data)
   end
 end
 
+---@class hermes.FollowEvent an event that another one brings about
+---@field name string
+---@field data table
+
 ---Merges an update into the state of its tool call.
 ---@param s hermes.SessionState
 ---@param update table
@@ -71,35 +75,24 @@ end
 
 local function tool_call(s, data)
   local call = merge_call(s, data.update or {})
-  return call
-    and {
-      name = "ToolCallState",
-      data = {
-        agent = data.agent,
-        sessionId = data.sessionId,
-        promptId = data.promptId,
-        seq = data.seq,
-        replay = data.replay,
-        toolCall = call,
-      },
-    }
+  local follow = {
+    agent = data.agent,
+    sessionId = data.sessionId,
+    promptId = data.promptId,
+    seq = data.seq,
+    replay = data.replay,
+    toolCall = call,
+  }
+  return call and { { name = "ToolCallState", data = follow } }
 end
 
 ---@param make fun(s: hermes.SessionState, data: table)
----@return fun(s: hermes.SessionState, data: table): table?
+---@return fun(s: hermes.SessionState, data: table): hermes.FollowEvent[]
 local function configured(make)
   return function(s, data)
-    local model_of = require("hermes.models").current
-    local before = model_of(s)
-    make(s, data)
-    local model = model_of(s)
-    return model ~= before
-        and model
-        and {
-          name = "ModelUpdated",
-          data = { agent = data.agent, sessionId = data.sessionId, modelId = model },
-        }
-      or nil
+    return require("hermes.config_options").changed(s, function()
+      make(s, data)
+    end)
   end
 end
 
@@ -109,6 +102,7 @@ end
 
 local on_session = {
   SessionCreated = opened,
+  SessionForked = opened,
   SessionLoaded = opened,
   SessionResumed = opened,
   SessionClosed = forget,
@@ -178,7 +172,7 @@ local on_session = {
 ---Called with each event, before any listener.
 ---@param name string
 ---@param data table
----@return { name: string, data: table }? follow event to fire after this one
+---@return hermes.FollowEvent[]? follow events to fire after this one
 function M.update(name, data)
   local a = agents[data.agent]
   if name == "StateChanged" and not data.sessionId then

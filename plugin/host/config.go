@@ -154,6 +154,8 @@ type quirks struct {
 	OneSession *bool `json:"one_session"`
 	// IgnoresEOF: the agent does not end with its input.
 	IgnoresEOF *bool `json:"ignores_eof"`
+	// Unannounced: the agent supports more than it has announced.
+	Unannounced *bool `json:"unannounced"`
 }
 
 // over returns q with the members that o sets replaced.
@@ -162,6 +164,7 @@ func (q quirks) over(o quirks) quirks {
 		MissingFile: cmp.Or(o.MissingFile, q.MissingFile),
 		OneSession:  cmp.Or(o.OneSession, q.OneSession),
 		IgnoresEOF:  cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
+		Unannounced: cmp.Or(o.Unannounced, q.Unannounced),
 	}
 }
 

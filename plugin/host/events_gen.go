@@ -4,26 +4,30 @@ package host
 
 // Events whose names the host needs to know.
 const (
-	eventExtRequest         = "ExtRequest"         // The agent sends a request that is not part of the protocol.
-	eventExtNotification    = "ExtNotification"    // The agent sends a notification that is not part of the protocol.
-	eventConnectionFailed   = "ConnectionFailed"   // An agent could not be started, or did not answer as an agent should.
-	eventDisconnected       = "Disconnected"       // A connection ended, on either side.
-	eventAgentStderr        = "AgentStderr"        // The agent wrote a line that is not a message: on its standard error, or by mistake on its output.
-	eventStateChanged       = "StateChanged"       // A connection or a session went from one state to another.
-	eventTurnStarted        = "TurnStarted"        // A prompt went to the agent.
-	eventTurnEnded          = "TurnEnded"          // A turn is over, however it ended.
-	eventQueueChanged       = "QueueChanged"       // A prompt started or stopped waiting for the turn before it.
-	eventRequestFailed      = "RequestFailed"      // A request to an agent failed.
-	eventRequestCancelled   = "RequestCancelled"   // The agent's request no longer needs an answer.
-	eventPermissionResolved = "PermissionResolved" // A permission question has been answered.
-	eventToolCallState      = "ToolCallState"      // A tool call changed; the data has everything known about it so far.
-	eventModelUpdated       = "ModelUpdated"       // The model of a session changed.
-	eventFileWritePre       = "FileWritePre"       // A file is about to be written for the agent.
-	eventFileWritten        = "FileWritten"        // A file has been written for the agent.
-	eventFileEdited         = "FileEdited"         // A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
-	eventTerminalData       = "TerminalData"       // A command that runs for the agent printed something.
-	eventTerminalExited     = "TerminalExited"     // A command that ran for the agent ended.
-	eventTrafficMessage     = "TrafficMessage"     // A message was sent to an agent or came from it. Fires only while something listens.
+	eventExtRequest                = "ExtRequest"                // The agent sends a request that is not part of the protocol.
+	eventExtNotification           = "ExtNotification"           // The agent sends a notification that is not part of the protocol.
+	eventConnectionFailed          = "ConnectionFailed"          // An agent could not be started, or did not answer as an agent should.
+	eventDisconnected              = "Disconnected"              // A connection ended, on either side.
+	eventAgentStderr               = "AgentStderr"               // The agent wrote a line that is not a message: on its standard error, or by mistake on its output.
+	eventStateChanged              = "StateChanged"              // A connection or a session went from one state to another.
+	eventSessionForked             = "SessionForked"             // A copy of a session is ready.
+	eventAgentList                 = "AgentList"                 // The agents that can be connected by name have been listed.
+	eventTurnStarted               = "TurnStarted"               // A prompt went to the agent.
+	eventTurnEnded                 = "TurnEnded"                 // A turn is over, however it ended.
+	eventQueueChanged              = "QueueChanged"              // A prompt started or stopped waiting for the turn before it, or was edited or moved.
+	eventRequestFailed             = "RequestFailed"             // A request to an agent failed.
+	eventRequestCancelled          = "RequestCancelled"          // The agent's request no longer needs an answer.
+	eventPermissionResolved        = "PermissionResolved"        // A permission question has been answered.
+	eventToolCallState             = "ToolCallState"             // A tool call changed; the data has everything known about it so far.
+	eventModelUpdated              = "ModelUpdated"              // The model of a session changed.
+	eventModelConfigurationUpdated = "ModelConfigurationUpdated" // An option of the category `model_config` has another value.
+	eventThoughtLevelUpdated       = "ThoughtLevelUpdated"       // The thought level of a session changed.
+	eventFileWritePre              = "FileWritePre"              // A file is about to be written for the agent.
+	eventFileWritten               = "FileWritten"               // A file has been written for the agent.
+	eventFileEdited                = "FileEdited"                // A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+	eventTerminalData              = "TerminalData"              // A command that runs for the agent printed something.
+	eventTerminalExited            = "TerminalExited"            // A command that ran for the agent ended.
+	eventTrafficMessage            = "TrafficMessage"            // A message was sent to an agent or came from it. Fires only while something listens.
 )
 
 // updateEvent is the event of a session/update by its sessionUpdate and, for

@@ -94,8 +94,9 @@ func TestEveryReplyHasItsEventAndData(t *testing.T) {
 		for _, r := range []struct{ call, event, key, value string }{
 			{`hermes.authenticate("key", o)`, "Authenticated", "methodId", "key"},
 			{`hermes.list_sessions(o)`, "SessionsListed", "sessions[1].sessionId", "old"},
-			{`hermes.resume_session("old", o)`, "SessionResumed", "sessionId", "old"},
+			{`hermes.resume_session("old", vim.tbl_extend("error", o, { force = true }))`, "SessionResumed", "sessionId", "old"},
 			{`hermes.load_session("older", o)`, "SessionLoaded", "sessionId", "older"},
+			{`hermes.fork_session(s, o)`, "SessionForked", "sessionId", "s1-fork"},
 			{`hermes.set_mode(s, "plan", o)`, "ModeUpdated", "modeId", "plan"},
 			{`hermes.set_config_option(s, { id = "m", value = "small" }, o)`, "ConfigurationUpdated", "configId", "m"},
 			{`hermes.close_session("older", o)`, "SessionClosed", "sessionId", "older"},

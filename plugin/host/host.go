@@ -179,6 +179,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeRequest(text, func(p requestOp) error { return h.notify(id, p) })
 	case "cancel":
 		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
+	case "queue":
+		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
 	case "rules":
 		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
 	case "respond":

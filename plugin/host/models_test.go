@@ -85,3 +85,33 @@ func TestASessionWithoutModelsSaysSo(t *testing.T) {
 		e.is(`of("RequestFailed")[1].method`, "session/set_model")
 	})
 }
+
+func TestOptionsAreSetByWhatTheyAreFor(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.openWith(`"levels"`)
+		e.is(`hermes.thought_levels(s).current`, "low")
+		e.is(`vim.tbl_map(function(o) return o.value .. "=" .. o.name end, hermes.thought_levels(s).options)`, []string{"low=Low", "high=High"})
+		e.is(`vim.tbl_map(function(o) return o.id .. "=" .. tostring(o.currentValue) end, hermes.model_configurations(s))`, []string{"web=false"})
+		e.lua(`hermes.set_thought_level(s, "high", { on_done = finish("level") })`)
+		e.until("done.level")
+		e.is("done.level.err == nil", true)
+		e.is(`hermes.thought_levels(s).current`, "high")
+		e.is(`vim.tbl_map(function(x) return x.level end, of("ThoughtLevelUpdated"))`, []string{"high"})
+		e.lua(`hermes.configure_model(s, { id = "web", value = true }, { on_done = finish("web") })`)
+		e.until("done.web")
+		e.is("done.web.err == nil", true)
+		e.is(`hermes.model_configurations(s)[1].currentValue`, true)
+		e.is(`vim.tbl_map(function(x) return { x.configId, x.value } end, of("ModelConfigurationUpdated"))`, [][]any{{"web", true}})
+		e.lua(`hermes.set_session_config_option(s, { id = "effort", value = "low" }, { on_done = finish("option") })`)
+		e.until("done.option")
+		e.is(`vim.tbl_map(function(x) return x.level end, of("ThoughtLevelUpdated"))`, []string{"high", "low"})
+		e.is(`#of("ModelUpdated")`, 0)
+		// What another category has is not taken for it.
+		e.lua(`hermes.configure_model(s, { id = "effort", value = "low" }, { on_done = finish("wrong") })`)
+		e.until("done.wrong")
+		e.is("{ done.wrong.err.kind, done.wrong.err.message }", []string{"unsupported", `the agent offers no model config option "effort" in this session`})
+		e.lua(`hermes.set_thought_level("nowhere", "low", { on_done = finish("nowhere") })`)
+		e.until("done.nowhere")
+		e.is("done.nowhere.err.kind", "unknown_session")
+	})
+}

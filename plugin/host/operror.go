@@ -24,11 +24,13 @@ const (
 	errorInitialize
 	errorInvalid
 	errorNotConnected
+	errorNotQueued
 	errorRules
 	errorStart
 	errorTimeout
 	errorUnknownAgent
 	errorUnknownSession
+	errorUnsupported
 	errorWire
 )
 
@@ -43,11 +45,13 @@ var errorKinds = [...]string{
 	errorInitialize:     "initialize",
 	errorInvalid:        "invalid",
 	errorNotConnected:   "not_connected",
+	errorNotQueued:      "not_queued",
 	errorRules:          "rules",
 	errorStart:          "start",
 	errorTimeout:        "timeout",
 	errorUnknownAgent:   "unknown_agent",
 	errorUnknownSession: "unknown_session",
+	errorUnsupported:    "unsupported",
 	errorWire:           "wire",
 }
 

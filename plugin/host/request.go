@@ -13,6 +13,8 @@ import (
 type requestOp struct {
 	Agent, Method string
 	Params        []byte
+	Force         bool // whatever the agent has announced
+	Now           bool // of a prompt: it cancels the turn that runs
 }
 
 // methodSetModel is in no schema any more, yet many agents offer models by it:
@@ -37,6 +39,10 @@ func decodeRequest(text string, f func(requestOp) error) error {
 				p.Method = d.Str()
 			case "params":
 				p.Params = d.Token()
+			case "force":
+				p.Force = d.Bool()
+			case "now":
+				p.Now = d.Bool()
 			default:
 				d.Skip()
 			}
@@ -58,6 +64,9 @@ func (h *Host) request(id string, p requestOp) error {
 	r, err := newRequest(id, p.Method, p.Params)
 	if err != nil {
 		return err
+	}
+	if r.force = p.Force; r.prompt != nil {
+		r.prompt.force, r.prompt.now = p.Force, p.Now
 	}
 	c = c.pool.forRequest(r.method, r.session)
 	r.conn = c
@@ -108,6 +117,7 @@ type request struct {
 	params  acp.Appender
 	session acp.SessionID // of the params or, once there is one, of the answer
 	prompt  *turn         // nil unless it is one
+	force   bool          // whatever the agent has announced
 
 	after  <-chan struct{} // the request it has to wait for is answered; nil: none
 	before chan struct{}   // closed when this one is answered; nil: nobody waits
@@ -157,6 +167,13 @@ func (r *request) roots() []string {
 
 func (r *request) begin() {
 	c := r.conn
+	if err := r.fit(); err != nil {
+		c.host.fail(r.id, err)
+		if len(c.open()) == 0 { // forRequest may have claimed it
+			c.pool.unclaim(c)
+		}
+		return
+	}
 	switch r.method {
 	case acp.MethodSessionPrompt:
 		s, err := c.session(r.session)
@@ -257,6 +274,7 @@ func (r *request) failed(err error) {
 func (r *request) succeeded(result []byte) {
 	c := r.conn
 	var opened *session
+	var origin acp.SessionID // of a fork
 	switch r.method {
 	case acp.MethodSessionNew, methodFork:
 		id, _ := acp.SessionOf(result)
@@ -272,6 +290,9 @@ func (r *request) succeeded(result []byte) {
 		if origin, err := c.session(r.session); err == nil && roots[0] == "" { // a fork of it
 			roots = origin.roots
 		}
+		if r.method == methodFork {
+			origin = r.session
+		}
 		r.session = acp.SessionID(id)
 		opened = c.openSession(r.session, roots)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
@@ -284,12 +305,10 @@ func (r *request) succeeded(result []byte) {
 		o := new(object).raw("modelId", r.member("modelId"))
 		c.host.queue.push(event(eventModelUpdated, r.stampSession(o)))
 	}
-	method := r.method
-	if method == methodFork {
-		method = acp.MethodSessionNew // a session was created
-	}
-	if name := replyEvent(method); name != "" {
-		c.host.queue.push(event(name, r.stamp(method, from(objectOr(result)))))
+	if name := replyEvent(r.method); name != "" {
+		c.host.queue.push(event(name, r.stamp(from(objectOr(result)))))
+	} else if r.method == methodFork {
+		c.host.queue.push(event(eventSessionForked, r.stamp(from(objectOr(result))).str("forkedFrom", string(origin))))
 	}
 	c.host.done(r.id, result)
 	if opened != nil {
@@ -300,8 +319,12 @@ func (r *request) succeeded(result []byte) {
 
 // stamp adds what the event of an answer repeats of the request. The result
 // that the caller gets is the agent's, as it is.
-func (r *request) stamp(method string, o *object) *object {
-	for _, name := range replyParams(method) {
+func (r *request) stamp(o *object) *object {
+	params := replyParams(r.method)
+	if r.method == methodFork {
+		params = replyParams(acp.MethodSessionNew)
+	}
+	for _, name := range params {
 		o.raw(name, r.member(name))
 	}
 	return r.stampSession(o).str("opId", r.id)

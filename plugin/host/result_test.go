@@ -43,10 +43,12 @@ hermes.request("own", method, {
 func TestAForkedSessionIsKnown(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"own"`)
-		e.lua(`hermes.request("own", "session/fork", { sessionId = s, cwd = vim.fn.getcwd(), mcpServers = {} }, finish("fork"))`)
+		e.lua(`_G.id = hermes.fork_session(s, { on_done = finish("fork"), force = true })`)
 		e.until("done.fork")
 		e.is("done.fork.result.sessionId", "theirs")
-		e.is(`{ of("SessionCreated")[2].sessionId, of("SessionCreated")[2].agent }`, []string{"theirs", "own"})
+		e.is(`(function() local d = of("SessionForked")[1]; return { d.sessionId, d.agent, d.opId, d.forkedFrom == s, d.cwd == vim.fn.getcwd() } end)()`,
+			[]any{"theirs", "own", e.lua("return id"), true, true})
+		e.is(`#of("SessionCreated")`, 1)
 		e.is(`hermes.state("theirs").state`, "idle")
 		e.lua(`hermes.prompt("theirs", "hi", { on_done = finish("turn") })`)
 		e.until("done.turn")

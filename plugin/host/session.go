@@ -46,6 +46,8 @@ type turn struct {
 	params *acp.PromptRequest
 	blocks []part          // of the prompt, as Lua gets them; nil once it did
 	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
+	force  bool            // it goes out as it is, whatever the agent has announced
+	now    bool            // it cancels the turn that runs
 
 	calling bool          // the agent is being asked; under session.mu
 	dropped chan struct{} // closed when it was cancelled before that
@@ -106,6 +108,10 @@ func (s *session) pushLocked(name string, o *object) {
 // prompt runs t, after the turns that came before it and once the agent can be
 // spoken to.
 func (s *session) prompt(t *turn) {
+	if err := t.fit(s.conn); err != nil {
+		s.conn.host.fail(t.id, err)
+		return
+	}
 	s.mu.Lock()
 	switch {
 	case s.ended != nil:
@@ -115,6 +121,9 @@ func (s *session) prompt(t *turn) {
 	case s.turn != nil || !s.conn.ready():
 		s.queued = append(s.queued, t)
 		s.mu.Unlock()
+		if t.now {
+			s.sendNow(t.id) // unless it has been sent meanwhile
+		}
 		s.pushQueue()
 	default:
 		s.turn = t
@@ -141,12 +150,12 @@ func (s *session) resume() {
 
 func (s *session) pushQueue() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	ids := make([]string, len(s.queued))
 	for i, t := range s.queued {
 		ids[i] = t.id
 	}
-	s.mu.Unlock()
-	s.push(eventQueueChanged, new(object).strs("items", ids))
+	s.pushLocked(eventQueueChanged, new(object).strs("items", ids))
 }
 
 func (s *session) begin(t *turn) {
@@ -292,12 +301,9 @@ func (s *session) atWork() bool {
 // prompt.
 func (s *session) cancel() (bool, int) {
 	s.mu.Lock()
-	t, dropped := s.turn, s.queued
+	dropped := s.queued
 	s.queued = nil
-	early := t != nil && !t.calling && s.state.State() != sessionCancelling
-	if early {
-		close(t.dropped)
-	}
+	stop := s.stopTurn()
 	s.mu.Unlock()
 	for _, q := range dropped {
 		s.conn.host.done(q.id, new(object).str("stopReason", string(acp.StopReasonCancelled)).json())
@@ -305,18 +311,31 @@ func (s *session) cancel() (bool, int) {
 	if len(dropped) > 0 {
 		s.pushQueue()
 	}
-	if t == nil {
-		return false, len(dropped)
+	return stop(), len(dropped)
+}
+
+// stopTurn chooses the running turn, with the session locked. What it returns
+// cancels that turn, without the lock, and reports whether there was one.
+func (s *session) stopTurn() func() bool {
+	t := s.turn
+	early := t != nil && !t.calling && s.state.State() != sessionCancelling
+	if early {
+		close(t.dropped)
 	}
-	s.mu.Lock()
-	if s.turn == t {
-		s.onLocked(turnCancelled)
+	return func() bool {
+		if t == nil {
+			return false
+		}
+		s.mu.Lock()
+		if s.turn == t {
+			s.onLocked(turnCancelled)
+		}
+		s.mu.Unlock()
+		if !early {
+			s.conn.host.start(func() { s.sendCancel(t) })
+		}
+		return true
 	}
-	s.mu.Unlock()
-	if !early {
-		s.conn.host.start(func() { s.sendCancel(t) })
-	}
-	return true, len(dropped)
 }
 
 // sendCancel cancels the turn, once its prompt is on its way, and then gives the
