@@ -73,6 +73,13 @@ describe("the help", function()
         missing[#missing + 1] = name
       end
     end
+    for _, part in ipairs({ "permissions", "queue", "context" }) do
+      for name in pairs(require("hermes")[part]) do
+        if not text:find(("*hermes.%s.%s()*"):format(part, name), 1, true) then
+          missing[#missing + 1] = part .. "." .. name
+        end
+      end
+    end
     local from = text:find("*hermes-configuration*\n", 1, true)
     local settings = text:sub(from, (text:find("*hermes-functions*\n", 1, true)))
     for key, value in pairs(require("hermes.config").defaults) do

@@ -69,6 +69,11 @@ M.defaults = {
     auto_save = true, -- write the file after an agent edited its buffer
     refresh = true, -- show changes that agents make on disk by their own means
   },
+  ---How much the blocks of hermes.context hold, in bytes.
+  context = {
+    limit = 256 * 1024, -- text; a file that is larger becomes a link
+    media_limit = 5 * 1024 * 1024, -- an image
+  },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },

@@ -574,7 +574,7 @@ function M.notify(agent, method, params)
 end
 
 ---Loaded when they are first used.
-local parts = { queue = "hermes.queue" }
+local parts = { context = "hermes.context", queue = "hermes.queue" }
 
 ---Every other method of the agent is available here under its wire name, such
 ---as session_list for session/list; see hermes.api_gen.

@@ -99,8 +99,8 @@ end
 function M.blocks(content)
   local list = (type(content) == "table" and content.type == nil) and content or { content }
   local blocks = {}
-  for i, entry in ipairs(list) do
-    local block, err = block_of(entry)
+  for i = 1, table.maxn(list) do -- a nil in between must not hide what follows
+    local block, err = block_of(list[i])
     if not block then
       return nil, err
     end
