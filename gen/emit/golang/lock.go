@@ -62,7 +62,7 @@ func (n *Names) Err() error {
 		return nil
 	}
 	sort.Strings(n.errs)
-	return fmt.Errorf("Go names:\n  %s", strings.Join(n.errs, "\n  "))
+	return fmt.Errorf("names in Go:\n  %s", strings.Join(n.errs, "\n  "))
 }
 
 // claims finds names that two things of one package want.
