@@ -547,7 +547,8 @@ end
 ---@param opts? hermes.InstallOpts
 ---@return string id
 function M.install(opts)
-  return require("hermes.install").start(options(opts, "install"))
+  opts = options(opts, "install", { "file", "timeout", "update" })
+  return require("hermes.install").start(opts)
 end
 
 ---Call any method of an agent, including extensions.
