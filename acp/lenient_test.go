@@ -8,7 +8,7 @@ import (
 )
 
 // C111 of the conformance list.
-func TestWhatThisVersionDoesNotKnowIsKeptByteForByte(t *testing.T) {
+func TestUnknownPartsAreKeptByteForByte(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -102,7 +102,7 @@ func sameJSON(a, b string) bool {
 }
 
 // C112, C113 of the conformance list.
-func TestAKnownTagWithABadPayloadIsNotTakenForUnknown(t *testing.T) {
+func TestAKnownTagWithABadPayloadIsNotUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text, want string
@@ -141,7 +141,7 @@ func TestAKnownTagWithABadPayloadIsNotTakenForUnknown(t *testing.T) {
 }
 
 // C115, C116 of the conformance list.
-func TestOnlyWhatProtectsNobodyIsRepaired(t *testing.T) {
+func TestOnlyMembersThatProtectNobodyAreRepaired(t *testing.T) {
 	t.Parallel()
 	var u ToolCall
 	if err := u.UnmarshalJSON([]byte(`{"toolCallId":"c","title":"t","kind":5,"locations":[{"path":"/a"},{"path":7},{"path":"/b"}],"rawInput":{}}`)); err != nil {
@@ -170,7 +170,7 @@ func TestOnlyWhatProtectsNobodyIsRepaired(t *testing.T) {
 }
 
 // C118 of the conformance list.
-func TestTextIsNeverTakenForABoolean(t *testing.T) {
+func TestTextIsNeverReadAsABoolean(t *testing.T) {
 	t.Parallel()
 	var r InitializeResponse
 	if err := r.UnmarshalJSON([]byte(`{"protocolVersion":1,"agentCapabilities":{"loadSession":"true","promptCapabilities":{"image":"true","audio":1}}}`)); err == nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestUnknownVariantsAreKeptInClosedUnionsToo(t *testing.T) {
+func TestUnknownVariantsAreKeptInClosedUnions(t *testing.T) {
 	t.Parallel()
 	text := `{"sessionId":"s","update":{"sessionUpdate":"_vendor/thing","n":9007199254740993,"deep":{"a":[1.50]}}}`
 	var v SessionNotification
@@ -64,7 +64,7 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 // with such text is refused, although rawInput is one of the members that are
 // dropped when they do not fit: a question about a tool call without its
 // arguments would be worse than none.
-func TestRawValuesWithAMemberTwiceReachNobody(t *testing.T) {
+func TestRawValuesWithADuplicateMemberAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	for value, place := range map[string]string{
 		`{"command":"ls","env":{"A":"1","B":"2"}}`: "",
@@ -98,7 +98,7 @@ func TestRawValuesWithAMemberTwiceReachNobody(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheWordThatWasMeant(t *testing.T) {
+func TestErrorsNameTheProbableWord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text, want string
@@ -120,7 +120,7 @@ func TestErrorsNameTheWordThatWasMeant(t *testing.T) {
 	}
 }
 
-func TestAFailureLeavesNoBrokenExtra(t *testing.T) {
+func TestAFailureDoesNotBreakExtra(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{"toolCallId":"c","title":"t","zz":}`, `{"toolCallId":"c","title":"t","y":1,"zz":[1,{"a":tru}]}`,
@@ -243,7 +243,7 @@ func TestNothingPrintsSecrets(t *testing.T) {
 	}
 }
 
-func TestCheckFindsWhatDecodingLetsPass(t *testing.T) {
+func TestCheckFindsWhatDecodingAccepts(t *testing.T) {
 	t.Parallel()
 	n := SessionNotification{SessionID: "s", Update: &ToolCall{ToolCallID: "c", Kind: Some(ToolKind("dance")), Content: []ToolCallContent{nil}}}
 	var got []string
@@ -309,7 +309,7 @@ func TestRequestIDsKeepTheirKind(t *testing.T) {
 	}
 }
 
-func TestTheTagOfAVariantIsWhatItIsWrittenWith(t *testing.T) {
+func TestTheTagOfAVariantIsTheEncodedOne(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}`: "agent_message_chunk",

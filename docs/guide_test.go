@@ -26,7 +26,7 @@ var goBlock = regexp.MustCompile("(?s)(?:<!-- from (\\S+) -->\n)?```go\n(.*?)```
 // A Go block that names a file is in that file word for word, where it is
 // compiled. One that names a package quotes its declarations. All are formatted
 // as gofmt does.
-func TestTheGuidesQuoteWhatIsCompiled(t *testing.T) {
+func TestTheGuidesQuoteCompiledCode(t *testing.T) {
 	t.Parallel()
 	for page, atLeast := range map[string]int{"go.md": 9, "remote.md": 1, "design.md": 4} {
 		quotes := 0
@@ -190,7 +190,7 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 }
 
 // What the guide says about further modules, package by package.
-func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
+func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
 	const sys, pty, websocket, jsonschema = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5"
 	want := map[string][]string{ // packages that are not here bring none
@@ -335,7 +335,7 @@ func TestProgramsOfVersion1DoNotLinkVersion2(t *testing.T) {
 }
 
 // What the migration table tells people to write exists.
-func TestTheGoGuideNamesWhatExists(t *testing.T) {
+func TestTheGoGuideNamesOnlyExistingThings(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, dir := range []string{"acp", "acp/unstable", "runtime/rpc", "runtime/services", "runtime/transport"} {

@@ -23,7 +23,7 @@ const root = ".."
 // generated generates everything once for all tests.
 var generated = sync.OnceValues(func() ([]emit.Output, error) { return Files(root) })
 
-func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
+func TestTheTreeMatchesTheSchemas(t *testing.T) {
 	t.Parallel()
 	files, err := generated()
 	if err != nil {
@@ -202,7 +202,7 @@ func copyTree(from, to string) error {
 	return os.WriteFile(to, b, 0o644)
 }
 
-func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
+func TestOverlayMistakesAreErrorsThatSayWhatToEdit(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, old, with, want string }{
 		{"a strict member that does not exist", "schema/overlay/quirks.json", `"Diff.path"`, `"Diff.pth"`, "schema/overlay/quirks.json: nothing in the schemas matches these entries, correct or delete them:\n  strict: Diff.pth"},

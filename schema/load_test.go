@@ -156,7 +156,7 @@ func TestParityFindsADisagreement(t *testing.T) {
 	}
 }
 
-func TestRecordedSumsAreThoseOfTheFiles(t *testing.T) {
+func TestRecordedSumsMatchTheFiles(t *testing.T) {
 	t.Parallel()
 	s, err := ReadOverlay[Sources](Tree, SourcesFile)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestWordsOfASpecificEditionWin(t *testing.T) {
 	}
 }
 
-func TestWordsAboutNothingAreErrors(t *testing.T) {
+func TestWordsWithoutTargetAreErrors(t *testing.T) {
 	t.Parallel()
 	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
@@ -141,7 +141,7 @@ func TestWordsAboutNothingAreErrors(t *testing.T) {
 	}
 }
 
-func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
+func TestWordsFollowRenamesAndRemovals(t *testing.T) {
 	t.Parallel()
 	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
@@ -217,7 +217,7 @@ func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
 	}
 }
 
-func TestPatchesAndDefaultsOfNothingAreErrors(t *testing.T) {
+func TestPatchesAndDefaultsWithoutTargetAreErrors(t *testing.T) {
 	t.Parallel()
 	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {

@@ -15,7 +15,7 @@ func parseString(t *testing.T, s string) *Node {
 	return n
 }
 
-func TestReduceDropsProseAndNothingElse(t *testing.T) {
+func TestReduceDropsOnlyProse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{`{"description":"x","type":"object"}`, `{"type":"object"}`},

@@ -103,7 +103,7 @@ func TestTypeSelectedUnionsLookAtTheValue(t *testing.T) {
 }
 
 // Limits of members where a bad value becomes the default act on decoding.
-func TestBadOptionalValuesAreDroppedByLimitToo(t *testing.T) {
+func TestBadOptionalValuesAreDroppedByLimit(t *testing.T) {
 	t.Parallel()
 	var a Annotations
 	if err := a.UnmarshalJSON([]byte(`{"priority":1.5}`)); err != nil || a.Priority.OK {
@@ -146,7 +146,7 @@ func TestVariantsThatExcludeEachOtherAreNotMixed(t *testing.T) {
 
 // What is wrong with an object does not go away because the member after it
 // may be repaired.
-func TestMembersThatComeTwiceAreNotRepaired(t *testing.T) {
+func TestDuplicateMembersAreNotRepaired(t *testing.T) {
 	t.Parallel()
 	var v ToolCallUpdate
 	if err := v.UnmarshalJSON([]byte(`{"toolCallId":"c","_meta":{},"_meta":{}}`)); err == nil || err.Error() != "/_meta: duplicate member" {

@@ -107,7 +107,7 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 	}
 }
 
-func TestTolerantLetsPassWhatAReaderRepairs(t *testing.T) {
+func TestTolerantAcceptsWhatAReaderRepairs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		edition          Edition

@@ -124,7 +124,7 @@ func TestNewRequiredMemberBreaksAConstructor(t *testing.T) {
 	}
 }
 
-func TestMethodsComeAndGo(t *testing.T) {
+func TestNewAndRemovedMethodsAreReported(t *testing.T) {
 	t.Parallel()
 	prev := fmt.Sprintf(frame, "", "", "")
 	next := strings.NewReplacer(
@@ -180,7 +180,7 @@ func TestStableToUnstableBreaksNothing(t *testing.T) {
 	}
 }
 
-func TestReportNamesWhatHasNoWords(t *testing.T) {
+func TestTheReportNamesTypesWithoutWords(t *testing.T) {
 	t.Parallel()
 	text := string(compat.Markdown("1.0.0", "1.1.0", []compat.Section{
 		{Title: "v1", Changes: []compat.Change{{compat.Break, "type A", "removed"}, {compat.Doc, "B", ""}}, Wordless: []string{`"C": {"": ""}`, `"D": {"": ""}`}},

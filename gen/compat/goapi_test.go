@@ -146,7 +146,7 @@ func agrees(t *testing.T, changes []compat.Change, prev, next map[string]string)
 	}
 }
 
-func TestTheReportIsWhatGoSays(t *testing.T) {
+func TestTheReportAgreesWithGo(t *testing.T) {
 	t.Parallel()
 	for name, c := range pairs() {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestTheReportIsWhatGoSays(t *testing.T) {
 }
 
 // The same for each pair of whole editions.
-func TestTheReportOfEditionsIsWhatGoSays(t *testing.T) {
+func TestTheReportOfEditionsAgreesWithGo(t *testing.T) {
 	t.Parallel()
 	specs, err := gen.Specs("../..")
 	if err != nil {

@@ -39,7 +39,7 @@ func TestAnUpdateReplacesTheFile(t *testing.T) {
 }
 
 // The holder may be a process that is stopped.
-func TestALockIsAwaitedAsLongAsTheContextLasts(t *testing.T) {
+func TestTheWaitForALockEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.json")
 	l, err := os.Create(path + ".lock")

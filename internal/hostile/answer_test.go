@@ -79,7 +79,7 @@ func TestEveryMethodOfAnAgentIsTried(t *testing.T) {
 
 // F5: whatever an agent answers to whatever method, the call ends as it should,
 // what is wrong is counted, and the connection goes on.
-func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
+func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 	leak.Check(t)
 	const answer = `LINE {"jsonrpc":"2.0","id":$ID,`
 	gaveUp := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }

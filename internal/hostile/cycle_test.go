@@ -37,7 +37,7 @@ EOF`
 
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.
-func TestAThousandCyclesLeaveNothing(t *testing.T) {
+func TestAThousandCyclesLeaveNothingBehind(t *testing.T) {
 	// The collector would close files that somebody forgot.
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })

@@ -175,7 +175,7 @@ func killAt(t *testing.T, path string, text []byte, n int) (time.Duration, bool)
 
 // F1, F7: an agent may fail at each message of the handshake too, and does so
 // again when it is started again.
-func TestAnAgentThatNeverGetsThroughTheHandshakeSaysWhyEachTime(t *testing.T) {
+func TestAnAgentThatNeverCompletesTheHandshakeSaysWhyEachTime(t *testing.T) {
 	leak.Check(t)
 	answer := `LINE {"jsonrpc":"2.0","id":$ID,"result":`
 	scripts := map[string]string{

@@ -25,7 +25,7 @@ AGAIN`
 
 // F3, F5: agents that make no progress, and how the ladder ends them: by end of
 // input (no signal), TERM or KILL.
-func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
+func TestAnAgentThatHangsIsReportedAndCanBeClosed(t *testing.T) {
 	leak.Check(t)
 	half := `PUT "{\"jsonrpc\":\"2.0\",\"method\":\"_x"` + "\n"
 	cases := []struct {
@@ -72,7 +72,7 @@ func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 
 // F3: a peer that stops reading while much is to be sent costs a bounded queue,
 // and ends the connection when the stall time is over.
-func TestAnAgentThatStopsReadingIsGivenUp(t *testing.T) {
+func TestAnAgentThatStopsReadingIsDisconnected(t *testing.T) {
 	leak.Check(t)
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		for name, script := range map[string]string{"sleeps": "WAIT 1h", "is frozen": "FREEZE"} {
@@ -148,7 +148,7 @@ func TestAHealthyAgentIsNotHeldUpByOthers(t *testing.T) {
 }
 
 // F3: an agent that is stopped and goes on has only been slow.
-func TestAFrozenAgentThatGoesOnHasOnlyBeenSlow(t *testing.T) {
+func TestAFrozenAgentThatContinuesWasOnlySlow(t *testing.T) {
 	leak.Check(t)
 	p := start(t, answering)
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{Limits: rpc.Limits{Stall: 300 * time.Millisecond}})

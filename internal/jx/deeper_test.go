@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestBracketsInStringsAreNoLevels(t *testing.T) {
+func TestBracketsInStringsAreNotLevels(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		`[[[]]]`:                             true,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNoObjectInRawTextHasAMemberTwice(t *testing.T) {
+func TestNoObjectInRawTextHasADuplicateMember(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
 	for i := range 100 {

@@ -71,7 +71,7 @@ func TestMembersJoinObjects(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOneValueCannotBeSent(t *testing.T) {
+func TestOnlySingleValuesCanBeSent(t *testing.T) {
 	t.Parallel()
 	raw := func(text string) []byte { return append(AppendRaw([]byte(`{"a":[1,{"b/c":`), []byte(text)), "}]}"...) }
 	object := func(text string) []byte {

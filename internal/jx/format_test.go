@@ -2,7 +2,7 @@ package jx
 
 import "testing"
 
-func TestDateTimesAreThoseOfRFC3339(t *testing.T) {
+func TestDateTimesFollowRFC3339(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
 		"2026-01-02T03:04:05Z":              true,

@@ -2,7 +2,7 @@ package jx
 
 import "testing"
 
-func TestADecNotesWhatOthersReadWrongly(t *testing.T) {
+func TestADecNotesWhatOthersMisread(t *testing.T) {
 	t.Parallel()
 	for text, odd := range map[string]bool{
 		`{"a":[1,"x",{"b":null}],"c":null}`: false,
@@ -56,7 +56,7 @@ func TestADecNotesWhatItForgave(t *testing.T) {
 	}
 }
 
-func TestCharactersAreAsLongAsTheyAreWritten(t *testing.T) {
+func TestCharLenIsTheWrittenLength(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
 		``: 1, `ab`: 1, `éb`: 2, `\nb`: 2, `\u00e9b`: 6, `\ud83d\ude00b`: 12, `\ud83db`: 6, `\ud83d\u0041`: 6, `\ude00\ud83d`: 6,

@@ -97,7 +97,7 @@ func (refuse) UnmarshalJSON([]byte) error { return New([]byte(`1`)).wantString()
 func (d *Dec) wantString() error { d.Str(); return d.Err() }
 
 // Forgiving a member that comes twice would hide which of the two a reader takes.
-func TestAMemberThatComesTwiceIsNotForgiven(t *testing.T) {
+func TestADuplicateMemberIsNotForgiven(t *testing.T) {
 	t.Parallel()
 	members := func(d *Dec) {
 		var seen uint64
@@ -151,10 +151,10 @@ func TestBrokenTextIsNotForgiven(t *testing.T) {
 	}
 }
 
-// TestForgivingIsLinear decodes 500 nested objects that all fail at their end,
+// TestForgivingTakesLinearTime decodes 500 nested objects that all fail at their end,
 // around and before a megabyte. Reading a value again for every level that
 // forgives would take hundreds of times as long as passing over it.
-func TestForgivingIsLinear(t *testing.T) {
+func TestForgivingTakesLinearTime(t *testing.T) {
 	const levels = 500
 	pad := `"pad":"` + strings.Repeat("x", 1<<20) + `"`
 	text := []byte(strings.Repeat(`{"in":`, levels) + `{` + pad + `}` + strings.Repeat(`}`, levels))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPrintHidesSecretsAndCutsWhatIsLong(t *testing.T) {
+func TestPrintHidesSecretsAndCutsLongText(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
 	text := `{"env":[{"name":"A","value":"hunter2"}],"value":"shown","headers":{"x":"hunter2"},"deep":{"env":{"value":"hunter2"}},"text":"` + long + `","list":[` + strings.Repeat(`"0123456789",`, 10000) + `1]}`

@@ -38,9 +38,9 @@ func TestStringsAreUnescaped(t *testing.T) {
 	}
 }
 
-// TestStringsStandAlone reads strings of all lengths from one text and then
+// TestStringsDoNotAliasTheText reads strings of all lengths from one text and then
 // destroys that text.
-func TestStringsStandAlone(t *testing.T) {
+func TestStringsDoNotAliasTheText(t *testing.T) {
 	t.Parallel()
 	var want []string
 	text := []byte{'['}

@@ -2,7 +2,7 @@ package jx
 
 import "testing"
 
-func TestTokensAreWhatIsWritten(t *testing.T) {
+func TestTokensAreTheTextAsWritten(t *testing.T) {
 	t.Parallel()
 	const text = ` { "a\u0062" : [ 1 , "x" ] , "c":{"d":null} } `
 	d := New([]byte(text))

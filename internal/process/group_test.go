@@ -63,7 +63,7 @@ func gone(pid int) bool {
 	return false
 }
 
-func TestTheEndOfTheLeaderLeavesNothingOfTheGroup(t *testing.T) {
+func TestTheEndOfTheLeaderEndsTheGroup(t *testing.T) {
 	t.Parallel()
 	line, g, ended := start(t, "sleep 600 >/dev/null & echo $!", Kind{Whole: true})
 	if e := within(t, ended); e != (Exit{}) {
@@ -78,7 +78,7 @@ func TestTheEndOfTheLeaderLeavesNothingOfTheGroup(t *testing.T) {
 	}
 }
 
-func TestEndKillsWhatIgnoresTerm(t *testing.T) {
+func TestEndKillsProcessesThatIgnoreTerm(t *testing.T) {
 	t.Parallel()
 	_, g, ended := start(t, "trap '' TERM; echo; while :; do sleep 600; done", Kind{})
 	if !g.Alive() {

@@ -53,7 +53,7 @@ func TestAScenarioMixesBytesAndTurns(t *testing.T) {
 	}
 }
 
-func TestAStepThatFailsIsNamed(t *testing.T) {
+func TestAFailedStepIsNamed(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]string{
 		"JUMP high":   `no step "JUMP"`,

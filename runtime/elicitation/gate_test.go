@@ -98,7 +98,7 @@ func answering(a Answer) func(context.Context, *Question) (Answer, error) {
 	return func(context.Context, *Question) (Answer, error) { return a, nil }
 }
 
-func TestTheQuestionSaysWhoWantsWhat(t *testing.T) {
+func TestTheQuestionSaysWhoAsksForWhat(t *testing.T) {
 	t.Parallel()
 	q, err := Describe(request(t, form))
 	if err != nil || q.Message != "Name?" || q.Session != "s" || q.ToolCall != "t" || q.URL != nil || len(q.Form.Properties) != 1 {

@@ -113,7 +113,7 @@ func TestAKillBetweenStepsLeavesOldOrNewContent(t *testing.T) {
 	}
 }
 
-func TestLeftoversOfTheDeadAreSweptAndOthersAreNot(t *testing.T) {
+func TestOnlyLeftoversOfDeadProcessesAreSwept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.WriteFile(dir+"/f", []byte(oldText), 0o640))

@@ -205,7 +205,7 @@ func TestApprovedNamesAreWritten(t *testing.T) {
 
 // A folder with HEAD, config, objects and refs is a repository, and its
 // configuration names programs that git runs in it.
-func TestNoFilesMakeARepositoryWithoutApproval(t *testing.T) {
+func TestMakingARepositoryNeedsApproval(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{ // a ! marks what needs approval
 		"HEAD !config",

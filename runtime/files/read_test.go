@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestReadKeepsBytesAndRefusesWhatIsNotText(t *testing.T) {
+func TestReadKeepsBytesAndRefusesOtherThanText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := open(t, Options{MaxRead: 1000}, dir)
@@ -32,7 +32,7 @@ func TestReadKeepsBytesAndRefusesWhatIsNotText(t *testing.T) {
 	}
 }
 
-func TestReadStopsAtTheLimitWhenTheSizeIsNotTold(t *testing.T) {
+func TestReadStopsAtTheLimitWhenTheSizeIsUnknown(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("no /proc here")

@@ -73,7 +73,7 @@ func TestWriteKeepsTheOwner(t *testing.T) {
 	}
 }
 
-func TestWriteGoesThroughALinkAndKeepsIt(t *testing.T) {
+func TestWriteFollowsALinkAndKeepsIt(t *testing.T) {
 	t.Parallel()
 	base := tree(t)
 	w := open(t, Options{}, base+"/ws", base+"/extra")

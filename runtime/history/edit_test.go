@@ -8,7 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-func TestEditsKeepToTheLimits(t *testing.T) {
+func TestEditsRespectTheLimits(t *testing.T) {
 	t.Parallel()
 	s := New("s", Limits{Bytes: 10_000})
 	for i := range 300 {

@@ -131,7 +131,7 @@ func TestToolCallsAreUpserts(t *testing.T) {
 	}
 }
 
-func TestAMergeSaysWhenAPartOfTheCallIsMissing(t *testing.T) {
+func TestAMergeReportsWhetherPartOfTheCallIsMissing(t *testing.T) {
 	t.Parallel()
 	const (
 		call  = `{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","kind":"edit","locations":[{"path":"/a"}]}`

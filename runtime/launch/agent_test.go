@@ -216,7 +216,7 @@ func TestAnAgentThatEndsBeforeInitializeIsExplained(t *testing.T) {
 }
 
 // An agent that prints how it is used and then waits never answers.
-func TestWhatASilentAgentSaidCanBeQuoted(t *testing.T) {
+func TestEarlierOutputOfASilentAgentCanBeQuoted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		`echo 'Usage: x [options]'; echo '{"jsonrpc":"2.0","method":"_x"}'; cat >/dev/null`: "stdout: Usage: x [options]",
@@ -365,7 +365,7 @@ func hurried(cmd launch.Command) launch.Command {
 	return cmd
 }
 
-func TestTheShutdownLadderClimbsAsFarAsItMust(t *testing.T) {
+func TestTheShutdownGoesAsFarAsNeeded(t *testing.T) {
 	t.Parallel()
 	for as, want := range map[string]launch.ExitError{
 		"agent":  {Code: 0},
@@ -425,7 +425,7 @@ func TestTheEndOfTheContextStopsTheAgent(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentLeavesBehindIsKilled(t *testing.T) {
+func TestProcessesThatAnAgentLeavesBehindAreKilled(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"launcher exits":      `sleep 1000 & echo $!; exit 0`,
@@ -448,7 +448,7 @@ func TestWhatAnAgentLeavesBehindIsKilled(t *testing.T) {
 	}
 }
 
-func TestOutputThatSomebodyElseKeepsOpenStillEnds(t *testing.T) {
+func TestOutputThatAnotherProcessKeepsOpenEnds(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not there to leave the group with")
@@ -537,7 +537,7 @@ func (filler) AppendJSON(b []byte) []byte {
 	return append(b, `"`+strings.Repeat("x", 64<<10)+`"`...)
 }
 
-func TestTwoHundredAgentsLeaveNothing(t *testing.T) {
+func TestTwoHundredAgentsLeaveNothingBehind(t *testing.T) {
 	// TestMain counts what is left.
 	for i := range 200 {
 		p := start(t, plays(agent))

@@ -219,7 +219,7 @@ func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 // A turn that does not end when it is cancelled holds up the end for a second;
 // an agent without a turn is not cancelled, because some take that for the next
 // prompt.
-func TestAnAgentThatDoesNotHeedACancelIsStoppedAllTheSame(t *testing.T) {
+func TestAnAgentThatIgnoresACancelIsStopped(t *testing.T) {
 	t.Parallel()
 	p, c := connect(t, t.Context(), "commands", nil)
 	s := newSleeper()
@@ -290,7 +290,7 @@ func TestADaemonStartedBetweenTurnsIsSpared(t *testing.T) {
 	}
 }
 
-func TestTwoHundredAgentsInTurnLeaveNothing(t *testing.T) {
+func TestTwoHundredAgentsInTurnLeaveNothingBehind(t *testing.T) {
 	for with, keeper := range keepers {
 		t.Run(with, func(t *testing.T) {
 			leak.Check(t)
@@ -352,7 +352,7 @@ func TestAKeeperIsNotNoticed(t *testing.T) {
 	}
 }
 
-func TestAKeeperThatIsNoneIsReported(t *testing.T) {
+func TestAProgramThatIsNotAKeeperIsReported(t *testing.T) {
 	t.Parallel()
 	for name, keeper := range map[string][]string{"missing": {"/nonexistent/keeper"}, "another program": {"/bin/true"}} {
 		cmd := shell("exit")

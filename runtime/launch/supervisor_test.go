@@ -186,7 +186,7 @@ func TestAFailedStartCountsAsARestart(t *testing.T) {
 	}
 }
 
-func TestThereIsOneProcessAtATime(t *testing.T) {
+func TestOnlyOneProcessRunsAtATime(t *testing.T) {
 	t.Parallel()
 	s, _ := supervise(shell("cat"), launch.Restarts{})
 	first, err := s.Start(t.Context())
@@ -207,7 +207,7 @@ func TestThereIsOneProcessAtATime(t *testing.T) {
 }
 
 // The clock is the real one: the pause must end with the context.
-func TestAPauseEndsWithItsContextAndIsNoRestart(t *testing.T) {
+func TestAPauseEndsWithItsContextAndDoesNotCountAsARestart(t *testing.T) {
 	t.Parallel()
 	pausing := make(chan int, 4)
 	s := launch.Supervise(crash(), launch.Restarts{Pause: time.Hour, MaxPause: time.Hour, OnPause: func(n int, _ time.Duration, _ error) { pausing <- n }})
@@ -236,7 +236,7 @@ func TestAPauseEndsWithItsContextAndIsNoRestart(t *testing.T) {
 	}
 }
 
-func TestRunServesOneLifeAfterTheOther(t *testing.T) {
+func TestRunServesEachAgentProcessInTurn(t *testing.T) {
 	t.Parallel()
 	s, _ := supervise(plays(agent), launch.Restarts{})
 	lives := 0
@@ -256,7 +256,7 @@ func TestRunServesOneLifeAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestRunGivesUpACrashLoop(t *testing.T) {
+func TestRunEndsACrashLoop(t *testing.T) {
 	t.Parallel()
 	s, _ := supervise(crash(), launch.Restarts{})
 	lives := 0
@@ -273,7 +273,7 @@ func TestRunGivesUpACrashLoop(t *testing.T) {
 	}
 }
 
-func TestRunReturnsWhatIsNotTheEndOfTheAgent(t *testing.T) {
+func TestRunReturnsErrorsOtherThanTheEndOfTheAgent(t *testing.T) {
 	t.Parallel()
 	want := errors.New("the caller has enough")
 	s, c := supervise(shell("cat"), launch.Restarts{})

@@ -9,7 +9,7 @@ import (
 
 // A client that leaves cancels the turns that run, and answers what it was
 // asked in them. Sessions that do nothing are not cancelled.
-func TestWhatAClientThatLeavesOwes(t *testing.T) {
+func TestALeavingClientCancelsTurnsAndAnswersRequests(t *testing.T) {
 	t.Parallel()
 	const (
 		begin    = `> {"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"a","prompt":[]}}`
@@ -91,7 +91,7 @@ func TestWhatAClientThatLeavesOwes(t *testing.T) {
 }
 
 // An agent cannot make a client remember without bound what it asked.
-func TestTheQuestionsThatAreKeptInMindAreBounded(t *testing.T) {
+func TestRememberedQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var turns turns
 	turns.init(func(bool) {})

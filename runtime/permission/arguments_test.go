@@ -80,7 +80,7 @@ func TestTheArgumentsOfUsualToolsSayEveryPath(t *testing.T) {
 	}
 }
 
-func TestADeniedPathIsAskedWhenItMightBeMeant(t *testing.T) {
+func TestARequestThatMightMeanADeniedPathIsAsked(t *testing.T) {
 	t.Parallel()
 	for input, kind := range map[string]acp.ToolKind{
 		`{"paths":"x/y"}`: search, `{"glob":"*"}`: search, `{"uri":"https://x"}`: search, `{}`: search, ``: search, `{"path":"/w"}`: search, `{"pattern":"x","path":"/w/src"}`: search,
@@ -114,7 +114,7 @@ func TestADeniedPathIsAskedWhenItMightBeMeant(t *testing.T) {
 
 // A command may read files that it does not name. A rule that names the command
 // is about it all the same.
-func TestARuleThatNamesACommandAllowsItBesideADeniedPath(t *testing.T) {
+func TestARuleForACommandAllowsItDespiteADeniedPath(t *testing.T) {
 	t.Parallel()
 	test := Rule{Action: Allow, Command: []string{"go", "test"}}
 	for line, want := range map[string]Outcome{

@@ -84,7 +84,7 @@ func TestADeniedCommandIsDeniedBehindProgramsThatRunOthers(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsPlainlyAnotherIsNotDenied(t *testing.T) {
+func TestAClearlyDifferentCommandIsNotDenied(t *testing.T) {
 	t.Parallel()
 	for _, command := range []any{
 		`ls`, `ls -la src`, `go test ./...`, `go test -run '^TestX$' ./a/b`, `git status --short`, `npm run confirm`, `grep -rn "a b" src`, `cargo build --release`,

@@ -158,7 +158,7 @@ func TestRequestsThatCannotBeAnsweredAreRefused(t *testing.T) {
 	}
 }
 
-func TestEarlierUpdatesTellTheRulesMore(t *testing.T) {
+func TestRulesUseEarlierUpdates(t *testing.T) {
 	t.Parallel()
 	p, _ := Open("")
 	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Path: "/w/**"}))

@@ -124,7 +124,7 @@ func TestABadFileIsSetAside(t *testing.T) {
 	}
 }
 
-func TestConfiguredRulesAreInForceAndNotKept(t *testing.T) {
+func TestConfiguredRulesApplyAndAreNotKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "rules.json")
 	p, err := Open(path)

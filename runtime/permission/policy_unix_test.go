@@ -39,7 +39,7 @@ func openSoon(t *testing.T, path string) (*Policy, error) {
 }
 
 // T05, T44. What somebody else may have written is set aside.
-func TestAFileOfSomebodyElseIsSetAside(t *testing.T) {
+func TestAFileThatOthersCanWriteIsSetAside(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]struct {
 		why  string

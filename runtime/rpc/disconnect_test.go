@@ -293,7 +293,7 @@ func TestACutMessageIsNeitherDeliveredNorAnswered(t *testing.T) {
 	}
 }
 
-func TestOneThousandConnectionsLeaveNothing(t *testing.T) {
+func TestOneThousandConnectionsLeaveNothingBehind(t *testing.T) {
 	// TestMain counts what is left.
 	for i := range 1000 {
 		client, agent := connect(t, []string{"Pair", "os.Pipe"}[i%2], nil, echo)

@@ -156,7 +156,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 	}
 }
 
-func TestAClientIsToldWhyThereIsNoAgent(t *testing.T) {
+func TestAClientLearnsWhyThereIsNoAgent(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"http", "ws"} {
 		s := &serve.Server{Command: launch.Command{Path: "no-such-agent"}}

@@ -53,7 +53,7 @@ func TestAShellRunsOnlyWholeLines(t *testing.T) {
 	}
 }
 
-func TestRelativePathEntriesArePassedOver(t *testing.T) {
+func TestRelativePathEntriesAreSkipped(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/hermes-trap", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestEnvironmentOfTheRequestIsChecked(t *testing.T) {
 }
 
 // T15, S5.
-func TestSecretsOfTheEnvironmentStayHere(t *testing.T) {
+func TestSecretsOfTheEnvironmentAreNotPassedOn(t *testing.T) {
 	t.Setenv("HERMES_TEST_TOKEN", "canary")
 	t.Setenv("HERMES_LISTED_ONE", "seen")
 	t.Setenv("LC_HERMES", "seen")

@@ -322,7 +322,7 @@ func TestTerminalsAreLimited(t *testing.T) {
 
 // A machine may be too busy to read for longer than a background child is
 // waited for.
-func TestTheEndIsNotToldBeforeTheOutputIsRead(t *testing.T) {
+func TestTheEndIsNotReportedBeforeTheOutputIsRead(t *testing.T) {
 	t.Parallel()
 	m := manager(t, Options{})
 	dir := t.TempDir()
@@ -448,7 +448,7 @@ func TestNothingRunsWithoutApproval(t *testing.T) {
 }
 
 // The reason of a refusal is read, whatever the agent wrote before it.
-func TestALongTextOfTheAgentHidesNoReason(t *testing.T) {
+func TestALongTextOfTheAgentDoesNotHideTheReason(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä ", 4000)
 	refused := errors.New("no")

@@ -253,7 +253,7 @@ func TestAPlayFollowsTheRecording(t *testing.T) {
 	}
 }
 
-func TestAPlayKeepsTheTimeItIsToldTo(t *testing.T) {
+func TestAPlayKeepsTheRequestedSpeed(t *testing.T) {
 	t.Parallel()
 	rec, err := ReadAll("r", strings.NewReader(strings.Replace(prompt, "{", `{"time":"2026-01-01T00:00:00Z",`, 1)+"\n"+late))
 	if err != nil {

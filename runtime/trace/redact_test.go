@@ -75,7 +75,7 @@ var spoken = map[string]string{
 	"bot MTIzNDU2Nzg5MDEyMzQ1Njc4.SECRET":               "GhIjKl.abcdefghijklmnopqrstuvwxyz01",
 }
 
-func TestTextThatSaysItHoldsASecretLosesIt(t *testing.T) {
+func TestSecretsThatTheTextItselfNamesAreHidden(t *testing.T) {
 	t.Parallel()
 	for text, secret := range spoken {
 		text = text[:strings.LastIndex(text, "SECRET")] + secret + text[strings.LastIndex(text, "SECRET")+len("SECRET"):]
@@ -142,7 +142,7 @@ func TestEverySecretPositionOfTheProtocolHasACanary(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
+func TestTextWithoutSecretsStaysByteForByte(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		`{"jsonrpc": "2.0", "id": 0, "result": {"sessionId": "8265d245-96d2-48f8-8bfb-8b5018c22d1a"}}`,
@@ -164,7 +164,7 @@ func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
 }
 
 // What an agent sends may be made to keep the recorder busy.
-func TestTextFullOfBeginningsIsPassedOverQuickly(t *testing.T) {
+func TestTextFullOfBeginningsIsScannedQuickly(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"sk-", "token", "token=", "bearer ", "-----BEGIN ", "://", "authorization", "cookie:", "eyJ", "a1B2"} {
 		text := []byte(strings.Repeat(part, 1<<17/len(part)))

@@ -43,7 +43,7 @@ func TestAPipeCarriesMessagesBothWays(t *testing.T) {
 	}
 }
 
-func TestWhatAnEndSaidLastIsPassedOn(t *testing.T) {
+func TestTheLastMessageOfAnEndIsPassedOn(t *testing.T) {
 	t.Parallel()
 	a, b, ended := piped(t.Context(), transport.PipeLimits{})
 	for i := range 100 {

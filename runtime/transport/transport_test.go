@@ -78,7 +78,7 @@ func TestLinesAreMessages(t *testing.T) {
 	}
 }
 
-func TestWhatComesBeforeAReadErrorIsDelivered(t *testing.T) {
+func TestMessagesBeforeAReadErrorAreDelivered(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("input/output error")
 	s := transport.NewStream(io.MultiReader(strings.NewReader("{}\n{\"a\""), iotest.ErrReader(fault)), io.Discard)
@@ -110,7 +110,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestALineWithoutEndIsGivenUpWithinBoundedMemory(t *testing.T) {
+func TestAnEndlessLineFailsWithinBoundedMemory(t *testing.T) {
 	const limit = 1 << 20
 	in := new(endless)
 	s := transport.NewStream(in, io.Discard)

@@ -354,7 +354,7 @@ func (e *editor) command(keys string) {
 	}
 }
 
-func TestControlCharactersOnTheScreenAreSeen(t *testing.T) {
+func TestTheTestSeesControlCharactersOnTheScreen(t *testing.T) {
 	t.Parallel()
 	for _, bad := range [][]any{
 		{"grid_line", []any{1, 0, 0, []any{[]any{"a", 0}, []any{"\x1b"}}}},
@@ -370,7 +370,7 @@ func TestControlCharactersOnTheScreenAreSeen(t *testing.T) {
 }
 
 // The names that agents give are offered to the user on the command line.
-func TestCommandsOfferNoTextThatActs(t *testing.T) {
+func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 	t.Parallel()
 	hermes := build(t)
 	for _, program := range editors.All(t) {

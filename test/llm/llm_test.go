@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTurnGoesOnAfterTheCallsThatWereMade(t *testing.T) {
+func TestATurnContinuesAfterTheCallsItMade(t *testing.T) {
 	t.Parallel()
 	const script = "SAY one\nCALL read {\"a\":1}\nSAY two\nCALL write {}\nSAY three"
 	for _, test := range []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheProgramCarriesNoGeneratorAndNoValidator(t *testing.T) {
+func TestTheProgramDoesNotLinkGeneratorOrValidator(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func init() {
 	}
 }
 
-func TestWhatIsLostIsSaidAndIsNoSuccess(t *testing.T) {
+func TestLossesAreReportedAndAreNotASuccess(t *testing.T) {
 	t.Parallel()
 	for name, c := range losing {
 		for _, format := range []string{"text", "quiet", "json"} {

@@ -11,7 +11,7 @@ import (
 
 // What an agent may read without a question is below the working folder, as far
 // as anybody can tell.
-func TestReadsAreAllowedOnlyWhereTheyEndInTheFolder(t *testing.T) {
+func TestReadsAreAllowedOnlyInsideTheFolder(t *testing.T) {
 	t.Parallel()
 	calls := []struct{ call, want string }{
 		{`"kind":"read","locations":[{"path":"/w/a"}]`, "allowed"},

@@ -162,7 +162,7 @@ func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
 	}
 }
 
-func TestARecordingStandsInForTheAgent(t *testing.T) {
+func TestARecordingCanReplaceTheAgent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "r.jsonl")
@@ -188,7 +188,7 @@ func TestARecordingStandsInForTheAgent(t *testing.T) {
 	}
 }
 
-func TestAnAgentWhoseOutputNobodyTakesDoesNotHang(t *testing.T) {
+func TestAnAgentWhoseOutputIsNotReadDoesNotHang(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

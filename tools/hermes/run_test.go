@@ -199,7 +199,7 @@ func TestASecondInterruptEndsAStubbornAgent(t *testing.T) {
 	}
 }
 
-func TestASessionIsGoneOnWith(t *testing.T) {
+func TestASessionCanBeContinued(t *testing.T) {
 	t.Parallel()
 	past := fromAgent(`"method":"session/update","params":{"sessionId":"old","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"the past"}}}`)
 	lines := []string{
@@ -217,7 +217,7 @@ func TestASessionIsGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsAnAgentFromStartingIsSaid(t *testing.T) {
+func TestAnErrorSaysWhyAnAgentDidNotStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "config/hermes/agents.json"), `{"gone":{"command":"no-such-agent","install":"brew it"},"talker":{"command":"echo","args":["usage: talker"]}}`)

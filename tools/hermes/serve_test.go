@@ -22,7 +22,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
 
-func TestServeRefusesWhatMakesNoSense(t *testing.T) {
+func TestServeRefusesSenselessFlags(t *testing.T) {
 	t.Parallel()
 	open := filepath.Join(t.TempDir(), "open")
 	if err := os.WriteFile(open, []byte(strings.Repeat("x", 64)), 0o644); err != nil {

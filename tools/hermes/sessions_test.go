@@ -126,7 +126,7 @@ func TestOnlyItsOwnSessionIsShown(t *testing.T) {
 	}
 }
 
-func TestQuestionsOfSessionsNobodyOpenedAreRefused(t *testing.T) {
+func TestQuestionsOfUnopenedSessionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for approve, want := range map[string]string{"all": "allowed unknown unknown \n", "reads": "denied unknown unknown \n", "none": "denied unknown unknown \n"} {
 		out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, "asks in sessions nobody opened", "--approve", approve)...))

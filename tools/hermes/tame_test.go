@@ -220,7 +220,7 @@ func evilFolder(t *testing.T) string {
 	return dir
 }
 
-func TestNothingThatATerminalObeysLeavesTheProgram(t *testing.T) {
+func TestTheProgramPrintsNothingThatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	covered := map[string]bool{}
 	for _, p := range tamePaths {
@@ -282,7 +282,7 @@ func TestNothingThatATerminalObeysLeavesTheProgram(t *testing.T) {
 	}
 }
 
-func TestTheLogsOfServeAreTame(t *testing.T) {
+func TestTheLogsOfServeHoldNothingThatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"evil death", "evil banner"} {
 		cmd := hermes(t, t.TempDir(), "serve", "--verbose", "--listen", "tcp:127.0.0.1:0", "--pass-env", asAgent, "--", self(t))

@@ -101,7 +101,7 @@ func specupdate(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestTheTreeIsWhatThePublishedPackageGives(t *testing.T) {
+func TestTheTreeMatchesThePublishedPackage(t *testing.T) {
 	t.Parallel()
 	out, err := specupdate(t, "-root", "../..", "-check", sdk(t))
 	if err != nil || !strings.Contains(out, "schema/ matches "+packageName+"@") {
@@ -331,7 +331,7 @@ func TestAFailedWriteIsUndone(t *testing.T) {
 	}
 }
 
-func TestRestorePutsBackWhatWasMoved(t *testing.T) {
+func TestRestoreUndoesMoves(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, name := range []string{"was", "new"} {
@@ -378,7 +378,7 @@ func TestReportFromAFolderOfSchemas(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsSayWhatIsWanted(t *testing.T) {
+func TestErrorsOfWrongArgumentsSayWhatIsWanted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		args []string
@@ -399,7 +399,7 @@ func TestWrongArgumentsSayWhatIsWanted(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutNpmIsToldWhatToDo(t *testing.T) {
+func TestWithoutNpmTheErrorSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := specupdate(t, "-root", "../..", "2.4.0")
 	if err == nil || !strings.Contains(err.Error(), "npm is not installed: install Node.js, or give specupdate the folder") {

@@ -154,7 +154,7 @@ func typeCheck(out []emit.Output) error {
 	return err
 }
 
-func TestNamesThatCollideStopAndSayWhatToEdit(t *testing.T) {
+func TestCollidingNamesAreErrorsThatSayWhatToEdit(t *testing.T) {
 	t.Parallel()
 	const choose = "; choose a name for one of them in schema/overlay/quirks.json, names"
 	const tell = "; tell them apart in fieldName, gen/emit/golang/names.go"

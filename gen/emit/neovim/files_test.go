@@ -66,7 +66,7 @@ func byPath(t *testing.T, s *ir.Spec, rows EventRows) map[string]string {
 	return m
 }
 
-func TestTheTreeHoldsWhatIsGenerated(t *testing.T) {
+func TestTheTreeHoldsTheGeneratedFiles(t *testing.T) {
 	t.Parallel()
 	for path, want := range files(t) {
 		got, err := os.ReadFile(filepath.Join(root, path))

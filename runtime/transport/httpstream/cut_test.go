@@ -66,7 +66,7 @@ func (w *cutWriter) Write(b []byte) (int, error) {
 	return n, io.ErrShortWrite
 }
 
-func TestAStreamThatIsCutGoesOnWithoutLossOrRepetition(t *testing.T) {
+func TestACutStreamContinuesWithoutLossOrRepetition(t *testing.T) {
 	t.Parallel()
 	var places []int64 // a cut in every part of an event, and far into the stream
 	for at := int64(1); at < 420; at += 11 {
@@ -121,7 +121,7 @@ func (w noIDs) Write(b []byte) (int, error) {
 }
 
 // C153 of the conformance list.
-func TestASessionStreamThatCannotGoOnFailsOnlyItsCalls(t *testing.T) {
+func TestASessionStreamThatCannotContinueFailsOnlyItsCalls(t *testing.T) {
 	t.Parallel()
 	s := new(httpstream.Server)
 	cut := make(chan struct{})

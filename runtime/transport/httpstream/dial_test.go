@@ -65,7 +65,7 @@ func TestInitializeFailures(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoServerIsNamed(t *testing.T) {
+func TestDialingAnotherKindOfServerFailsClearly(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
@@ -276,7 +276,7 @@ func TestALateAnswerToInitializeLeavesNoConnectionBehind(t *testing.T) {
 }
 
 // C147 of the conformance list.
-func TestAnInitializeThatIsGivenUpEndsTheAgent(t *testing.T) {
+func TestAnAbandonedInitializeEndsTheAgent(t *testing.T) {
 	t.Parallel()
 	got, ended := make(chan struct{}), make(chan error, 1)
 	s := &httpstream.Server{Handle: func(_ context.Context, c transport.Transport) {

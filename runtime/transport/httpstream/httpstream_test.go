@@ -222,7 +222,7 @@ func TestTheEndOfTheAgentComesAfterItsLastMessages(t *testing.T) {
 }
 
 // C143 of the conformance list.
-func TestASlowClientHoldsUpItsAgentAndNoOther(t *testing.T) {
+func TestASlowClientDelaysOnlyItsAgent(t *testing.T) {
 	t.Parallel()
 	var written atomic.Int64
 	s := &httpstream.Server{MaxQueued: 100_000, Stall: time.Second}

@@ -185,7 +185,7 @@ func TestTheNextReceiverOfAStreamGetsTheRest(t *testing.T) {
 }
 
 // C143 of the conformance list.
-func TestWhatASlowReceiverLeftIsThereWhenItReadsAgain(t *testing.T) {
+func TestASlowReceiverGetsTheRestWhenItReadsAgain(t *testing.T) {
 	t.Parallel()
 	const n = 2000
 	var written atomic.Int32
@@ -312,7 +312,7 @@ func TestShutdownWaitsForConnectionsAndThenCutsThemOff(t *testing.T) {
 }
 
 // C147 of the conformance list.
-func TestAMessageThatIsGivenUpLeavesNothing(t *testing.T) {
+func TestAnAbandonedMessageLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	read := make(chan struct{})
 	got := make(chan string, 10)

@@ -165,7 +165,7 @@ func TestTheEndOfTheConnectionsStreamEndsTheConnection(t *testing.T) {
 }
 
 // C154 of the conformance list.
-func TestAnEventThatIsNoMessageIsSkipped(t *testing.T) {
+func TestAnEventThatIsNotAMessageIsSkipped(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -247,7 +247,7 @@ func TestDeleteIsRepeatedAndFollowsAFailedInitialize(t *testing.T) {
 }
 
 // C137 of the conformance list.
-func TestAMessageIsTakenWithoutABody(t *testing.T) {
+func TestAMessageIsAcceptedWithoutABody(t *testing.T) {
 	t.Parallel()
 	s := new(httpstream.Server)
 	server := serve(t, s, nil)

@@ -8,7 +8,7 @@ import (
 
 // A few streams keep much of what they sent for clients that come back, many
 // keep little each, and what a connection keeps goes with it.
-func TestWhatIsKeptForClientsThatComeBackIsBoundedTogether(t *testing.T) {
+func TestEventsKeptForReturningClientsAreBoundedTogether(t *testing.T) {
 	t.Parallel()
 	s := new(Server)
 	var conns []*serverConn

@@ -143,7 +143,7 @@ func TestHostileRequestsAreRefusedBeforeAnAgentStarts(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutDeclaredSizeIsBoundedToo(t *testing.T) {
+func TestARequestWithoutDeclaredSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	s := &httpstream.Server{MaxBody: 1000}
 	server := serve(t, s, nil)

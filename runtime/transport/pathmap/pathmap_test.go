@@ -96,7 +96,7 @@ func same(t *testing.T, got []byte, want string) {
 	}
 }
 
-func TestWhatTheClientSends(t *testing.T) {
+func TestMessagesToTheAgent(t *testing.T) {
 	t.Parallel()
 	for msg, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/l/a","additionalDirectories":["/l/b","/x"],"mcpServers":[],"own":1}}`: `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/r/a","additionalDirectories":["/r/b","/x"],"mcpServers":[],"own":1}}`,
@@ -121,7 +121,7 @@ func TestWhatTheClientSends(t *testing.T) {
 	}
 }
 
-func TestWhatTheAgentSends(t *testing.T) {
+func TestMessagesToTheClient(t *testing.T) {
 	t.Parallel()
 	const call = `"locations":[{"path":"/FOLDER/a","line":3}],"rawInput":{"path":"/r/raw"},"content":[{"type":"diff","path":"/FOLDER/a","oldText":"/r/old","newText":""},{"type":"content","content":{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}}]`
 	const call2 = `"locations":[{"path":"/FOLDER/a"}],"rawInput":{"path":"/r/raw"},"content":[{"type":"diff","changes":[{"operation":"add","path":"/FOLDER/a"},{"operation":"copy","oldPath":"/FOLDER/a","path":"/FOLDER/b"}],"patch":{"format":"git","text":"--- /r/a"}},{"type":"content","content":{"type":"resource","resource":{"uri":"file:///FOLDER/x","text":"/r/t"}}}]`
@@ -173,7 +173,7 @@ func TestListedSessionsAreMapped(t *testing.T) {
 	same(t, got, `{"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"s","cwd":"/l/x","additionalDirectories":["/l/y"]}]}}`)
 }
 
-func TestABatchIsMappedToo(t *testing.T) {
+func TestBatchesAreMapped(t *testing.T) {
 	t.Parallel()
 	batch := [][]byte{
 		[]byte(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/l"}}`), []byte(`{"jsonrpc":"2.0","id":2,"method":"session/list","params":{"cwd":"/x"}}`),
@@ -222,7 +222,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-func TestAMappedTransportTellsItsProgress(t *testing.T) {
+func TestAMappedTransportReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	c := Wrap(transport.NewStream(r, io.Discard), mustParse(t, "/a=/b")...)

@@ -116,7 +116,7 @@ func leaves(at object, prefix string, tell func(pos string)) {
 	}
 }
 
-func TestThePositionsAreThoseOfTheSchemas(t *testing.T) {
+func TestThePositionsMatchTheSchemas(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	excused := map[string]bool{}

@@ -202,7 +202,7 @@ func TestTCPNeedsTheToken(t *testing.T) {
 	says(t, c, `{"a":1}`)
 }
 
-func TestWhatFollowsTheHandshakeAtOnceIsNotLost(t *testing.T) {
+func TestMessagesRightAfterTheHandshakeAreNotLost(t *testing.T) {
 	t.Parallel()
 	token := access.NewToken()
 	l, err := ListenTCP("127.0.0.1:0", false)
@@ -257,7 +257,7 @@ func TestTCPOverTLS(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNoneIsNamed(t *testing.T) {
+func TestDialingAnotherKindOfServerFailsClearly(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -360,7 +360,7 @@ func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {
 }
 
 // Nobody needs a token to connect and say nothing.
-func TestSilentConnectionsHoldUpNobody(t *testing.T) {
+func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	serverTLS, clientTLS := certificates(t)
 	for name, test := range map[string]struct{ server, client *tls.Config }{"plain": {}, "TLS": {serverTLS, clientTLS}} {

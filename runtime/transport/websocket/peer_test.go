@@ -57,7 +57,7 @@ func TestAClientIgnoresOtherFrames(t *testing.T) {
 }
 
 // C160 of the conformance list.
-func TestAMalformedFrameIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
+func TestAMalformedFrameIsAnsweredAndTheConnectionContinues(t *testing.T) {
 	t.Parallel()
 	url, client := start(t, &websocket.Server{Handle: new(testagent.Agent).Serve})
 	c := raw(t, url, client)

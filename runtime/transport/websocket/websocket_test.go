@@ -144,7 +144,7 @@ func TestRefusedRequestsAreNotHandled(t *testing.T) {
 }
 
 // C161 of the conformance list.
-func TestASecondInitializeIsRefusedAndTheConnectionGoesOn(t *testing.T) {
+func TestASecondInitializeIsRefusedAndTheConnectionContinues(t *testing.T) {
 	t.Parallel()
 	url, client := start(t, new(websocket.Server))
 	c := dial(t, url, client)
@@ -218,7 +218,7 @@ func TestHowTheOtherEndClosed(t *testing.T) {
 }
 
 // C165 of the conformance list.
-func TestAConnectionThatIsCutIsNoCleanEnd(t *testing.T) {
+func TestACutConnectionIsNotACleanEnd(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Accept(w, r, nil); err == nil {
@@ -287,7 +287,7 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 }
 
 // C167 of the conformance list.
-func TestReadingGoesOnWhileAWriteWaits(t *testing.T) {
+func TestReadingContinuesWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
 	reads := make(chan struct{})
 	url, client := start(t, &websocket.Server{Handle: func(_ context.Context, c transport.Transport) {

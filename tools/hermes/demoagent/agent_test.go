@@ -469,7 +469,7 @@ func TestClosingABusySessionEndsItsTurnFirst(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheClientAreTold(t *testing.T) {
+func TestErrorsOfTheClientAreReported(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)
 	e.deny = errors.New("disk full")
