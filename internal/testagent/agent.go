@@ -47,6 +47,7 @@ var modes = map[string]string{
 	"options":   "offers models as config options",
 	"own":       "with any: answers with members of its own that have the names of ours",
 	"resume":    "can resume sessions",
+	"terminal":  "with locked: offers logins in a terminal, too",
 	"version":   "speaks version 9 of the protocol",
 }
 
@@ -141,6 +142,11 @@ func (l *link) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.Ini
 		r.AuthMethods = []acp.AuthMethod{
 			&acp.AuthMethodAgent{ID: "oauth", Name: "Log in with a browser"},
 			&acp.AuthMethodAgent{ID: "key", Name: "Use a key\x1b[2J"},
+		}
+		if l.is("terminal") {
+			r.AuthMethods = append(r.AuthMethods,
+				&acp.AuthMethodTerminal{ID: "tui", Name: "Log in here", Args: []string{"login"}, Env: map[string]string{"LOGIN": "yes"}},
+				&acp.AuthMethodAgent{ID: "old", Name: "Log in the old way", Meta: []byte(`{"terminal-auth":{"command":"sh","args":["-c","exit 3"]}}`)})
 		}
 	}
 	caps, err := json.Marshal(p.ClientCapabilities)

@@ -115,6 +115,7 @@
 ---| "ElicitationComplete" # The user finished what a URL elicitation asked for.
 ---| "ExtNotification" # The agent sends a notification that is not part of the protocol.
 ---| "ConnectionFailed" # An agent could not be started, or did not answer as an agent should.
+---| "TerminalLogin" # A program that signs the user in runs in a terminal.
 ---| "Disconnected" # A connection ended, on either side.
 ---| "AgentStderr" # The agent wrote a line that is not a message: on its standard error, or by mistake on its output.
 ---| "StateChanged" # A connection or a session went from one state to another.
@@ -634,6 +635,13 @@
 ---@class hermes.event.ConnectionFailed: hermes.EventData
 ---@field stage string # How far the connection had come.
 ---@field error string # The reason, in one line.
+
+---A program that signs the user in runs in a terminal.
+---@class hermes.event.TerminalLogin: hermes.EventData
+---@field opId string # What `authenticate` returned.
+---@field methodId hermes.acp.AuthMethodId # The method.
+---@field command string[] # The program and its arguments.
+---@field bufnr integer # The buffer of the terminal.
 
 ---A connection ended, on either side.
 ---@class hermes.event.Disconnected: hermes.EventData

@@ -363,6 +363,7 @@ M.events = {
   ElicitationComplete = { source = "notification", method = "elicitation/complete" },
   ExtNotification = { source = "notification", method = "*" },
   ConnectionFailed = { source = "local" },
+  TerminalLogin = { source = "local" },
   Disconnected = { source = "local" },
   AgentStderr = { source = "local" },
   StateChanged = { source = "local" },

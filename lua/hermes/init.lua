@@ -100,7 +100,37 @@ function M.disconnect(names, opts)
   })
 end
 
----Sign in with one of the methods from ConnectionInitialized.
+---@class hermes.KnownAgent
+---@field name string for connect()
+---@field source "preset"|"setup"|"registry" where it is known from
+---@field title? string
+---@field website? string
+---@field command? string[] the program and its arguments
+---@field installed? boolean whether that program is found
+---@field protocol? string how it is reached, when it is already running
+---@field install? string what to do when the program is missing
+---@field login? string how one logs in
+
+---@class hermes.AgentsOpts
+---@field update? boolean read the registry of the protocol first
+---@field url? string another registry: an https URL or a file
+---@field on_done? fun(err: hermes.Error?, result: { agents: hermes.KnownAgent[] }?)
+
+---List the agents that connect() knows by name: the presets, those of setup() and, after `update`,
+---those of a registry. The result has `agents`.
+---@param opts? hermes.AgentsOpts
+---@return string id
+function M.agents(opts)
+  opts = options(opts, "agents", { "update", "url" })
+  local payload = { update = opts.update or false, url = opts.url }
+  return require("hermes.rpc").call("agents", payload, {
+    method = "agents",
+    on_done = opts.on_done,
+  })
+end
+
+---Sign in with one of the methods from ConnectionInitialized. One that is for a terminal opens
+---one, see hermes-login.
 ---@param method_id string
 ---@param opts? hermes.Opts
 ---@return string id
@@ -575,12 +605,19 @@ function M.notify(agent, method, params)
 end
 
 ---Loaded when they are first used.
-local parts = { context = "hermes.context", queue = "hermes.queue" }
+local parts = {
+  context = function()
+    return require("hermes.context")
+  end,
+  queue = function()
+    return require("hermes.queue")
+  end,
+}
 
 ---Every other method of the agent is available here under its wire name, such
 ---as session_list for session/list; see hermes.api_gen.
 return setmetatable(M, {
   __index = function(_, name)
-    return parts[name] and require(parts[name]) or require("hermes.api_gen")[name]
+    return parts[name] and parts[name]() or require("hermes.api_gen")[name]
   end,
 })

@@ -339,6 +339,9 @@ local kinds = {
     end
     M.finish(item.id, item.error, item.result)
   end,
+  login = function(item)
+    require("hermes.login").run(item)
+  end,
   notice = function(item)
     local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
     require("hermes.log").notify(level, item.message)

@@ -231,7 +231,11 @@ func (h *Host) resolve(name string, given command) (command, error) {
 	h.mu.Lock()
 	configured, known := h.config.Agents[name]
 	h.mu.Unlock()
-	base, preset := presetOf(name)
+	var base command
+	p, preset := h.find(name)
+	if preset {
+		base = fromPreset(p)
+	}
 	c := base.over(configured).over(given)
 	if err := c.remote.check(name); err != nil {
 		return c, err
@@ -240,18 +244,13 @@ func (h *Host) resolve(name string, given command) (command, error) {
 		return c, err
 	}
 	if c.Command == "" && !c.isRemote() {
-		names := presets().Names()
-		h.mu.Lock()
-		names = slices.AppendSeq(names, maps.Keys(h.config.Agents))
-		h.mu.Unlock()
-		slices.Sort(names)
 		what := "unknown agent"
 		if known || preset {
 			what = "no command for agent"
 		}
 		return c, &opError{Kind: errorUnknownAgent, Message: fmt.Sprintf(
 			"%s %q: give connect a command, or add it to setup{agents}; known agents: %s",
-			what, name, strings.Join(slices.Compact(names), ", "))}
+			what, name, strings.Join(h.known(), ", "))}
 	}
 	return c, nil
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -386,8 +387,13 @@ func (h *Host) permissions() permissions {
 }
 
 func (c *connection) initialize() *acp.InitializeRequest {
+	can := c.host.permissions().capabilities(c.runAccess())
+	if c.cmd.mayLogIn() {
+		can.Auth = &acp.AuthCapabilities{Terminal: true}
+		can.Meta = json.RawMessage(`{"terminal-auth":true}`) // what agents looked for before
+	}
 	return &acp.InitializeRequest{
-		ClientCapabilities: c.host.permissions().capabilities(c.runAccess()),
+		ClientCapabilities: can,
 		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: c.host.version},
 	}
 }

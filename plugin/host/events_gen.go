@@ -7,6 +7,7 @@ const (
 	eventExtRequest                = "ExtRequest"                // The agent sends a request that is not part of the protocol.
 	eventExtNotification           = "ExtNotification"           // The agent sends a notification that is not part of the protocol.
 	eventConnectionFailed          = "ConnectionFailed"          // An agent could not be started, or did not answer as an agent should.
+	eventTerminalLogin             = "TerminalLogin"             // A program that signs the user in runs in a terminal.
 	eventDisconnected              = "Disconnected"              // A connection ended, on either side.
 	eventAgentStderr               = "AgentStderr"               // The agent wrote a line that is not a message: on its standard error, or by mistake on its output.
 	eventStateChanged              = "StateChanged"              // A connection or a session went from one state to another.

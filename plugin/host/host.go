@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 // Protocol numbers the messages between this package and lua/hermes/rpc.lua;
@@ -45,6 +46,7 @@ type Host struct {
 	connections map[string]*connection
 	work        sync.WaitGroup
 	rules       rules
+	registry    *preset.Set // agents of a registry that was read; nil before
 
 	traffic atomic.Bool // somebody listens to TrafficMessage
 }
@@ -179,6 +181,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeRequest(text, func(p requestOp) error { return h.notify(id, p) })
 	case "cancel":
 		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
+	case "agents":
+		err = decodeOp(text, func(p agentsOp) error { return h.listAgents(id, p) })
 	case "queue":
 		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
 	case "rules":

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
 // loginError is an agent's refusal to work before a login, with the ways out.
@@ -67,13 +70,13 @@ func (c *connection) needsLogin(err error) error {
 
 // methods says how each of the agent's methods is used.
 func (c *connection) methods(list json.RawMessage) (ways []string) {
-	var methods []struct{ ID, Name, Type string }
+	var methods []struct{ ID, Name string }
 	if json.Unmarshal(list, &methods) != nil {
 		return nil
 	}
 	for _, m := range methods {
-		if m.ID == "" || m.Type == "terminal" || len(m.ID)+len(m.Name) > maxWay {
-			continue // the agent's own program does those of a terminal
+		if m.ID == "" || len(m.ID)+len(m.Name) > maxWay {
+			continue
 		}
 		if len(ways) == maxWays {
 			return append(ways, "or another of its authMethods")
@@ -81,4 +84,82 @@ func (c *connection) methods(list json.RawMessage) (ways []string) {
 		ways = append(ways, fmt.Sprintf("hermes.authenticate(%q): %q", m.ID, m.Name))
 	}
 	return ways
+}
+
+// loginMethod is one of an agent's methods. A program signs the user in by those
+// that are for a terminal.
+type loginMethod struct {
+	ID   string            `json:"id"`
+	Name string            `json:"name"`
+	Type string            `json:"type"`
+	Args []string          `json:"args"` // after those of the agent
+	Env  map[string]string `json:"env"`
+	Meta struct {
+		// What agents announced before the protocol had the type: any program.
+		Terminal *struct {
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env"`
+		} `json:"terminal-auth"`
+	} `json:"_meta"`
+}
+
+// terminalLogin is the method of the request if it is for a terminal.
+func (r *request) terminalLogin() *loginMethod {
+	p, ok := r.params.(*acp.AuthenticateRequest)
+	if !ok || r.force {
+		return nil
+	}
+	c := r.conn
+	c.mu.Lock()
+	init := c.init
+	c.mu.Unlock()
+	var agent struct {
+		Methods []json.RawMessage `json:"authMethods"`
+	}
+	if json.Unmarshal(init, &agent) != nil {
+		return nil
+	}
+	for _, text := range agent.Methods {
+		var m loginMethod
+		if json.Unmarshal(text, &m) == nil && m.ID == string(p.MethodID) && (m.Type == "terminal" || m.Meta.Terminal != nil && m.Meta.Terminal.Command != "") {
+			return &m
+		}
+	}
+	return nil
+}
+
+// mayLogIn reports whether the agent may name a program that signs the user in. It
+// would run as the user, so it is not for agents that run elsewhere, nor for those
+// that the user does not let run commands as they like.
+func (c command) mayLogIn() bool {
+	return !c.runsElsewhere() && c.Terminal != runAsked && c.Terminal != runNever
+}
+
+// runLogin has Neovim run the program of m in a terminal.
+func (r *request) runLogin(m *loginMethod) {
+	c := r.conn
+	cmd := c.cmd.process()
+	env := m.Env
+	words := append([]string{cmd.Path}, cmd.Args...)
+	if m.Type == "terminal" {
+		words = append(words, m.Args...)
+	} else {
+		words, env = append([]string{m.Meta.Terminal.Command}, m.Meta.Terminal.Args...), m.Meta.Terminal.Env
+	}
+	if !c.cmd.mayLogIn() {
+		c.host.fail(r.id, &opError{Kind: errorLogin, Message: fmt.Sprintf(
+			"agent %q is not allowed to run its login here; run it where the agent is: %s", c.name, launch.Command{Path: words[0], Args: words[1:]})})
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		cmd.Env = append(cmd.Env, name+"="+env[name])
+	}
+	vars := new(object)
+	for _, v := range cmd.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		vars.str(name, value)
+	}
+	c.host.queue.push(new(object).str("id", r.id).str("agent", c.name).str("methodId", m.ID).str("name", m.Name).
+		strs("command", words).object("env", vars).optional("cwd", cmd.Dir).item(kindLogin))
 }

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -50,4 +52,66 @@ hermes.create_session()`, exe, c.agent)
 			})
 		})
 	}
+}
+
+// A program that signs the user in runs here, in the environment of the agent,
+// and takes no window away from the user.
+func TestALoginInATerminalRunsTheProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "agent")
+	script := "#!/bin/sh\nif [ \"$LOGIN\" = yes ]; then echo \"logging in $1 $2 with ${SECRET_KEY:-no} key\"; read answer; exit $answer; fi\nexec \"$AGENT\"\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`
+local exe, program = ...
+vim.env.SECRET_KEY = "1"
+_G.locked = {
+  command = program, args = { "first" },
+  env = { HERMES_TEST_SCENARIO = agent(serving .. " locked terminal").env.HERMES_TEST_SCENARIO, AGENT = exe },
+}
+_G.win, _G.cwd = vim.api.nvim_get_current_win(), vim.fn.getcwd()
+hermes.connect("tui", locked)
+hermes.create_session({ on_done = finish("session") })`, mustExecutable(t), program)
+		e.until("done.session")
+		for _, want := range []string{`hermes.authenticate(\"tui\"): \"Log in here\"`, `hermes.authenticate(\"old\")`} {
+			if text := e.json("done.session.err.message"); !strings.Contains(text, want) {
+				t.Errorf("%s is not in %s", want, text)
+			}
+		}
+		for _, status := range []int{0, 7} {
+			e.lua(`seen, done = {}, {}; _G.id = hermes.authenticate("tui", { on_done = finish("login") })`)
+			e.until(`#of("TerminalLogin") == 1`)
+			e.is(`vim.api.nvim_get_current_win() == win`, true)
+			e.is(`vim.api.nvim_get_mode().mode`, "n")
+			e.is(`vim.list_slice(of("TerminalLogin")[1].command, 2)`, []string{"first", "login"})
+			e.until(`table.concat(vim.api.nvim_buf_get_lines(of("TerminalLogin")[1].bufnr, 0, -1, false)):find("logging in first login with no key", 1, true)`)
+			e.is("done.login == nil", true)
+			e.lua(`vim.api.nvim_chan_send(vim.bo[of("TerminalLogin")[1].bufnr].channel, ... .. "\r")`, fmt.Sprint(status))
+			e.until("done.login")
+			e.is(`done.login.err and done.login.err.kind or "in"`, map[int]string{0: "in", 7: "login"}[status])
+			e.is(`vim.tbl_map(function(d) return { d.methodId, d.opId == id } end, of("Authenticated"))`, map[int][][]any{0: {{"tui", true}}, 7: {}}[status])
+		}
+		e.lua(`hermes.authenticate("old", { on_done = finish("old") })`)
+		e.until("done.old")
+		e.is(`done.old.err.message`, "sh -c exit 3: it ended with exit status 3")
+		e.lua(`hermes.authenticate("key", { on_done = finish("key") })`) // not for a terminal
+		e.until("done.key")
+		e.is("done.key.err == nil", true)
+		// Where the user has not let it run commands, the agent names none.
+		e.lua(`
+hermes.connect("boxed", vim.tbl_extend("force", locked, { terminal_access = "ask" }))
+hermes.authenticate("old", { agent = "boxed", on_done = finish("boxed") })`)
+		e.until("done.boxed")
+		e.is("{ done.boxed.err.kind, done.boxed.err.message }", []string{"login", `agent "boxed" is not allowed to run its login here; run it where the agent is: sh -c 'exit 3'`})
+	})
+}
+
+func mustExecutable(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
 }

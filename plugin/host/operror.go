@@ -25,6 +25,8 @@ const (
 	errorInvalid
 	errorNotConnected
 	errorNotQueued
+	errorLogin
+	errorRegistry
 	errorRules
 	errorStart
 	errorTimeout
@@ -46,6 +48,8 @@ var errorKinds = [...]string{
 	errorInvalid:        "invalid",
 	errorNotConnected:   "not_connected",
 	errorNotQueued:      "not_queued",
+	errorLogin:          "login",
+	errorRegistry:       "registry",
 	errorRules:          "rules",
 	errorStart:          "start",
 	errorTimeout:        "timeout",

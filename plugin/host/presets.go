@@ -13,15 +13,6 @@ import (
 // wins over them.
 var presets = sync.OnceValue(preset.Builtin)
 
-// presetOf returns the command of a preset and whether there is one.
-func presetOf(name string) (command, bool) {
-	p, err := presets().Find(name)
-	if err != nil {
-		return command{}, false
-	}
-	return fromPreset(p), true
-}
-
 func fromPreset(p preset.Preset) command {
 	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install, Auth: p.Auth}
 	if isTrue(p.Quirks.MissingFileEmpty) {

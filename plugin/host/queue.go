@@ -51,6 +51,7 @@ const (
 	kindAsk      = "ask"
 	kindWithdraw = "withdraw"
 	kindDone     = "done"
+	kindLogin    = "login"
 	kindNotice   = "notice"
 )
 

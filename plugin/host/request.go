@@ -174,6 +174,10 @@ func (r *request) begin() {
 		}
 		return
 	}
+	if m := r.terminalLogin(); m != nil {
+		r.runLogin(m)
+		return
+	}
 	switch r.method {
 	case acp.MethodSessionPrompt:
 		s, err := c.session(r.session)

@@ -264,6 +264,9 @@ var meant = map[string]string{
 	`lua/hermes/install.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                         "curl, tar and the verified host, no shell",
 	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`:        "asks the host that setup names, no shell",
 	`lua/hermes/rpc.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                         "a list: the host that setup names, no shell",
+	`lua/hermes/login.lua: return vim.fn.jobstart(command, opts)`:                                              "a list, no shell: the user asked for that login",
+	`lua/hermes/login.lua: return vim.fn.termopen(command, opts)`:                                              "a list, no shell: the user asked for that login",
+	`lua/hermes/context.lua: vim.fn.bufload(buf)`:                                                              "the number of a buffer",
 
 	`lua/hermes/buffer.lua: return vim.cmd(all)`: "a table without texts",
 	`lua/hermes/buffer.lua: vim.cmd({`:           "a table without texts: writes the current buffer",

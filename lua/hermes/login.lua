@@ -1,0 +1,91 @@
+---Runs programs of agents that sign the user in, each in a terminal of its own.
+local M = {}
+
+---@class hermes.Login
+---@field id string of the operation
+---@field agent string
+---@field methodId string
+---@field name string of the method
+---@field command string[]
+---@field env table<string, string> all of it
+---@field cwd? string
+
+---Opens a window below without leaving the current one: whoever types keeps typing there.
+---@return integer buf, integer win
+local function open()
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "hide"
+  return buf, vim.api.nvim_open_win(buf, false, { split = "below", win = -1 })
+end
+
+---@param login hermes.Login
+---@param on_exit fun(code: integer)
+---@return integer? buf
+---@return string? err
+local function start(login, on_exit)
+  local command = vim.list_slice(login.command)
+  if vim.startswith(command[1], "~/") then
+    command[1] = vim.uv.os_homedir() .. command[1]:sub(2)
+  end
+  if vim.fn.executable(command[1]) ~= 1 then
+    return nil, ("%s is not executable"):format(command[1])
+  end
+  local buf, win = open()
+  local opts = {
+    clear_env = true,
+    env = login.env,
+    cwd = login.cwd,
+    on_exit = function(_, code)
+      on_exit(code)
+    end,
+  }
+  local ok, job = pcall(vim.api.nvim_win_call, win, function()
+    if vim.fn.has("nvim-0.11") == 1 then
+      opts.term = true
+      return vim.fn.jobstart(command, opts)
+    end
+    return vim.fn.termopen(command, opts)
+  end)
+  if not ok or job <= 0 then
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+    return nil, ok and "it cannot be started" or tostring(job)
+  end
+  return buf
+end
+
+---Runs the program and ends the operation: exit status 0 means that the user is signed in.
+---@param login hermes.Login
+function M.run(login)
+  local rpc, text = require("hermes.rpc"), require("hermes.text")
+  local what = text.line(table.concat(login.command, " "), 200)
+  local function fail(reason)
+    rpc.finish(login.id, { kind = "login", message = ("%s: %s"):format(what, reason) })
+  end
+  local buf, err = start(login, function(code)
+    if code ~= 0 then
+      return fail(("it ended with exit status %d"):format(code))
+    end
+    require("hermes.events").emit("Authenticated", {
+      agent = login.agent,
+      methodId = login.methodId,
+      opId = login.id,
+    })
+    rpc.finish(login.id, nil, vim.empty_dict())
+  end)
+  if not buf then
+    return fail(err)
+  end
+  require("hermes.log").notify(
+    vim.log.levels.INFO,
+    ("log in to %s in the terminal below: %s"):format(text.line(login.agent, 30), what)
+  )
+  require("hermes.events").emit("TerminalLogin", {
+    agent = login.agent,
+    opId = login.id,
+    methodId = login.methodId,
+    command = login.command,
+    bufnr = buf,
+  })
+end
+
+return M
