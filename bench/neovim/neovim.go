@@ -103,6 +103,10 @@ func (r *Result) best(other *Result) *Result {
 // Measure runs every client in every case, in turns, each time in a new Neovim.
 // Results are by case, then by client.
 func Measure(ctx context.Context, program, root string, cases []Case, rounds int) ([][]*Result, error) {
+	root, err := filepath.Abs(root) // Neovim runs in another folder
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "bench-neovim")
 	if err != nil {
 		return nil, err
@@ -189,6 +193,7 @@ func run(ctx context.Context, program string, j job, c Case) (*Result, error) {
 		s.finish(&r)
 		err = json.Unmarshal([]byte(text), &r)
 	case <-ctx.Done():
+		v.Input("<CR>") // a message may wait for it
 		var messages string
 		v.ExecLua(`return vim.fn.execute("messages")`, &messages)
 		return nil, fmt.Errorf("%w: %s", ctx.Err(), messages)
