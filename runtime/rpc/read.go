@@ -25,9 +25,9 @@ func (c *Conn) read() {
 			}
 			c.count.received.Add(1)
 			c.notice(msg)
-			text := buf.fitting(&c.used)
+			text, large := buf.fitting(&c.used), buf.isLarge() // what is kept belongs to others
 			switch kept := c.receive(f, text, err != nil); {
-			case text == buf && kept && buf.isLarge():
+			case text == buf && kept && large:
 				buf = largeBuffer()
 			case text == buf && kept:
 				buf = c.used.get()
