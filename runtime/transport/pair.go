@@ -32,8 +32,8 @@ func (p *pairEnd) Write(msg []byte) error { return p.out.put(msg) }
 func (p *pairEnd) WriteBatch(msgs [][]byte) error { return p.out.put(msgs...) }
 
 func (p *pairEnd) Close() error {
+	p.out.close(false) // first: nothing is written any more when a reader of this end sees the end
 	p.in.close(true)
-	p.out.close(false)
 	return nil
 }
 
