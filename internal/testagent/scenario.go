@@ -4,7 +4,7 @@
 // they are, and most of them also work in a turn.
 //
 // In a turn, $SESSION stands for the session. In a program, $ID stands for the
-// id of the last request that was read. A step that fails answers the prompt
+// id of the last request that was read and $PID for the id of the process. A step that fails answers the prompt
 // with an error, or ends the program with status 99.
 package testagent
 
@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"strconv"
 	"strings"
 )
 
@@ -54,7 +56,7 @@ func (p *player) do(ctx context.Context, line string) error {
 		return fmt.Errorf("no step %q", name)
 	}
 	if p.turn == nil {
-		rest = strings.ReplaceAll(rest, "$ID", p.id)
+		rest = strings.NewReplacer("$ID", p.id, "$PID", strconv.Itoa(os.Getpid())).Replace(rest)
 	} else {
 		rest = strings.ReplaceAll(rest, "$SESSION", string(p.turn.id))
 	}

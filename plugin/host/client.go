@@ -98,7 +98,7 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 	var s *session
 	if !q.alone {
 		var err error
-		if s, err = c.await(ctx, q.session); err != nil {
+		if s, err = c.session(q.session); err != nil {
 			return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": " + err.Error()}
 		}
 		if q.user && s.cancelling() {

@@ -37,12 +37,9 @@ type connection struct {
 	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
-	stopped  error                      // why stop was called, nil before
-	tapped   atomic.Int64               // messages seen
-	opening  int                        // session/new calls without an answer
-	early    map[acp.SessionID][]update // updates of sessions not known yet
-	known    chan struct{}              // closed and replaced when opening or sessions change
-	err      error                      // why it is over
+	stopped  error        // why stop was called, nil before
+	tapped   atomic.Int64 // messages seen
+	err      error        // why it is over
 	faults   map[rpc.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
 
@@ -58,8 +55,6 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 		up:       make(chan struct{}),
 		state:    machine.New(connectionStates, stateDisconnected),
 		sessions: make(map[acp.SessionID]*session),
-		early:    make(map[acp.SessionID][]update),
-		known:    make(chan struct{}),
 		faults:   make(map[rpc.FaultKind]int),
 	}
 	c.pool = &pool{first: c}
@@ -251,7 +246,6 @@ func (c *connection) finish(err error) {
 	sessions := c.sessions
 	c.sessions = nil
 	c.mu.Unlock()
-	c.releaseEarly()
 	for _, f := range waiting {
 		f(err)
 	}

@@ -52,6 +52,42 @@ func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
 	})
 }
 
+// The agent asks about its sessions before it has answered session/new, with and
+// without a process for each.
+func TestRequestsBeforeTheSessionIsKnownReachTheUserAfterIt(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const from = `{"jsonrpc":"2.0",`
+		steps := []string{"HEAR initialize", "LINE " + from + `"id":$ID,"result":{"protocolVersion":1}}`}
+		for _, id := range []string{"$PID-1", "$PID-2"} {
+			steps = append(steps, "HEAR session/new",
+				"LINE "+from+`"method":"session/update","params":{"sessionId":"`+id+`","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"early"}}}}`,
+				"LINE "+from+`"id":"`+id+`","method":"session/request_permission","params":{"sessionId":"`+id+`","toolCall":{"toolCallId":"t"},"options":[{"optionId":"y","name":"Y","kind":"allow_once"}]}}`,
+				"LINE "+from+`"id":$ID,"result":{"sessionId":"`+id+`"}}`)
+		}
+		for _, quirk := range []string{"false", "true"} {
+			e.lua(`
+local exe, script = ...
+_G.seen, _G.asked = {}, {}
+hermes.on_request("PermissionRequest", function(d) asked[#asked + 1] = d.sessionId; return "y" end)
+hermes.connect("eager`+quirk+`", { command = exe, env = agent(script).env, quirks = { one_session = `+quirk+` } })
+for i = 1, 2 do
+  hermes.create_session({ agent = "eager`+quirk+`", cwd = vim.fn.getcwd(), on_done = finish("session" .. i) })
+end`, exe, strings.Join(append(steps, "EOF"), "\n"))
+			e.until(`#asked == 2 and #of("AgentTextMessage") == 2 and done.session1 and done.session2`)
+			e.is(`vim.tbl_map(function(id)
+  return vim.tbl_map(function(x) return x.event end, vim.tbl_filter(function(x)
+    return x.sessionId == id and (x.event == "SessionCreated" or x.event == "AgentTextMessage" or x.event == "PermissionRequest")
+  end, seen))
+end, asked)`, [][]string{{"SessionCreated", "AgentTextMessage", "PermissionRequest"}, {"SessionCreated", "AgentTextMessage", "PermissionRequest"}})
+			e.lua(`done = {}`)
+		}
+	})
+}
+
 func TestPromptsWaitForTheTurnThatRuns(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

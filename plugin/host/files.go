@@ -71,14 +71,14 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 // locate applies the rules of the session's workspace, and those of the user
 // that deny, to a path.
 func (k *client) locate(ctx context.Context, id acp.SessionID, path, method string) (*files.Workspace, files.Location, error) {
-	s, err := k.conn.await(ctx, id)
+	s, err := k.conn.session(id)
 	if err != nil {
 		return nil, files.Location{}, err
 	}
 	if err := s.openRoots(); err != nil {
 		return nil, files.Location{}, err
 	}
-	ws, err := k.conn.services.Workspace(ctx, id)
+	ws, err := k.conn.services.Workspace(id)
 	if err != nil {
 		return nil, files.Location{}, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // RequestPermission answers by the user's rules, or asks the user for the agent.
 func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	s, err := k.conn.await(ctx, p.SessionID)
+	s, err := k.conn.session(p.SessionID)
 	var shown approval
 	if err == nil {
 		shown = s.shown(ctx, p.ToolCall)

@@ -2,12 +2,14 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 type requestOp struct {
@@ -118,6 +120,7 @@ type request struct {
 	session acp.SessionID // of the params or, once there is one, of the answer
 	prompt  *turn         // nil unless it is one
 	force   bool          // whatever the agent has announced
+	over    bool          // finished when its session was opened
 
 	after  <-chan struct{} // the request it has to wait for is answered; nil: none
 	before chan struct{}   // closed when this one is answered; nil: nobody waits
@@ -187,8 +190,6 @@ func (r *request) begin() {
 		}
 		s.prompt(r.prompt)
 		return
-	case acp.MethodSessionNew, methodFork:
-		c.changeOpening(1)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		// The agent may send updates before its answer.
 		s := c.addSession(r.session, r.roots())
@@ -230,9 +231,27 @@ func (r *request) run() {
 		case <-c.ctx.Done():
 		}
 	}
+	ctx := c.ctx
+	if r.method == acp.MethodSessionNew || r.method == methodFork {
+		ctx = rpc.WithOpened(ctx, r.opened)
+	}
 	var raw acp.Raw
-	err := c.call(c.ctx, r.method, r.params, &raw)
-	result := []byte(raw)
+	err := c.call(ctx, r.method, r.params, &raw)
+	if r.over {
+		return
+	}
+	r.finish(raw, err)
+}
+
+// opened finishes a request that opens a session before the updates that the
+// agent has sent for it go to Neovim.
+func (r *request) opened(_ context.Context, _ acp.SessionID, result json.RawMessage) {
+	r.over = true
+	r.finish(result, nil)
+}
+
+// finish ends the operation with the answer or the error of the call.
+func (r *request) finish(result []byte, err error) {
 	if m, known := methods[r.method]; known && err == nil {
 		if len(result) == 0 || string(result) == "null" {
 			result = []byte("{}")
@@ -262,10 +281,7 @@ func (r *request) leftToUpdate(result []byte) bool {
 func (r *request) failed(err error) {
 	c := r.conn
 	switch r.method {
-	case methodFork:
-		c.changeOpening(-1)
 	case acp.MethodSessionNew:
-		c.changeOpening(-1)
 		c.pool.unclaim(c)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		c.removeSession(r.session)
@@ -273,11 +289,9 @@ func (r *request) failed(err error) {
 	c.host.fail(r.id, err)
 }
 
-// succeeded fires the event of the answer, then ends the operation, then lets
-// the updates go that waited for both.
+// succeeded fires the event of the answer, then ends the operation.
 func (r *request) succeeded(result []byte) {
 	c := r.conn
-	var opened *session
 	var origin acp.SessionID // of a fork
 	switch r.method {
 	case acp.MethodSessionNew, methodFork:
@@ -298,7 +312,7 @@ func (r *request) succeeded(result []byte) {
 			origin = r.session
 		}
 		r.session = acp.SessionID(id)
-		opened = c.openSession(r.session, roots)
+		c.addSession(r.session, roots)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		if s, err := c.session(r.session); err == nil {
 			s.setReplay(false)
@@ -315,10 +329,6 @@ func (r *request) succeeded(result []byte) {
 		c.host.queue.push(event(eventSessionForked, r.stamp(from(objectOr(result))).str("forkedFrom", string(origin))))
 	}
 	c.host.done(r.id, result)
-	if opened != nil {
-		c.release(opened)
-		c.changeOpening(-1)
-	}
 }
 
 // stamp adds what the event of an answer repeats of the request. The result
@@ -347,20 +357,7 @@ func objectOr(result []byte) []byte {
 	return new(object).raw("value", result).json()
 }
 
-// changeOpening counts the session/new calls without an answer.
-func (c *connection) changeOpening(delta int) {
-	c.mu.Lock()
-	c.opening += delta
-	none := c.opening == 0
-	close(c.known)
-	c.known = make(chan struct{})
-	c.mu.Unlock()
-	if none {
-		c.releaseEarly()
-	}
-}
-
-// addSession makes id known. openSession does so for updates that wait.
+// addSession makes id known.
 func (c *connection) addSession(id acp.SessionID, roots []string) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -372,18 +369,7 @@ func (c *connection) addSession(id acp.SessionID, roots []string) *session {
 	if c.sessions != nil {
 		c.sessions[id] = s
 	}
-	close(c.known)
-	c.known = make(chan struct{})
 	return s
-}
-
-func (c *connection) openSession(id acp.SessionID, roots []string) *session {
-	c.mu.Lock()
-	if c.early[id] == nil {
-		c.early[id] = []update{} // later updates line up, too
-	}
-	c.mu.Unlock()
-	return c.addSession(id, roots)
 }
 
 func (c *connection) removeSession(id acp.SessionID) {

@@ -2,15 +2,11 @@ package host
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
-
-// maxEarly bounds the updates kept for sessions that are not known yet.
-const maxEarly = 4096
 
 // update is a session/update as Neovim gets it.
 type update struct {
@@ -66,24 +62,11 @@ func nullMembers(raw []byte) []string {
 	return names
 }
 
-// update gives u to Neovim. Updates of a session whose id the agent has not
-// told yet are kept until the answer that tells it.
+// update gives u to Neovim. The connection holds updates of a new session until
+// its opening is answered (rpc.WithOpened).
 func (c *connection) update(u update) {
-	c.mu.Lock()
-	s := c.sessions[u.session]
-	early, lineUp := c.early[u.session]
-	if lineUp || s == nil && c.opening > 0 && len(c.early) < maxEarly {
-		if len(early) < maxEarly {
-			c.early[u.session] = append(early, u)
-			c.mu.Unlock()
-			return
-		}
-	}
-	c.mu.Unlock()
-	if s == nil {
-		if lineUp { // too many to keep: give up waiting, in order
-			c.release(newSession(c, u.session))
-		}
+	s, err := c.session(u.session)
+	if err != nil {
 		c.host.log.Warn("update of a session nobody opened", "agent", c.name, "session", u.session)
 		s = newSession(c, u.session)
 	}
@@ -95,55 +78,6 @@ func (s *session) update(u update) {
 	s.noteCall(u)
 	s.push(u.event, u.data)
 	s.foreign(u.value)
-}
-
-// release gives Neovim the updates of a session that has become known. The
-// ones that arrive meanwhile line up behind.
-func (c *connection) release(s *session) {
-	for {
-		c.mu.Lock()
-		list, kept := c.early[s.id]
-		if len(list) == 0 {
-			delete(c.early, s.id)
-			c.mu.Unlock()
-			return
-		}
-		if kept {
-			c.early[s.id] = list[:0:0]
-		}
-		c.mu.Unlock()
-		for _, u := range list {
-			s.update(u)
-		}
-	}
-}
-
-// releaseEarly gives up waiting for sessions that never became known.
-func (c *connection) releaseEarly() {
-	c.mu.Lock()
-	ids := slices.Collect(maps.Keys(c.early))
-	c.mu.Unlock()
-	for _, id := range ids {
-		c.release(newSession(c, id))
-	}
-}
-
-// await returns the session id, waiting for it while one is being opened.
-func (c *connection) await(ctx context.Context, id acp.SessionID) (*session, error) {
-	for {
-		c.mu.Lock()
-		opening, changed := c.opening, c.known
-		c.mu.Unlock()
-		s, err := c.session(id)
-		if err == nil || opening == 0 {
-			return s, err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
 }
 
 // eventOf names the event of an update.

@@ -120,8 +120,6 @@ type Client struct {
 	protocol acp.Protocol
 	agent    acp.Appender
 	sessions map[acp.SessionID]*session
-	opening  int // calls that open a session
-	early    map[acp.SessionID]bool
 }
 
 var _ acp.Caller = (*Client)(nil)
@@ -137,7 +135,7 @@ func Connect(ctx context.Context, opts Options) (*Client, error) {
 	}
 	c := &Client{
 		opts: opts, done: make(chan struct{}), changed: make(chan struct{}),
-		sessions: map[acp.SessionID]*session{}, early: map[acp.SessionID]bool{},
+		sessions: map[acp.SessionID]*session{},
 	}
 	c.opts.Versions = slices.Clone(opts.Versions)
 	for i, v := range c.opts.Versions {
@@ -337,6 +335,7 @@ func abilitiesOf(agent acp.Appender) (can abilities) {
 func (c *Client) restore(conn *rpc.Conn, agent acp.Appender) error {
 	c.mu.Lock()
 	sessions := maps.Clone(c.sessions)
+	maps.DeleteFunc(sessions, func(_ acp.SessionID, s *session) bool { return s.opening }) // its call fails
 	c.mu.Unlock()
 	can := abilitiesOf(agent)
 	for id, s := range sessions {
@@ -414,9 +413,9 @@ func (c *Client) Call(ctx context.Context, method string, params acp.Appender, r
 	if err != nil {
 		return err
 	}
-	finish := c.begin(method, params)
+	ctx, finish := c.begin(ctx, method, params)
 	err = conn.Call(ctx, method, params, result)
-	finish(result, err)
+	finish(err)
 	return err
 }
 
@@ -427,10 +426,10 @@ func (c *Client) Start(ctx context.Context, method string, params acp.Appender) 
 	if err != nil {
 		return nil, err
 	}
-	finish := c.begin(method, params)
+	ctx, finish := c.begin(ctx, method, params)
 	call, err := conn.Start(ctx, method, params)
 	if err != nil {
-		finish(nil, err)
+		finish(err)
 		return nil, err
 	}
 	return &Call{call, finish}, nil
@@ -439,13 +438,13 @@ func (c *Client) Start(ctx context.Context, method string, params acp.Appender) 
 // Call is a request that was started.
 type Call struct {
 	call   *rpc.Call
-	finish func(json.Unmarshaler, error)
+	finish func(error)
 }
 
 // Wait is rpc.Call.Wait.
 func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
 	err := k.call.Wait(ctx, result)
-	k.finish(result, err)
+	k.finish(err)
 	return err
 }
 

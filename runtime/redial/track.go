@@ -18,41 +18,43 @@ type session struct {
 	working bool      // whether the agent last reported work (version 2)
 	reports int       // how often it did
 	cut     bool      // the connection broke while there was work
+	opening bool      // session/load or session/resume is not answered yet
 }
 
-// maxEarly bounds the sessions that reported before the call that opens them
-// was answered.
-const maxEarly = 64
-
-// begin records a call about sessions; finish records its outcome.
-func (c *Client) begin(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
+// begin records a call about sessions, which is made with the context it
+// returns; finish records its outcome.
+func (c *Client) begin(ctx context.Context, method string, params acp.Appender) (_ context.Context, finish func(error)) {
 	switch method {
 	case acp.MethodSessionPrompt:
-		return c.beginTurn(sessionOf(params))
-	case acp.MethodSessionNew, acp.MethodSessionLoad, acp.MethodSessionResume, "session/fork":
-		return c.beginSession(method, params)
+		return ctx, c.beginTurn(sessionOf(params))
+	case acp.MethodSessionNew, "session/fork":
+		return c.beginSession(ctx, params)
+	case acp.MethodSessionLoad, acp.MethodSessionResume:
+		if id := sessionOf(params); id != "" {
+			return ctx, c.beginOld(id, params)
+		}
 	case acp.MethodSessionClose, acp.MethodSessionDelete:
-		return func(_ json.Unmarshaler, err error) {
+		return ctx, func(err error) {
 			if err == nil {
 				c.forget(sessionOf(params))
 			}
 		}
 	}
-	return func(json.Unmarshaler, error) {}
+	return ctx, func(error) {}
 }
 
 // beginTurn counts a prompt. In version 2 its answer begins the work rather
 // than ending it, unless the agent has reported otherwise meanwhile.
-func (c *Client) beginTurn(id acp.SessionID) (finish func(json.Unmarshaler, error)) {
+func (c *Client) beginTurn(id acp.SessionID) (finish func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sessions[id]
 	if s == nil {
-		return func(json.Unmarshaler, error) {}
+		return func(error) {}
 	}
 	s.turns++
 	reports := s.reports
-	return func(_ json.Unmarshaler, err error) {
+	return func(err error) {
 		var closed *rpc.ClosedError
 		if errors.As(err, &closed) {
 			return // it is unfinished, and was counted
@@ -66,26 +68,42 @@ func (c *Client) beginTurn(id acp.SessionID) (finish func(json.Unmarshaler, erro
 	}
 }
 
-func (c *Client) beginSession(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
-	c.mu.Lock()
-	c.opening++
-	c.mu.Unlock()
-	return func(result json.Unmarshaler, err error) {
+// beginSession adds the session that the answer names, before anything is handled
+// that the agent sent for it.
+func (c *Client) beginSession(ctx context.Context, params acp.Appender) (_ context.Context, finish func(error)) {
+	var opened acp.SessionID
+	ctx = rpc.WithOpened(ctx, func(_ context.Context, id acp.SessionID, _ json.RawMessage) {
+		opened = id
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if err == nil {
-			id := sessionOf(params)
-			if method == acp.MethodSessionNew || method == "session/fork" {
-				answer, _ := result.(acp.Appender)
-				id = sessionOf(answer)
-			}
-			if id != "" {
-				c.sessions[id] = &session{setup: setup(params), working: c.early[id]}
-				delete(c.early, id)
-			}
+		c.sessions[id] = &session{setup: setup(params)}
+	})
+	return ctx, func(err error) {
+		if err != nil && opened != "" {
+			c.forget(opened) // the caller does not know it
 		}
-		if c.opening--; c.opening == 0 {
-			clear(c.early)
+	}
+}
+
+// beginOld adds the session that is loaded or resumed, because its history comes
+// before the answer.
+func (c *Client) beginOld(id acp.SessionID, params acp.Appender) (finish func(error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[id]
+	if s == nil {
+		s = &session{opening: true}
+		c.sessions[id] = s
+	}
+	return func(err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch {
+		case err == nil:
+			s.setup, s.opening = setup(params), false
+			c.sessions[id] = s
+		case s.opening && c.sessions[id] == s:
+			delete(c.sessions, id)
 		}
 	}
 }
@@ -150,7 +168,5 @@ func (c *Client) report(params json.RawMessage) {
 	if s := c.sessions[p.SessionID]; s != nil {
 		s.working = working
 		s.reports++
-	} else if c.opening > 0 && len(c.early) < maxEarly {
-		c.early[p.SessionID] = working
 	}
 }

@@ -28,8 +28,11 @@ import (
 type store2 struct {
 	mu     sync.Mutex
 	texts  []string
-	setups []string // params of session/resume
-	early  bool     // reports work before session/new is answered
+	setups []string      // params of session/resume
+	early  bool          // reports work before session/new is answered
+	busy   bool          // reports work before session/resume is answered
+	refuse bool          // session/resume
+	hold   chan struct{} // session/resume waits for it, or for the end; nil: not
 }
 
 func (s *store2) said() []string {
@@ -83,7 +86,7 @@ func (a *agent2) NewSession(context.Context, *v2.NewSessionRequest) (*v2.NewSess
 	return &v2.NewSessionResponse{SessionID: "s"}, nil
 }
 
-func (a *agent2) ResumeSession(_ context.Context, p *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
+func (a *agent2) ResumeSession(ctx context.Context, p *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
 	a.mu.Lock()
 	a.setups = append(a.setups, string(p.AppendJSON(nil)))
 	a.mu.Unlock()
@@ -92,7 +95,20 @@ func (a *agent2) ResumeSession(_ context.Context, p *v2.ResumeSessionRequest) (*
 			a.send(chunk2(text))
 		}
 	}
-	a.send(idle())
+	if a.hold != nil {
+		select {
+		case <-a.hold:
+		case <-ctx.Done():
+		}
+	}
+	if a.refuse {
+		return nil, acp.InvalidParams("session/resume", errors.New("refused"))
+	}
+	if a.busy {
+		a.send(&v2.RunningStateUpdate{})
+	} else {
+		a.send(idle())
+	}
 	return &v2.ResumeSessionResponse{}, nil
 }
 
@@ -370,5 +386,51 @@ func TestSessionsOfVersion2AreReplayedOverTheNetwork(t *testing.T) {
 		}
 		c.Close()
 		server.Close()
+	}
+}
+
+// A session that the caller resumes is restored once it has been resumed, with a
+// replay if the agent reported work before its answer.
+func TestASessionThatWasResumedIsRestoredOnceItIsOpen(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct{ restored, replayed bool }{
+		"idle": {true, false}, "busy": {true, true}, "refuse": {}, "cut": {},
+	} {
+		w := new(world2)
+		w.store.busy, w.store.refuse = name == "busy", name == "refuse"
+		if name == "cut" {
+			w.store.hold = make(chan struct{})
+		}
+		c := w.connect(t)
+		resumed := make(chan error, 1)
+		go func() {
+			_, err := v2.Agent{Conn: c}.ResumeSession(t.Context(), &v2.ResumeSessionRequest{SessionID: "s", Cwd: "/w"})
+			resumed <- err
+		}()
+		if name == "cut" { // while the call is out
+			for asked := 0; asked == 0; time.Sleep(time.Millisecond) {
+				w.store.mu.Lock()
+				asked = len(w.store.setups)
+				w.store.mu.Unlock()
+			}
+			w.cut()
+		}
+		if err := <-resumed; (err == nil) != want.restored {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "cut" {
+			w.cut()
+		}
+		w.await(t, redial.Connected)
+		w.mu.Lock()
+		kinds := map[redial.EventKind]bool{}
+		for _, e := range w.events {
+			kinds[e.Kind] = true
+		}
+		w.mu.Unlock()
+		if kinds[redial.Restored] != want.restored || kinds[redial.Replaying] != want.replayed || kinds[redial.Lost] {
+			t.Errorf("%s: %v", name, w.events)
+		}
+		c.Close()
 	}
 }

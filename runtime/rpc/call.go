@@ -27,6 +27,7 @@ type Call struct {
 	session string
 	from    origin
 	first   answered   // may be nil
+	opening *opening   // nil unless it opens a session
 	done    chan reply // holds one
 	waiting reply      // in a lane; the reader's until then, the lane's from then on
 }
@@ -71,6 +72,9 @@ func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
 	case <-ctx.Done():
 	}
 	if c.calls.giveUp(k) {
+		if k.opening != nil {
+			c.endOpening()
+		}
 		c.sendCancel(k.id)
 		return fmt.Errorf("%s: %w", k.method, ctx.Err())
 	}
@@ -78,6 +82,7 @@ func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
 	case r := <-k.done:
 		return k.settle(r, result)
 	default: // its answer is behind notifications that are still being handled
+		k.opening.drop()
 		return fmt.Errorf("%s: %w", k.method, ctx.Err())
 	}
 }
@@ -85,6 +90,7 @@ func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
 // settle turns the answer into what Wait returns.
 func (k *Call) settle(r reply, result json.Unmarshaler) error {
 	defer r.buf.free()
+	k.opening.run(k.c)
 	switch {
 	case r.local != nil:
 		return r.local
@@ -200,6 +206,18 @@ func (p *pending) takeAll(cause error) []*Call {
 	}
 	clear(p.calls)
 	return all
+}
+
+// name reports whether a call is about the session.
+func (p *pending) name(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.calls {
+		if laneName(k.session) == session {
+			return true
+		}
+	}
+	return false
 }
 
 // takeHandlers gives up the calls that handlers wait in.

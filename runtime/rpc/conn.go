@@ -71,6 +71,7 @@ type Conn struct {
 	out   outbox
 	calls pending
 	in    inbound
+	early early
 	hand  handshake
 	flow  flow
 	work  running // lanes and request handlers
@@ -118,6 +119,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.requests, c.stopRequests = context.WithCancelCause(base)
 	c.out.init(&c.lim)
 	c.calls.init()
+	c.early.init()
 	c.in.init()
 	c.flow.init(&c.lim, opts.Budget)
 	if l, ok := t.(transport.Limiter); ok {
@@ -178,6 +180,7 @@ func (c *Conn) end(cause error) {
 func (c *Conn) finish() {
 	closed := &ClosedError{Cause: c.cause}
 	c.stopRequests(closed)
+	c.releaseAll(true)
 	if !c.orderly() {
 		for _, k := range c.calls.takeAll(c.cause) {
 			k.deliver(reply{local: k.closed(c.cause)})
@@ -264,7 +267,7 @@ func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	k := &Call{c: c, id: c.calls.newID(), method: method, from: c.origin(ctx), done: make(chan reply, 1)}
+	k := &Call{c: c, id: c.calls.newID(), method: method, from: c.origin(ctx), done: make(chan reply, 1), opening: newOpening(ctx, method)}
 	buf, at, err := c.encode(k.id, method, params)
 	if err != nil {
 		return nil, err
@@ -275,15 +278,24 @@ func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*
 		buf.free()
 		return nil, err
 	}
+	if k.session != "" {
+		c.known(k.session)
+	}
+	if k.opening != nil {
+		c.beginOpening()
+	}
 	if k.from != outside {
 		c.flow.enter()
 		defer c.flow.leave()
 	}
 	if err := c.out.put(ctx, c.ending, outgoing{buf: buf, id: k.id, session: k.session}); err != nil {
-		switch {
-		case !c.calls.remove(k): // the end of the connection was first: Wait returns it
+		if !c.calls.remove(k) { // the end of the connection was first: Wait returns it
 			return k, nil
-		case errors.Is(err, errOutboxClosed):
+		}
+		if k.opening != nil {
+			c.endOpening()
+		}
+		if errors.Is(err, errOutboxClosed) {
 			return nil, k.closed(c.reason())
 		}
 		return nil, fmt.Errorf("%s: %w", method, err)

@@ -64,13 +64,15 @@ func (f *flow) exceeds(times int) bool {
 	return n > 1 && (n > m*int64(f.lim.Messages) || f.bytes.Load() > m*int64(f.lim.Bytes) || f.budget.over(times))
 }
 
-// wait returns when the reader may go on. It calls giveUp when handlers wait for
+// wait returns when the reader may go on. It calls relieve before it stops the
+// reading, for what handlers could do at once. It calls giveUp when handlers wait for
 // answers that cannot be read any more, because they may be behind what would
 // exceed the limits: those handlers have to end, so that they make room.
-func (f *flow) wait(giveUp func(messages, bytes int)) {
+func (f *flow) wait(relieve func(), giveUp func(messages, bytes int)) {
 	if !f.exceeds(1) {
 		return
 	}
+	relieve()
 	f.stopped.Store(true)
 	defer f.stopped.Store(false)
 	f.budget.watch(f)

@@ -13,35 +13,65 @@ import (
 const maxSpare = 4096
 
 // lane is what one session waits in: notifications, the starts of requests and
-// answers, in wire order. One goroutine works it off while there is something.
+// answers, in wire order. One goroutine works it off while there is something,
+// unless the lane is held.
 type lane struct {
 	mu      sync.Mutex
 	queue   []step
 	spare   []step
 	running bool
+	held    bool // its session is not known yet; see WithOpened
 }
 
 // step is one element of a lane: an answer when call is set, a request when req
-// is set, else a notification.
+// is set, the functions of WithOpened when opening is set, otherwise a
+// notification.
 type step struct {
-	call   *Call
-	next   *lane // where the answer waits after this lane, if anywhere
-	req    *request
-	buf    *buffer
-	method string
-	params []byte
+	call    *Call
+	next    *lane // where the answer waits after this lane, if anywhere
+	req     *request
+	opening *opening
+	buf     *buffer
+	method  string
+	params  []byte
+}
+
+// size is what the message of a step holds in bytes.
+func (s *step) size() int {
+	switch {
+	case s.req != nil:
+		return cap(s.req.buf.b)
+	case s.buf != nil:
+		return cap(s.buf.b)
+	}
+	return 0
 }
 
 // maxLaneName is how much of a session id tells lanes apart, so that what is
 // kept of idle sessions stays small whatever a peer calls them.
 const maxLaneName = 256
 
+func laneName[T string | []byte](session T) T { return session[:min(len(session), maxLaneName)] }
+
 // laneFor returns the lane of a session. Only the reading goroutine calls it.
 func (c *Conn) laneFor(session []byte) *lane {
-	session = session[:min(len(session), maxLaneName)]
-	if l := c.lanes[string(session)]; l != nil {
+	if l := c.lanes[string(laneName(session))]; l != nil {
 		return l
 	}
+	return c.newLane(laneName(session))
+}
+
+// laneOf returns the lane for a message of the peer. Its session may be unknown.
+func (c *Conn) laneOf(session []byte) *lane {
+	if l := c.lanes[string(laneName(session))]; l != nil {
+		return l
+	}
+	l := c.newLane(laneName(session))
+	c.hold(l, string(laneName(session)))
+	return l
+}
+
+func (c *Conn) newLane(session []byte) *lane {
 	if len(c.lanes) >= c.sweepAt {
 		for name, l := range c.lanes {
 			if !l.busy() {
@@ -55,18 +85,37 @@ func (c *Conn) laneFor(session []byte) *lane {
 	return l
 }
 
+// forget makes the session of an idle lane unknown again. Only the reading
+// goroutine calls it.
+func (c *Conn) forget(session string) {
+	if l := c.lanes[laneName(session)]; l != nil && !l.busy() {
+		delete(c.lanes, laneName(session))
+	}
+}
+
+// busy reports whether a step would wait in the lane.
 func (l *lane) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.running
+	return l.running || l.held
 }
 
 // push adds a step and sees to it that somebody takes it.
 func (c *Conn) push(l *lane, s step) {
 	l.mu.Lock()
 	l.queue = append(l.queue, s)
-	start := !l.running
-	l.running = true
+	if l.held {
+		l.mu.Unlock()
+		c.held(l, &s)
+		return
+	}
+	c.start(l)
+}
+
+// start runs the lane unless it runs or nothing waits. It unlocks l.mu.
+func (c *Conn) start(l *lane) {
+	start := !l.running && len(l.queue) > 0
+	l.running = l.running || start
 	l.mu.Unlock()
 	if start {
 		c.work.add()
@@ -113,6 +162,9 @@ func (c *Conn) take(s *step) {
 	case s.req != nil:
 		c.work.add()
 		go c.serve(s.req)
+	case s.opening != nil:
+		s.opening.run(c)
+		c.endOpening()
 	default:
 		c.notify(s)
 	}

@@ -12,7 +12,7 @@ func (c *Conn) read() {
 	buf := c.used.get()
 	f := new(frame)
 	for {
-		c.flow.wait(c.giveUp)
+		c.flow.wait(c.relieve, c.giveUp)
 		msg, err := c.t.Read(buf.b[:0])
 		if big, ok := err.(*TooLargeError); ok {
 			c.tooLarge(big)
@@ -44,11 +44,17 @@ func (c *Conn) read() {
 	}
 }
 
+// relieve lets go what is held, so that the connection never stands still for it.
+func (c *Conn) relieve() { c.releaseAll(false) }
+
 // giveUp fails the calls that handlers wait in.
 func (c *Conn) giveUp(messages, bytes int) {
 	for _, k := range c.calls.takeHandlers() {
 		err := &BacklogError{Method: k.method, Messages: messages, Bytes: bytes}
 		c.fault(FaultBacklog, err, nil)
+		if k.opening != nil {
+			c.endOpening()
+		}
 		k.deliver(reply{local: err})
 	}
 }
@@ -175,6 +181,9 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		k.first.answered(f.Result)
 	}
 	c.answer(k, reply{buf: buf, result: f.Result, err: f.Error}, f.SessionID)
+	if f.Result != nil && (k.method == acp.MethodSessionClose || k.method == acp.MethodSessionDelete) {
+		c.forget(k.session)
+	}
 	return true
 }
 
@@ -193,6 +202,13 @@ func number(f *frame) (int64, bool) {
 // and of the one its result names, such as a new one. Calls of notification
 // handlers do not wait, their own lane may stand still for them.
 func (c *Conn) answer(k *Call, r reply, named []byte) {
+	if k.opening != nil {
+		if r.result != nil && len(named) > 0 {
+			c.open(k.opening, named, r.result)
+		} else {
+			c.endOpening()
+		}
+	}
 	if k.from == inNotification {
 		k.deliver(r)
 		return
@@ -202,6 +218,7 @@ func (c *Conn) answer(k *Call, r reply, named []byte) {
 	l := c.laneFor([]byte(k.session))
 	if len(named) > 0 && string(named) != k.session {
 		s.next = c.laneFor(named)
+		c.release(s.next)
 	}
 	if !l.busy() {
 		if l, s.next = s.next, nil; l == nil || !l.busy() {
@@ -219,7 +236,9 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 		// Not the typed message, which does not take 7.0 for an integer.
 		if raw, found := acp.Extra(s.params).Get("requestId"); found {
 			if id, ok := requestID(raw, c.lim.ID); ok {
-				c.in.cancel(id)
+				if req := c.in.cancel(id); req != nil && req.lane != nil {
+					c.serveHeld(req.lane, req)
+				}
 			}
 		}
 		return false
@@ -236,7 +255,7 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 		return true
 	}
 	c.flow.add(cap(buf.b))
-	c.push(c.laneFor(f.SessionID), s)
+	c.push(c.laneOf(f.SessionID), s)
 	return true
 }
 

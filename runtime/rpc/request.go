@@ -17,6 +17,7 @@ type request struct {
 	params  []byte
 	session string
 	buf     *buffer
+	lane    *lane // it waits in, or did; the reader's
 	after   []func()
 	wait    <-chan struct{} // an initialize that runs; nil: none
 	ctx     requestContext
@@ -74,13 +75,16 @@ func isQuestion(method string) bool {
 	return method == acp.MethodSessionRequestPermission || method == acp.MethodElicitationCreate
 }
 
-// cancel ends the context of a request, if it is still unanswered.
-func (in *inbound) cancel(key acp.RequestID) {
+// cancel ends the context of a request and returns it, if it is still
+// unanswered.
+func (in *inbound) cancel(key acp.RequestID) *request {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if req := in.requests[key]; req != nil {
+	req := in.requests[key]
+	if req != nil {
 		req.ctx.end(ErrRequestCancelled)
 	}
+	return req
 }
 
 // cancelPrompts ends the contexts of the prompts of a session.
@@ -130,7 +134,8 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	}
 	req.ctx = requestContext{c: c, req: req}
 	c.flow.add(cap(buf.b))
-	if l := c.laneFor(f.SessionID); l.busy() {
+	if l := c.laneOf(f.SessionID); l.busy() {
+		req.lane = l
 		c.push(l, step{req: req})
 	} else {
 		c.work.add()

@@ -32,7 +32,7 @@ func (s *Services) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest)
 }
 
 func (s *Services) read(ctx context.Context, p *acp.ReadTextFileRequest) (string, error) {
-	r, err := s.room(ctx, p.SessionID)
+	r, err := s.room(p.SessionID)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func (s *Services) WriteTextFile(ctx context.Context, p *acp.WriteTextFileReques
 }
 
 func (s *Services) write(ctx context.Context, p *acp.WriteTextFileRequest) error {
-	r, err := s.room(ctx, p.SessionID)
+	r, err := s.room(p.SessionID)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Services) SessionUpdate(ctx context.Context, n *acp.SessionNotification
 
 // CreateTerminal starts a command once ApproveCommand approves it.
 func (s *Services) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	m, err := s.terminals(ctx, "terminal/create", p.SessionID)
+	m, err := s.terminals("terminal/create", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Services) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequ
 // Command works out what CreateTerminal would run for p, without asking anybody
 // or running it, to compare it with what ApproveCommand gets to see.
 func (s *Services) Command(ctx context.Context, p *acp.CreateTerminalRequest) (*terminal.Command, error) {
-	m, err := s.terminals(ctx, "terminal/create", p.SessionID)
+	m, err := s.terminals("terminal/create", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func commandOf(p *acp.CreateTerminalRequest) terminal.Request {
 
 // TerminalOutput returns the output kept and, once the command has ended, how.
 func (s *Services) TerminalOutput(ctx context.Context, p *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
-	m, err := s.terminals(ctx, "terminal/output", p.SessionID)
+	m, err := s.terminals("terminal/output", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Services) TerminalOutput(ctx context.Context, p *acp.TerminalOutputRequ
 
 // WaitForTerminalExit returns when the command has ended.
 func (s *Services) WaitForTerminalExit(ctx context.Context, p *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
-	m, err := s.terminals(ctx, "terminal/wait_for_exit", p.SessionID)
+	m, err := s.terminals("terminal/wait_for_exit", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (s *Services) WaitForTerminalExit(ctx context.Context, p *acp.WaitForTermin
 
 // KillTerminal ends the command; its output stays until the release.
 func (s *Services) KillTerminal(ctx context.Context, p *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
-	m, err := s.terminals(ctx, "terminal/kill", p.SessionID)
+	m, err := s.terminals("terminal/kill", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (s *Services) KillTerminal(ctx context.Context, p *acp.KillTerminalRequest)
 
 // ReleaseTerminal ends the command and forgets the terminal.
 func (s *Services) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
-	m, err := s.terminals(ctx, "terminal/release", p.SessionID)
+	m, err := s.terminals("terminal/release", p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -196,11 +196,11 @@ func (s *Services) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRe
 	return &acp.ReleaseTerminalResponse{}, nil
 }
 
-func (s *Services) terminals(ctx context.Context, method string, id acp.SessionID) (*terminal.Manager, error) {
+func (s *Services) terminals(method string, id acp.SessionID) (*terminal.Manager, error) {
 	if s.opts.ApproveCommand == nil {
 		return nil, acp.MethodNotFound(method)
 	}
-	r, err := s.room(ctx, id)
+	r, err := s.room(id)
 	if err != nil {
 		return nil, answer(method, err)
 	}

@@ -9,6 +9,7 @@ package services
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -89,10 +91,6 @@ var ErrSession = errors.New("unknown session")
 // ErrCancelled is the cause of the end of a question whose turn was cancelled.
 var ErrCancelled = errors.New("the turn was cancelled")
 
-// openWait bounds how long a request for an unknown session waits while a
-// session is being opened: the answer that names it may be under way.
-const openWait = 5 * time.Second
-
 // Services answers what one agent asks of its client. It is safe for concurrent
 // use. Close ends everything it started.
 type Services struct {
@@ -102,12 +100,10 @@ type Services struct {
 	gate     permission.Gate
 	elicit   elicitation.Gate
 
-	mu      sync.Mutex
-	open    map[acp.SessionID]*room
-	changed chan struct{} // closed and replaced when a session opens or stops opening
-	opening int
-	asking  map[acp.SessionID]map[*asked]struct{}
-	closed  bool
+	mu     sync.Mutex
+	open   map[acp.SessionID]*room
+	asking map[acp.SessionID]map[*asked]struct{}
+	closed bool
 }
 
 var _ acp.ClientHandler = (*Services)(nil)
@@ -130,7 +126,7 @@ func (r *room) close() error {
 func New(opts Options) *Services {
 	s := &Services{
 		opts: opts, sessions: history.NewStore(opts.Limits),
-		open: make(map[acp.SessionID]*room), changed: make(chan struct{}), asking: make(map[acp.SessionID]map[*asked]struct{}),
+		open: make(map[acp.SessionID]*room), asking: make(map[acp.SessionID]map[*asked]struct{}),
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
@@ -167,14 +163,24 @@ func (s *Services) Sessions() *history.Store { return s.sessions }
 // State returns the accumulated state of a session, nil when it is unknown.
 func (s *Services) State(id acp.SessionID) *history.State { return s.sessions.Get(id) }
 
-// NewSession calls session/new and opens the session under the request's roots.
+// NewSession calls session/new and opens the session under the request's roots,
+// before anything is handled that the agent sent for it.
 func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	defer s.expect()()
-	resp, err := agent.NewSession(ctx, req)
-	if err != nil {
-		return nil, err
+	var opened acp.SessionID
+	var failed error
+	open := func(_ context.Context, id acp.SessionID, _ json.RawMessage) {
+		opened, failed = id, s.OpenSession(id, folders(req.Cwd, req.AdditionalDirectories))
 	}
-	if err := s.OpenSession(resp.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
+	resp, err := agent.NewSession(rpc.WithOpened(ctx, open), req)
+	if err == nil && opened == "" { // agent is not an rpc.Conn
+		open(ctx, resp.SessionID, nil)
+	}
+	switch {
+	case failed != nil:
+		return nil, errors.Join(failed, err)
+	case err != nil && opened != "":
+		return nil, errors.Join(err, s.CloseSession(opened))
+	case err != nil:
 		return nil, err
 	}
 	s.sessions.Open(resp.SessionID).Start(resp.Modes, resp.ConfigOptions)
@@ -243,7 +249,6 @@ func (s *Services) OpenSession(id acp.SessionID, roots []string) error {
 	} else {
 		s.open[id] = r
 		s.sessions.Open(id)
-		s.wake()
 	}
 	s.mu.Unlock()
 	if old != nil {
@@ -308,8 +313,8 @@ func (s *Services) roots(id acp.SessionID) []string {
 
 // Workspace returns the files of an open session, for an editor that serves
 // some itself and keeps to the same rules.
-func (s *Services) Workspace(ctx context.Context, id acp.SessionID) (*files.Workspace, error) {
-	r, err := s.room(ctx, id)
+func (s *Services) Workspace(id acp.SessionID) (*files.Workspace, error) {
+	r, err := s.room(id)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +333,6 @@ func (s *Services) Close() error {
 	for id := range s.asking {
 		ids = append(ids, id)
 	}
-	s.wake()
 	s.mu.Unlock()
 	errs := make([]error, len(ids))
 	var wg sync.WaitGroup
@@ -349,46 +353,13 @@ func (s *Services) Cancel(id acp.SessionID) {
 	}
 }
 
-// expect makes requests for unknown sessions wait until the returned function
-// is called.
-func (s *Services) expect() (done func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opening++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.opening--
-		s.wake()
-	}
-}
-
-func (s *Services) wake() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // room finds the session a request names. A session that is not open on this
 // connection has no files and no terminals, whoever knows its id.
-func (s *Services) room(ctx context.Context, id acp.SessionID) (*room, error) {
-	limit := time.NewTimer(openWait)
-	defer limit.Stop()
-	for {
-		s.mu.Lock()
-		r, wait, changed := s.open[id], s.opening > 0 && !s.closed, s.changed
-		s.mu.Unlock()
-		if r != nil {
-			return r, nil
-		}
-		if wait {
-			select {
-			case <-changed:
-				continue
-			case <-limit.C:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-		return nil, fmt.Errorf("session %q: %w", string(id), ErrSession)
+func (s *Services) room(id acp.SessionID) (*room, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.open[id]; r != nil {
+		return r, nil
 	}
+	return nil, fmt.Errorf("session %q: %w", string(id), ErrSession)
 }

@@ -3,14 +3,17 @@ package services
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/permission"
@@ -343,38 +346,76 @@ func TestPermissionsOverAConnection(t *testing.T) {
 	}
 }
 
-// Point 6 of what real agents do: requests under an id that the client has not
+// Real agents make requests and send updates under an id that the client has not
 // learned yet.
 func TestRequestsBeforeTheAnswerToNewSessionWait(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
 	must(t, os.WriteFile(dir+"/f", []byte("x"), 0o644))
-	s := New(Options{})
-	defer s.Close()
-	done := s.expect()
-	type result struct {
-		text string
-		err  error
+	s := New(Options{ApproveCommand: AllowCommands})
+	ours, theirs := transport.Pair()
+	conn := rpc.NewConn(ours, acp.ClientSide(s), rpc.Options{})
+	var raw *rpc.Conn
+	results := make(chan string, 10)
+	report := func(what string, err error) { results <- fmt.Sprint(what, " ", code(err)) }
+	raw = rpc.NewConn(theirs, acp.AgentSide(agent{newSession: func(context.Context) (*acp.NewSessionResponse, error) {
+		client, ctx := acp.Client{Conn: raw}, context.Background()
+		err := client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: "s", Update: &acp.ToolCall{ToolCallID: "c", Title: "Look"}})
+		for _, id := range []acp.SessionID{"s", "never"} {
+			read, err := raw.Start(ctx, acp.MethodFsReadTextFile, &acp.ReadTextFileRequest{SessionID: id, Path: dir + "/f"})
+			must(t, err)
+			run, err := raw.Start(ctx, acp.MethodTerminalCreate, &acp.CreateTerminalRequest{SessionID: id, Command: "true"})
+			must(t, err)
+			go func() { report(fmt.Sprint("read in ", id), read.Wait(ctx, nil)) }()
+			go func() { report(fmt.Sprint("run in ", id), run.Wait(ctx, nil)) }()
+		}
+		return &acp.NewSessionResponse{SessionID: "s"}, err
+	}}), rpc.Options{})
+	defer func() { must(t, s.Close()); conn.Close(); raw.Close() }()
+	a := acp.Agent{Conn: conn}
+	_, err = a.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: s.Capabilities()})
+	must(t, err)
+	_, err = s.NewSession(t.Context(), a, &acp.NewSessionRequest{Cwd: dir})
+	must(t, err)
+	if c := s.State("s").ToolCall("c"); c == nil || c.Title != "Look" {
+		t.Errorf("the state lacks the early tool call: %+v", c)
 	}
-	results := make(chan result, 2)
-	for _, id := range []acp.SessionID{"early", "never"} {
+	want := []string{"read in never -32002", "read in s 0", "run in never -32002", "run in s 0"}
+	var got []string
+	for range want {
+		got = append(got, patience.Value(t, "result", results))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A session that the caller never learns of is not left open.
+func TestASessionWhoseAnswerIsNotUsableIsClosed(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]string{
+		`{"sessionId":"s","sessionId":"t"}`: "bad result",
+		`{"sessionId":"s"}`:                 "",
+	} {
+		s := New(Options{})
+		ours, theirs := transport.Pair()
+		conn := rpc.NewConn(ours, acp.ClientSide(s), rpc.Options{})
 		go func() {
-			r, err := s.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: id, Path: dir + "/f"})
-			if err != nil {
-				results <- result{err: err}
-				return
-			}
-			results <- result{text: r.Content}
+			theirs.Read(nil)
+			theirs.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%s}`, result))
 		}()
-	}
-	time.Sleep(10 * time.Millisecond)
-	must(t, s.OpenSession("early", []string{dir}))
-	if r := <-results; r.text != "x" {
-		t.Errorf("%+v", r)
-	}
-	done()
-	if r := <-results; !errors.Is(r.err, ErrSession) || code(r.err) != acp.ErrorCodeResourceNotFound {
-		t.Errorf("%+v", r)
+		_, err := s.NewSession(t.Context(), acp.Agent{Conn: conn}, &acp.NewSessionRequest{Cwd: t.TempDir()})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", result, err)
+		}
+		if open := s.roots("s") != nil; open != (want == "") {
+			t.Errorf("%s: open: %v", result, open)
+		}
+		must(t, s.Close())
+		theirs.Close()
+		conn.Close()
 	}
 }
 

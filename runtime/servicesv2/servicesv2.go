@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/historyv2"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
@@ -49,8 +50,16 @@ func (s *Services) Capabilities() *v2.ClientCapabilities {
 
 // NewSession calls session/new and keeps the state of the session.
 func (s *Services) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
-	resp, err := agent.NewSession(ctx, req)
+	var opened acp.SessionID
+	open := func(_ context.Context, id acp.SessionID, _ json.RawMessage) {
+		opened = id
+		s.one.Sessions().Open(id)
+	}
+	resp, err := agent.NewSession(rpc.WithOpened(ctx, open), req)
 	if err != nil {
+		if opened != "" {
+			err = errors.Join(err, s.one.CloseSession(opened))
+		}
 		return nil, err
 	}
 	historyv2.Start(s.one.Sessions().Open(acp.SessionID(resp.SessionID)), resp.ConfigOptions, resp.AvailableCommands)

@@ -14,7 +14,7 @@ import (
 // out. In the format text, the actions of the agent go to standard error.
 //
 // It shows the updates of its session in order, after the line that names the
-// session. Updates that arrive before the session is known are held.
+// session.
 type display struct {
 	format string
 	out    *output
@@ -26,7 +26,6 @@ type display struct {
 	session acp.SessionID
 	known   bool // session is set
 	named   bool // the line that names it was printed
-	early   held
 
 	replays bool
 	midline bool // a line of text has begun but not ended
@@ -78,9 +77,6 @@ func (d *display) expect(id acp.SessionID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.session, d.known = id, true
-	for _, n := range d.early.take() {
-		d.show(n)
-	}
 }
 
 // opened notes that the agent has opened the session.
@@ -113,7 +109,7 @@ func (d *display) update(n *acp.SessionNotification) {
 	defer d.mu.Unlock()
 	if d.known {
 		d.show(n)
-	} else if !d.early.add(n) {
+	} else { // more than the connection holds
 		d.losses.add(lostEarly, "")
 	}
 }

@@ -56,15 +56,21 @@ func init() {
 			},
 		})
 	}
-	testAgents["speaks early and at length"] = func(w *agentWire) {
-		w.serve(answers{"session/new": func(json.RawMessage) (string, string) {
-			for range 3 * maxHeld >> 20 {
-				w.say("mine", strings.Repeat("x", 1<<20))
-			}
-			return "result", `{"sessionId":"mine"}`
-		}})
+	for name, n := range earlyTexts {
+		testAgents["speaks early and at length: "+name] = func(w *agentWire) {
+			w.serve(answers{"session/new": func(json.RawMessage) (string, string) {
+				for range n {
+					w.say("mine", strings.Repeat("x", 32<<10))
+				}
+				return "result", `{"sessionId":"mine"}`
+			}})
+		}
 	}
 }
+
+// earlyTexts are texts of 32 KiB that come before the session is known. The
+// connection holds a quarter of maxWaiting.
+var earlyTexts = map[string]int{"held": 4, "too much": 32}
 
 // updates returns what a run in the format json printed: the text of each update,
 // by event and session.
@@ -164,8 +170,14 @@ func TestTheSessionIsNamedBeforeItsUpdates(t *testing.T) {
 
 func TestUpdatesThatComeTooEarlyAreHeldWithinABound(t *testing.T) {
 	t.Parallel()
-	out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, "speaks early and at length")...))
-	if n := len(out); status != statusIncomplete || n < maxHeld/2 || n > maxHeld || !strings.Contains(errs, "update(s) that came before the answer to session/new were lost") {
-		t.Errorf("%d, %d bytes\n%s", status, n, errs)
+	for name, n := range earlyTexts {
+		out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, "speaks early and at length: "+name)...))
+		want, shown, said := 0, n*32<<10+1, ""
+		if name == "too much" {
+			want, shown, said = statusIncomplete, 0, fmt.Sprintf("%d update(s) that came before the answer to session/new were lost", n)
+		}
+		if status != want || len(out) != shown || !strings.Contains(errs, said) {
+			t.Errorf("%s: %d, %d bytes\n%s", name, status, len(out), errs)
+		}
 	}
 }

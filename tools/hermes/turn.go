@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,6 @@ type turn struct {
 	*services.Services
 	*job
 	agent  acp.Agent
-	chosen chan struct{} // closed when the session to show is known
 	denied atomic.Int64
 	hurry  bool // the agent has had its time to end; set by watch
 	began  bool // the agent has opened the session; set by talk
@@ -47,7 +47,7 @@ type turn struct {
 	why     error         // why this program cancelled it
 }
 
-func newTurn(j *job) *turn { return &turn{job: j, chosen: make(chan struct{})} }
+func newTurn(j *job) *turn { return &turn{job: j} }
 
 // play runs the agent, the session and the turn, and ends all of them.
 func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopReason, denied int, err error) {
@@ -207,21 +207,21 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 	can := init.AgentCapabilities
 	switch {
 	case id == "":
-		resp, err := t.NewSession(ctx, t.agent, &acp.NewSessionRequest{Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
+		show := func(_ context.Context, id acp.SessionID, _ json.RawMessage) { t.show.expect(id) }
+		resp, err := t.NewSession(rpc.WithOpened(ctx, show), t.agent, &acp.NewSessionRequest{Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		if err != nil {
 			return "", nil, err
 		}
-		t.choose(resp.SessionID)
 		return resp.SessionID, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil:
-		t.choose(id)
+		t.show.expect(id)
 		resp, err := t.ResumeSession(ctx, t.agent, &acp.ResumeSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		if err != nil {
 			return "", nil, err
 		}
 		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.LoadSession:
-		t.choose(id)
+		t.show.expect(id)
 		t.show.replay(true)
 		resp, err := t.LoadSession(ctx, t.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		t.show.replay(false)
@@ -231,12 +231,6 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	}
 	return "", nil, errors.New("the agent can neither load nor resume sessions; run it without --session")
-}
-
-// choose sets the session to show.
-func (t *turn) choose(id acp.SessionID) {
-	t.show.expect(id)
-	close(t.chosen)
 }
 
 // loginHint says how to log in, if a login is missing.
@@ -389,14 +383,9 @@ func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPer
 // RequestPermission answers only for the session of this run, as the services for
 // files and terminals do.
 func (t *turn) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	if _, err := t.Workspace(ctx, p.SessionID); err != nil {
+	if _, err := t.Workspace(p.SessionID); err != nil {
 		t.denied.Add(1)
 		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: acp.MethodSessionRequestPermission + ": " + err.Error()}
-	}
-	select {
-	case <-t.chosen:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
 	return t.Services.RequestPermission(ctx, p)
 }
