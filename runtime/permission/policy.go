@@ -176,10 +176,10 @@ func (p *Policy) Answer(q Request, options []acp.PermissionOption) (option *acp.
 	if CheckOptions(options) != nil {
 		return nil, nil, false
 	}
-	switch outcome, rule := p.Decide(q); outcome {
+	allow := find(options, Allow)
+	switch outcome, rule := p.decide(q, allow != nil); outcome {
 	case Allowed:
-		option := find(options, Allow)
-		return option, rule, option != nil
+		return allow, rule, true
 	case Denied:
 		return find(options, Deny), rule, true
 	}
@@ -191,7 +191,10 @@ func (p *Policy) Answer(q Request, options []acp.PermissionOption) (option *acp.
 // matches, no rule allows it, with one exception: if the doubt is only about files
 // that the command may touch without naming them, a rule that names the command
 // can allow it. A rule of scope once is used up.
-func (p *Policy) Decide(q Request) (Outcome, *Rule) {
+func (p *Policy) Decide(q Request) (Outcome, *Rule) { return p.decide(q, true) }
+
+// decide is Decide. Unless mayAllow, no rule allows and none is used up by that.
+func (p *Policy) decide(q Request, mayAllow bool) (Outcome, *Rule) {
 	s := inspect(&q)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,7 +207,7 @@ func (p *Policy) Decide(q Request) (Outcome, *Rule) {
 		}
 		doubt = max(doubt, m)
 	}
-	if doubt == maybe || q.Truncated {
+	if doubt == maybe || q.Truncated || !mayAllow {
 		return Ask, nil
 	}
 	for i := range rules {

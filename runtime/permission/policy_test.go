@@ -167,3 +167,30 @@ func TestConfiguredRulesApplyAndAreNotKept(t *testing.T) {
 	expect(read, Ask)
 	expect(Request{Kind: acp.ToolKindDelete, Paths: []string{"/w/a"}}, Denied)
 }
+
+// A rule that allows once answers one question. A question that it cannot answer,
+// because no option says just that, leaves it for the next.
+func TestARuleOfScopeOnceIsUsedUpByItsAnswerAlone(t *testing.T) {
+	t.Parallel()
+	p, err := Open("")
+	must(t, err)
+	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Once, Kind: acp.ToolKindRead}))
+	q := Request{Kind: acp.ToolKindRead}
+	for name, unfit := range map[string][]acp.PermissionOption{
+		"none":               nil,
+		"always alone":       {option("aa", "Always allow", allowAlways), option("r", "Reject", rejectOnce)},
+		"two that allow":     {option("a", "Yes", allowOnce), option("b", "Yes, and more", allowOnce)},
+		"the label denies":   {option("a", "Do not run", allowOnce)},
+		"two of the same id": {option("a", "Yes", allowOnce), option("a", "No", rejectOnce)},
+	} {
+		if o, r, ok := p.Answer(q, unfit); ok || len(p.Rules()) != 1 {
+			t.Fatalf("%s: %v, %v, %v; rules %v", name, o, r, ok, p.Rules())
+		}
+	}
+	for i, want := range []bool{true, false} {
+		o, r, ok := p.Answer(q, []acp.PermissionOption{option("a", "Yes", allowOnce), option("r", "No", rejectOnce)})
+		if ok != want || want && (o == nil || o.OptionID != "a" || r == nil) || len(p.Rules()) != 0 {
+			t.Errorf("answer %d: %v, %v, %v", i, o, r, ok)
+		}
+	}
+}
