@@ -9,7 +9,6 @@
 ---@field mode? string mode of the elicitation; "*" stands for any other
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
----@field seed? true a name that older configurations use
 ---@field lift? string place in the data whose members stand flat in the data, too
 ---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
 
@@ -65,7 +64,6 @@ M.events = {
     method = "session/update",
     update = "agent_message_chunk",
     content = "text",
-    seed = true,
     lift = "update.content",
   },
   AgentImageMessage = {
@@ -73,7 +71,6 @@ M.events = {
     method = "session/update",
     update = "agent_message_chunk",
     content = "image",
-    seed = true,
     lift = "update.content",
   },
   AgentAudioMessage = {
@@ -88,7 +85,6 @@ M.events = {
     method = "session/update",
     update = "agent_message_chunk",
     content = "resource_link",
-    seed = true,
     lift = "update.content",
   },
   AgentResourceMessage = {
@@ -96,7 +92,6 @@ M.events = {
     method = "session/update",
     update = "agent_message_chunk",
     content = "resource",
-    seed = true,
     lift = "update.content",
   },
   AgentUnknownMessage = {
@@ -111,7 +106,6 @@ M.events = {
     method = "session/update",
     update = "agent_thought_chunk",
     content = "text",
-    seed = true,
     lift = "update.content",
   },
   AgentImageThought = {
@@ -119,7 +113,6 @@ M.events = {
     method = "session/update",
     update = "agent_thought_chunk",
     content = "image",
-    seed = true,
     lift = "update.content",
   },
   AgentAudioThought = {
@@ -134,7 +127,6 @@ M.events = {
     method = "session/update",
     update = "agent_thought_chunk",
     content = "resource_link",
-    seed = true,
     lift = "update.content",
   },
   AgentResourceThought = {
@@ -142,7 +134,6 @@ M.events = {
     method = "session/update",
     update = "agent_thought_chunk",
     content = "resource",
-    seed = true,
     lift = "update.content",
   },
   AgentUnknownThought = {
@@ -157,7 +148,6 @@ M.events = {
     method = "session/update",
     update = "tool_call",
     alias = { "ToolCall" },
-    seed = true,
     lift = "update",
     flat = {
       content = { "content", "blocks" },
@@ -171,7 +161,6 @@ M.events = {
     method = "session/update",
     update = "tool_call_update",
     alias = { "ToolCallUpdate" },
-    seed = true,
     lift = "update",
     flat = {
       content = { "content", "blocks" },
@@ -186,7 +175,6 @@ M.events = {
     method = "session/update",
     update = "plan",
     alias = { "Plan" },
-    seed = true,
     lift = "update",
   },
   AgentAvailableCommands = {
@@ -194,7 +182,6 @@ M.events = {
     method = "session/update",
     update = "available_commands_update",
     alias = { "AvailableCommands" },
-    seed = true,
     lift = "update",
   },
   AgentCurrentMode = {
@@ -202,7 +189,6 @@ M.events = {
     method = "session/update",
     update = "current_mode_update",
     alias = { "ModeCurrent" },
-    seed = true,
     lift = "update",
     flat = {
       id = { "currentModeId" },
@@ -213,7 +199,6 @@ M.events = {
     method = "session/update",
     update = "config_option_update",
     alias = { "ConfigurationOption" },
-    seed = true,
     lift = "update",
   },
   SessionUpdate = {
@@ -256,14 +241,12 @@ M.events = {
     source = "prompt",
     method = "session/prompt",
     content = "text",
-    seed = true,
     lift = "content",
   },
   ClientImageMessage = {
     source = "prompt",
     method = "session/prompt",
     content = "image",
-    seed = true,
     lift = "content",
   },
   ClientAudioMessage = {
@@ -276,14 +259,12 @@ M.events = {
     source = "prompt",
     method = "session/prompt",
     content = "resource_link",
-    seed = true,
     lift = "content",
   },
   ClientResourceMessage = {
     source = "prompt",
     method = "session/prompt",
     content = "resource",
-    seed = true,
     lift = "content",
   },
   ClientUnknownMessage = {

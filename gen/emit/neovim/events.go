@@ -149,7 +149,6 @@ const luaEventsTypes = `
 ---@field mode? string mode of the elicitation; "*" stands for any other
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
----@field seed? true a name that older configurations use
 ---@field lift? string place in the data whose members stand flat in the data, too
 ---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
 
@@ -199,9 +198,6 @@ func (e Event) info() []string {
 	}
 	if len(e.Alias) > 0 {
 		list = append(list, "alias = { "+quoted(e.Alias)+" }")
-	}
-	if e.Seed {
-		list = append(list, "seed = true")
 	}
 	add("lift", e.lift())
 	if len(e.Flat) > 0 {

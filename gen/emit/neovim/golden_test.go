@@ -102,7 +102,7 @@ func tinyRows() EventRows {
 		Notifications: map[string]*EventRow{"*": {Name: "ToldElse", When: "The agent tells something else."}},
 		Updates: map[string]*EventRow{
 			"chunk": {By: "content.type", Rows: map[string]*EventRow{
-				"text": {Name: "ChunkOfText", Seed: true, When: "Text arrives."},
+				"text": {Name: "ChunkOfText", When: "Text arrives."},
 				"*":    {Name: "ChunkOfElse", When: "Something else arrives."},
 			}},
 			"title": {Name: "TitleChanged", Alias: []string{"Title"}, When: "The title changed.", Flat: map[string]FlatPath{

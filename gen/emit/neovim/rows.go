@@ -17,7 +17,6 @@ type EventRows struct {
 type EventRow struct {
 	Name  string   `json:"name"`
 	Alias []string `json:"alias"`
-	Seed  bool     `json:"seed"` // a name that older configurations use
 	When  string   `json:"when"`
 
 	Session bool `json:"session"` // one of the events of a session, though its source does not say so
