@@ -63,7 +63,7 @@ func (r remote) check(agent string) error {
 	switch r.Protocol {
 	case "", protocolStdio:
 		if r.Path != "" || r.Host != "" || r.Port != 0 || r.URL != "" || r.Token != "" {
-			return bad("give the protocol that reaches it, too: socket, tcp, websocket or http")
+			return bad("path, host, port, url and token need a protocol: socket, tcp, websocket or http")
 		}
 		return nil
 	case protocolSocket:
@@ -77,14 +77,14 @@ func (r remote) check(agent string) error {
 		case r.Port < 1 || r.Port > 65535:
 			return bad("protocol tcp needs port, 1 to 65535, not %d", r.Port)
 		case r.Token == "":
-			return bad("protocol tcp needs token, the one the server was given")
+			return bad("protocol tcp needs token, the one that the server was started with")
 		}
 	case protocolWebSocket, protocolHTTP:
 		if _, err := access.Parse(r.URL); err != nil {
 			return bad("protocol %s needs url: %v", r.Protocol, err)
 		}
 	default:
-		return bad("unknown protocol %q; there are: http, socket, stdio, tcp, websocket", r.Protocol)
+		return bad("unknown protocol %q: it must be http, socket, stdio, tcp or websocket", r.Protocol)
 	}
 	if r.Token != "" {
 		if _, err := access.ParseToken(r.Token); err != nil {

@@ -286,7 +286,7 @@ func TestWhatARemoteAgentNeedsIsNamed(t *testing.T) {
 		"http needs url":            {Protocol: "http", URL: "ftp://h"},
 		"token: ":                   {Protocol: "http", URL: "http://localhost", Token: "short"},
 		`unknown protocol "pigeon"`: {Protocol: "pigeon"},
-		"give the protocol":         {URL: "http://localhost"},
+		"need a protocol: socket":   {URL: "http://localhost"},
 	} {
 		_, err := h.resolve("far", command{remote: r})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `agent "far"`) {

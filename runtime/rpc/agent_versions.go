@@ -175,21 +175,16 @@ func toVersion1(x *acp.Extra) {
 	if info, has := x.Get("info"); has {
 		add(x, "clientInfo", info)
 	}
-	raw, _ := x.Get("capabilities")
-	var newer struct {
-		Elicitation json.RawMessage `json:"elicitation"`
-		Auth        struct {
-			Terminal json.RawMessage `json:"terminal"`
-		} `json:"auth"`
-	}
-	if json.Unmarshal(raw, &newer) != nil {
+	newer, has := x.Get("capabilities")
+	if !has {
 		return
 	}
 	older := acp.Extra(`{}`)
-	if newer.Elicitation != nil {
-		set(&older, "elicitation", newer.Elicitation)
+	if elicitation, has := acp.Extra(newer).Get("elicitation"); has {
+		set(&older, "elicitation", elicitation)
 	}
-	if t := newer.Auth.Terminal; t != nil && t[0] == '{' {
+	auth, _ := acp.Extra(newer).Get("auth")
+	if terminal, has := acp.Extra(auth).Get("terminal"); has && terminal[0] == '{' {
 		set(&older, "auth", []byte(`{"terminal":true}`))
 	}
 	add(x, "clientCapabilities", older)

@@ -165,6 +165,15 @@ func TestWhatANewerClientWroteAndDoesNotFitIsDropped(t *testing.T) {
 		!one.ClientCapabilities.Auth.Terminal || one.ClientCapabilities.Fs != nil || one.ClientCapabilities.Terminal {
 		t.Errorf("version 1 got %+v", one)
 	}
+
+	// One capability that does not fit does not cost the others.
+	a = speaking(1)
+	w = a.dial(t)
+	w.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":2,%s,"capabilities":{"elicitation":{"url":{}},"auth":7}}}`, info)
+	w.verdict("1 ok")
+	if can := a.one.got.ClientCapabilities; can == nil || can.Elicitation == nil || can.Elicitation.URL == nil || can.Auth != nil {
+		t.Errorf("version 1 got %+v", can)
+	}
 }
 
 func TestARepeatStaysWithTheVersion(t *testing.T) {
