@@ -28,10 +28,10 @@ func (v Violation) String() string {
 }
 
 // Check lists the rules that a value of the protocol breaks although it can be
-// decoded: a list that must not be empty, a number out of its range, text that
-// is not a URI, an enum value nobody defined. It also finds what a program can
-// build and not send, such as a union without a variant. It takes messages,
-// unions and everything in them, of all versions.
+// decoded: a list that must not be empty, a number out of its range, text that is
+// not a URI, an undefined enum value. It also finds values that a program can build
+// but not send, such as a union without a variant. It accepts messages, unions and
+// everything in them, of all versions.
 //
 // The rules are in the tags of the fields, so a check costs reflection. Nothing
 // calls it for you.
@@ -69,7 +69,7 @@ func (c *checker) add(rule, format string, args ...any) {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// in checks what is one step further down.
+// in checks the value one level further down.
 func (c *checker) in(name string, v reflect.Value, rules []string) {
 	c.path = append(c.path, name)
 	c.value(v, rules)
@@ -82,7 +82,7 @@ type optional interface{ value() (any, bool) }
 func (o Opt[T]) value() (any, bool)   { return &o.V, o.OK }
 func (p Patch[T]) value() (any, bool) { return &p.V, p.State == PatchValue }
 
-// value checks v, which is there, against the rules of its member.
+// value checks v, which is present, against the rules of its member.
 func (c *checker) value(v reflect.Value, rules []string) {
 	if !v.IsValid() {
 		return

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whoever imports these packages gets the standard library and nothing else.
+// These packages import only the standard library.
 func TestOnlyTheStandardLibraryIsImported(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -45,35 +45,33 @@
 //
 // # What survives
 //
-// Decoding and encoding loses nothing: members that this version does not know
-// are in Extra, variants in the Other type of the union, and unknown values of
-// an enum are kept as they are. Where such a value decides something (a stop
-// reason, the kind of a permission option) and the protocol closes the enum, the
-// message is an error. What is written differently but means the same is not
-// kept: space, the order of members, escapes in strings, null or false for a
-// member that may be left out.
+// Decoding and encoding loses nothing. Members that this version does not know are
+// in Extra, unknown variants in the Other type of the union, and unknown values of
+// an enum are kept as they are. If such a value decides something (a stop reason,
+// the kind of a permission option) and the protocol closes the enum, the message is
+// an error. The spelling is not kept: space, the order of members, escapes in
+// strings, null or false for a member that may be left out.
 //
 // # What fails
 //
-// Decoding is as strict as the protocol. A required member that is missing, a
-// wrong type, a number out of range, a member that is there twice (also inside
-// raw JSON), text that is not UTF-8, more than 512 levels: all are errors that
-// name the place ([Pointer]). The value holds only a part of the message then.
+// Decoding is as strict as the protocol. A missing required member, a wrong type, a
+// number out of range, a duplicate member (also inside raw JSON), text that is not
+// UTF-8, more than 512 levels: all are errors that name the place ([Pointer]). The
+// value then holds only a part of the message.
 //
-// Members for which the protocol says so are dropped instead when they do not
-// fit, and so are elements of some lists. That never covers a member that is
-// there twice, and nothing is repaired where that could change what runs on a
-// machine: commands, arguments, environments, paths, roots, MCP servers and
-// permission options.
+// Where the protocol says so, members that do not fit are dropped instead, and so
+// are elements of some lists. This never applies to a duplicate member, and nothing
+// is repaired where that could change what runs on a machine: commands, arguments,
+// environments, paths, roots, MCP servers and permission options.
 //
-// Rules beyond that are not needed to understand a message; Check lists them.
+// Further rules are not needed to understand a message; Check lists them.
 //
 // # What is printed
 //
-// String, and so fmt and log/slog, print a message without values of
-// environments and headers, passwords and queries of URLs, and with long values
-// cut. Log whole messages: a slice or map of them is written by the handlers of
-// log/slog as what goes on the wire, and so is %#v.
+// String, and so fmt and log/slog, print a message without values of environments
+// and headers and without passwords and queries of URLs, and with long values cut.
+// Log whole messages: for a slice or map of them, the handlers of log/slog write the
+// text as on the wire, and so does %#v.
 //
 // # Versions
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// Error is the JSON-RPC error object, and a Go error. A handler that returns
-// one, wrapped or not, decides what the peer sees; a caller that gets one has
-// been answered by the peer. All packages of this module share the type.
+// Error is the JSON-RPC error object, and a Go error. A handler that returns one,
+// wrapped or not, decides what the peer sees. A caller gets one only as an answer of
+// the peer. All packages of this module share the type.
 type Error struct {
 	Code    ErrorCode
 	Message string
@@ -29,8 +29,8 @@ type ErrorCode int32
 // The error codes of JSON-RPC 2.0 and of the protocol.
 const (
 	ErrorCodeParseError     ErrorCode = -32700 // the message is not JSON
-	ErrorCodeInvalidRequest ErrorCode = -32600 // the message is no request, notification or response
-	ErrorCodeMethodNotFound ErrorCode = -32601 // nobody handles the method
+	ErrorCodeInvalidRequest ErrorCode = -32600 // the message is not a request, notification or response
+	ErrorCodeMethodNotFound ErrorCode = -32601 // the method is not supported
 	ErrorCodeInvalidParams  ErrorCode = -32602 // the params do not fit the method
 	ErrorCodeInternalError  ErrorCode = -32603 // the handler failed
 
@@ -47,7 +47,7 @@ const maxShown = 1 << 10
 // Error returns the message and the cause, in one line that is safe to print
 // and not long. Many agents send a message such as "Internal error" and put
 // the cause into Data: a string, or an object with the member details or
-// message. The code is in the text only when there is no message.
+// message. The code is in the text only if there is no message.
 func (e *Error) Error() string {
 	text, cause := oneLine(e.Message), oneLine(e.cause())
 	switch {
@@ -78,7 +78,7 @@ func (e *Error) cause() string {
 	return ""
 }
 
-// text returns the string that raw is, empty when it is something else.
+// text returns the string in raw, empty if raw is anything else.
 func text(raw []byte) string {
 	d := jx.New(raw)
 	s := d.Str()
@@ -119,7 +119,7 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// MethodNotFound returns the error for a method nobody handles.
+// MethodNotFound returns the error for a method that is not supported.
 func MethodNotFound(method string) *Error {
 	return &Error{Code: ErrorCodeMethodNotFound, Message: "method not found: " + method}
 }
@@ -137,8 +137,8 @@ func InvalidParams(method string, err error) *Error {
 	return e
 }
 
-// ToError turns any error into what goes on the wire: an *Error in its chain as
-// it is, anything else as an internal error with its message.
+// ToError turns any error into the one to send: an *Error in its chain as it is,
+// anything else as an internal error with its message.
 func ToError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -28,9 +28,9 @@ func (e Extra) Get(name string) (json.RawMessage, bool) {
 // All ranges over the members in order. The values alias e.
 func (e Extra) All() iter.Seq2[string, json.RawMessage] { return jx.Members(e) }
 
-// Set stores a member, in place of one of the same name. It fails when value is
-// not one JSON value, or has a member twice. A member that the type declares
-// does not belong here: a message with one cannot be sent.
+// Set stores a member and replaces one of the same name. It fails if value is not
+// one JSON value, or has a member twice. A member that the type declares does not
+// belong here: a message with one cannot be sent.
 func (e *Extra) Set(name string, value json.RawMessage) error {
 	if err := jx.Distinct(value); err != nil {
 		return fmt.Errorf("extra member %q: %w", name, err)

@@ -1,6 +1,6 @@
 package acp
 
-// One run makes all packages below acp, and everything for Neovim that comes
-// from the schemas.
+// One run writes all packages below acp, and everything for Neovim that comes from
+// the schemas.
 //
 //go:generate go run ../tools/acpgen

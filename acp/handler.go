@@ -23,14 +23,14 @@ type Handler interface {
 }
 
 // Sided is a Handler that says which side of the protocol it is, as those of
-// AgentSide and ClientSide do. A connection that is given one behaves as that
-// side must. A handler that wraps another should pass its Side on.
+// AgentSide and ClientSide do. A connection with such a handler behaves as that side
+// must. A handler that wraps another should pass its Side on.
 type Sided interface {
 	Handler
 	Side() Side
 }
 
-// Caller sends requests and notifications to the peer. A rpc.Conn is one.
+// Caller sends requests and notifications to the peer. An rpc.Conn is one.
 type Caller interface {
 	// Call sends a request and decodes the answer into result. An error
 	// answer is returned as *Error.
@@ -38,11 +38,11 @@ type Caller interface {
 	Notify(ctx context.Context, method string, params Appender) error
 }
 
-// ExtHandler is implemented by an AgentHandler or ClientHandler that wants
-// methods the protocol does not have. Those of extensions start with an
-// underscore, those of newer versions do not; return MethodNotFound for a
-// method you do not know. Without an ExtHandler all of them are answered so.
-// Params in which an object has a member twice do not get here.
+// ExtHandler is implemented by an AgentHandler or ClientHandler that handles methods
+// outside the protocol. Methods of extensions start with an underscore, those of
+// newer versions do not. Return MethodNotFound for a method you do not know; without
+// an ExtHandler this is the answer to all of them. Params in which an object has a
+// member twice do not get here.
 // Spec: https://agentclientprotocol.com/protocol/extensibility
 type ExtHandler interface {
 	ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)

@@ -36,7 +36,7 @@ func (s Side) String() string {
 // Method is one row of a method table.
 type Method struct {
 	Name         string
-	Handler      Side // who answers it, or acts on it
+	Handler      Side // the side that answers it, or acts on it
 	Request      bool // can be sent as a request
 	Notification bool // can be sent as a notification
 	Session      bool // the params carry a sessionId
@@ -63,7 +63,7 @@ type Protocol interface {
 	// DecodeNotification does the same for notifications.
 	DecodeNotification(side Side, method string, params json.RawMessage) (Appender, error)
 	// DecodeResult decodes the result of a request that side handled. A result
-	// that does not decode is no *Error: the peer did not answer with one.
+	// that does not decode is not an *Error, because the peer did not answer with one.
 	DecodeResult(side Side, method string, result json.RawMessage) (Appender, error)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // Read decodes the text of d into v, a new value of a type of this package, as
-// v.UnmarshalJSON does. Packages of this module use it to ask d afterwards what
-// it noticed; others cannot name the type of d.
+// v.UnmarshalJSON does. Packages of this module use it to learn from d what it
+// noticed; others cannot name the type of d.
 func Read(d *jx.Dec, v json.Unmarshaler) error {
 	x, ok := v.(interface{ decode(*jx.Dec, *jx.Outer) })
 	if !ok {

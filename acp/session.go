@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ClientSession is a session as its agent sees it: shorthands for what an agent
-// does most. Everything else is a method of Client.
+// ClientSession is a session as its agent sees it, with shorthands for the usual
+// calls of an agent. Everything else is a method of Client.
 type ClientSession struct {
 	Client Client
 	ID     SessionID
@@ -31,9 +31,8 @@ func (s ClientSession) Think(ctx context.Context, text string) error {
 	return s.Update(ctx, NewAgentThoughtChunk(NewTextContent(text)))
 }
 
-// Ask asks the user for permission and returns the option that was chosen, or an
-// empty one when the turn was cancelled instead. The tool call of a *ToolCall is
-// its AsUpdate.
+// Ask asks the user for permission and returns the chosen option, or an empty one if
+// the turn was cancelled instead. Pass a *ToolCall as its AsUpdate.
 func (s ClientSession) Ask(ctx context.Context, call *ToolCallUpdate, options ...PermissionOption) (PermissionOption, error) {
 	answer, err := s.Client.RequestPermission(ctx, &RequestPermissionRequest{SessionID: s.ID, ToolCall: *call, Options: options})
 	if err != nil {
@@ -49,7 +48,7 @@ func (s ClientSession) Ask(ctx context.Context, call *ToolCallUpdate, options ..
 			}
 		}
 	}
-	return PermissionOption{}, fmt.Errorf("%s: the client chose none of the options: %v", MethodSessionRequestPermission, answer)
+	return PermissionOption{}, fmt.Errorf("%s: the client did not choose one of the options: %v", MethodSessionRequestPermission, answer)
 }
 
 // ReadFile returns the text of a file as the client sees it, unsaved changes
@@ -62,7 +61,7 @@ func (s ClientSession) ReadFile(ctx context.Context, path string) (string, error
 	return file.Content, nil
 }
 
-// WriteFile replaces the text of a file, or makes the file. The path is absolute.
+// WriteFile replaces the text of a file, or creates the file. The path is absolute.
 func (s ClientSession) WriteFile(ctx context.Context, path, text string) error {
 	_, err := s.Client.WriteTextFile(ctx, &WriteTextFileRequest{SessionID: s.ID, Path: path, Content: text})
 	return err
@@ -77,8 +76,8 @@ func (v *ToolCall) AsUpdate() *ToolCallUpdate {
 	}
 }
 
-// AgentSession is a session as its client sees it: shorthands for what a client
-// does most. Everything else is a method of Agent.
+// AgentSession is a session as its client sees it, with shorthands for the usual
+// calls of a client. Everything else is a method of Agent.
 type AgentSession struct {
 	Agent Agent
 	ID    SessionID
@@ -88,7 +87,7 @@ type AgentSession struct {
 // makes a session.
 func (a Agent) Session(id SessionID) AgentSession { return AgentSession{a, id} }
 
-// Prompt sends a message of the user and waits for the end of the turn.
+// Prompt sends a user message and waits for the end of the turn.
 func (s AgentSession) Prompt(ctx context.Context, message ...ContentBlock) (StopReason, error) {
 	answer, err := s.Agent.Prompt(ctx, &PromptRequest{SessionID: s.ID, Prompt: message})
 	if err != nil {

@@ -72,8 +72,8 @@ func TestAskReturnsTheOptionThatWasChosen(t *testing.T) {
 	}{
 		`{"outcome":"selected","optionId":"no"}`:    {chosen: no},
 		`{"outcome":"cancelled"}`:                   {},
-		`{"outcome":"selected","optionId":"maybe"}`: {err: "session/request_permission: the client chose none of the options"},
-		`{"outcome":"postponed"}`:                   {err: "session/request_permission: the client chose none of the options"},
+		`{"outcome":"selected","optionId":"maybe"}`: {err: "session/request_permission: the client did not choose one of the options"},
+		`{"outcome":"postponed"}`:                   {err: "session/request_permission: the client did not choose one of the options"},
 	} {
 		peer := &sent{result: `{"outcome":` + outcome + `}`}
 		call := NewToolCall("call-1", "Delete everything")

@@ -35,7 +35,7 @@ type Live struct {
 	Peak      int64         // the same with one message of LargeMessage
 }
 
-// What is sent.
+// The numbers of messages, and the size of a large one in bytes.
 const (
 	Updates      = 100_000
 	Questions    = 5000

@@ -189,7 +189,7 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 	}
 }
 
-// What the guide says about further modules, package by package.
+// The guide names the further modules that each package brings.
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
 	const sys, pty, websocket, jsonschema = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5"
@@ -279,8 +279,8 @@ func TestTheGoGuideListsEveryLimit(t *testing.T) {
 	}
 }
 
-// What a call or a start can fail with is in the table; the errors of handlers
-// and of messages of the peer are in the text below it.
+// The table has the errors of calls and of starts. The errors of handlers and of
+// messages of the peer are in the text below it.
 func TestTheGoGuideNamesEveryErrorOfConnectionsAndProcesses(t *testing.T) {
 	t.Parallel()
 	text := section(t, "## Errors")
@@ -334,7 +334,7 @@ func TestProgramsOfVersion1DoNotLinkVersion2(t *testing.T) {
 	}
 }
 
-// What the migration table tells people to write exists.
+// Every name that the migration table recommends exists.
 func TestTheGoGuideNamesOnlyExistingThings(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}

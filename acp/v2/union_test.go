@@ -65,8 +65,7 @@ func TestUnknownVariantsHaveTheirDeclaredMembers(t *testing.T) {
 	}
 }
 
-// A tag that is known and a payload that does not fit is an error, not a
-// variant that nobody knows.
+// A known tag with a payload that does not fit is an error, not an unknown variant.
 func TestKnownTagsWithBadPayloadsFail(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -144,8 +143,7 @@ func TestVariantsThatExcludeEachOtherAreNotMixed(t *testing.T) {
 	}
 }
 
-// What is wrong with an object does not go away because the member after it
-// may be repaired.
+// An error of an object remains, even if the member after it may be repaired.
 func TestDuplicateMembersAreNotRepaired(t *testing.T) {
 	t.Parallel()
 	var v ToolCallUpdate

@@ -40,8 +40,8 @@ func (p *program) findings(value any, at string) []Finding {
 	return below(at, distinct(found))
 }
 
-// distinct drops what says the same mistake again: a rule reached on two ways,
-// and everything else about a value whose type is wrong already.
+// distinct drops findings that repeat a mistake: a rule that is reached in two ways,
+// and everything else about a value whose type is already wrong.
 func distinct(found []Finding) []Finding {
 	sort.SliceStable(found, func(i, j int) bool {
 		if a, b := found[i], found[j]; a.Pointer != b.Pointer {
@@ -90,8 +90,8 @@ func (p *program) union(value any, f failure) []Finding {
 		sort.Strings(types)
 		return []Finding{{f.value, "type", strings.Join(slices.Compact(types), " or "), typeOf(resolve(value, f.value))}}
 	}
-	// The members that are there, of the object or of the objects in the list,
-	// tell best what was meant.
+	// The members that are present, in the object or in the objects of the list,
+	// show best what was meant.
 	_, list := resolve(value, f.value).([]any)
 	absent := func(found []Finding) (n int) {
 		for _, x := range found {
@@ -111,7 +111,7 @@ func (p *program) union(value any, f failure) []Finding {
 	if !lacks(best) {
 		return best
 	}
-	// Nothing but the member is missing that would tell the branches apart.
+	// Only the member that distinguishes the branches is missing.
 	var members []string
 	for _, found := range fitting {
 		if lacks(found) {

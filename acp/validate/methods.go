@@ -18,9 +18,9 @@ func (t methodTable) find(side Side, name string) *method {
 	return t[either][name]
 }
 
-// methodsOf reads the table out of a schema. What is a request, a response or a
-// notification is told by the envelope a definition stands in, as its name is
-// only a habit; x-side is the side that handles it.
+// methodsOf reads the table from a schema. The envelope of a definition says whether
+// it is a request, a response or a notification, because its name is only a habit;
+// x-side is the side that handles it.
 func methodsOf(doc map[string]any) methodTable {
 	table := methodTable{}
 	defs, _ := doc["$defs"].(map[string]any)

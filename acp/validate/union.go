@@ -97,7 +97,7 @@ func rewriteTagged(s object, keyword, tag string, branches []any) {
 	delete(s, keyword)
 	also(s, object{"type": "object"})
 	if shared, _ := s["properties"].(object); shared[tag] == true {
-		// A tag that is repaired counts as absent, whatever stands there.
+		// A repaired tag counts as absent, whatever its value.
 		members, _ := untagged["properties"].(object)
 		delete(members, tag)
 	}

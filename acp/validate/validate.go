@@ -50,9 +50,9 @@ type Mode uint8
 const (
 	// Strict takes the schema at its word. It fits what one sends oneself.
 	Strict Mode = iota
-	// Tolerant lets pass what the protocol tells a reader to repair: bad values
-	// that count as absent, bad elements that are dropped, null where it counts
-	// as empty. It fits what a peer sends.
+	// Tolerant accepts what the protocol tells a reader to repair: bad values that
+	// count as absent, bad elements that are dropped, null that counts as empty. Use
+	// it for messages of a peer.
 	Tolerant
 )
 
@@ -109,7 +109,7 @@ func New(e Edition, mode Mode) *Validator {
 
 // Value checks a JSON text against a definition of the schema, for instance
 // "ContentBlock". It returns no findings for a valid value. The error is about
-// the call, not about the value: there is no such definition.
+// the call, not about the value: the definition does not exist.
 func (v *Validator) Value(definition string, text []byte) ([]Finding, error) {
 	p, err := v.program(definition)
 	if err != nil {

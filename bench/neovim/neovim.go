@@ -77,8 +77,8 @@ func (r *Result) Percentile(p int) float64 {
 	return s[(len(s)-1)*p/100]
 }
 
-// best keeps the better of two runs, number by number: what else the machine
-// does can only make them worse. Redraws are those of the fastest run.
+// best keeps the better of two runs, number by number, because other work on the
+// machine can only make them worse. Redraws are those of the fastest run.
 func (r *Result) best(other *Result) *Result {
 	if r == nil {
 		return other
@@ -136,7 +136,7 @@ func Measure(ctx context.Context, program, root string, cases []Case, rounds int
 	return results, nil
 }
 
-// job is what drive.lua is told.
+// job is the input of drive.lua.
 type job struct {
 	Client  string            `msgpack:"client"`
 	Script  string            `msgpack:"script"`

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a program pays for a client is mostly what the linker cannot leave out:
-// one call can bring log/slog, encoding/json and a method of every message.
+// The size of a client is mostly what the linker cannot leave out: one call can
+// bring log/slog, encoding/json and a method of every message.
 func TestAMinimalClientIsSmall(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the limit is for linux/amd64")

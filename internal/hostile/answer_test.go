@@ -77,8 +77,8 @@ func TestEveryMethodOfAnAgentIsTried(t *testing.T) {
 	}
 }
 
-// F5: whatever an agent answers to whatever method, the call ends as it should,
-// what is wrong is counted, and the connection goes on.
+// F5: after any answer to any method, the call ends as it should, faults are counted,
+// and the connection continues.
 func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 	leak.Check(t)
 	const answer = `LINE {"jsonrpc":"2.0","id":$ID,`
@@ -109,7 +109,7 @@ func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 			workers(len(wrong), func(i int) {
 				test := wrong[i]
 				name := method + ", " + test.name
-				// The connection's next call shows that it goes on.
+				// The next call shows that the connection continues.
 				p := start(t, "HEAR\n"+test.script+"\nHEAR _more\n"+answer+`"result":{}}`+"\nEOF")
 				c := rpc.NewConn(p.Transport(), newWitness(), rpc.Options{})
 				ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -135,8 +135,8 @@ func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 	})
 }
 
-// F5: a request of the agent gets its one answer, however odd; its answers to
-// nothing, and second requests with an id that is pending, cost nobody else.
+// F5: a request of the agent gets exactly one answer, however odd it is. Its answers
+// to nothing, and second requests with a pending id, do not affect anything else.
 func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 	leak.Check(t)
 	ask := func(id string) string {

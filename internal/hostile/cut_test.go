@@ -79,9 +79,9 @@ func randomText(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// F2: a message that is cut, in a character, an escape or anywhere else, is
-// never delivered; those before it are, and so is one that only lacks its line
-// end.
+// F2: a message that is cut, in a character, an escape or anywhere else, is never
+// delivered. The messages before it are delivered, and so is one that lacks only its
+// line end.
 func TestAMessageCutAtAnyByteIsNeverDelivered(t *testing.T) {
 	const first = `{"jsonrpc":"2.0","method":"_first","params":{}}`
 	soak.Repeat(t, func(t *testing.T, round int) {
@@ -105,7 +105,7 @@ func TestAMessageCutAtAnyByteIsNeverDelivered(t *testing.T) {
 	})
 }
 
-// F2: when the sender goes on after a cut line, what follows is delivered.
+// F2: if the sender continues after a cut line, the next lines are delivered.
 func TestACutLineCostsOnlyItself(t *testing.T) {
 	const next = `{"jsonrpc":"2.0","method":"_next","params":{}}`
 	soak.Repeat(t, func(t *testing.T, round int) {

@@ -38,7 +38,7 @@ EOF`
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.
 func TestAThousandCyclesLeaveNothingBehind(t *testing.T) {
-	// The collector would close files that somebody forgot.
+	// The garbage collector would close forgotten files.
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
 	leak.Check(t) // descriptors and children
@@ -67,8 +67,8 @@ func TestAThousandCyclesLeaveNothingBehind(t *testing.T) {
 	})
 }
 
-// inside lists the processes that work below a folder, whoever their parent is
-// by now. All that a cycle starts do.
+// inside lists the processes that work below a folder, whatever their parent is now.
+// All processes of a cycle do.
 func inside(dir string) []string {
 	var found []string
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")

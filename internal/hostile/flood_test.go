@@ -17,8 +17,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// T26, L4: of a flood of questions 64 are open, the rest is answered cancelled
-// at once, and the turn goes on.
+// T26, L4: of a flood of questions 64 are open, the rest is answered cancelled at
+// once, and the turn continues.
 func TestAFloodOfQuestionsIsBounded(t *testing.T) {
 	leak.Check(t)
 	const n, open = 5000, 64

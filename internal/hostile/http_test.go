@@ -33,8 +33,8 @@ const (
 	cutOff    = "is cut"
 	reset     = "is reset"
 	halfClose = "is half closed"
-	swallowed = "is swallowed" // cut, but for a while the server takes the rest for sent
-	dripping  = "drips"        // it does not end, but goes on a byte at a time for a while
+	swallowed = "is swallowed" // cut, but for a while the server assumes that the rest was sent
+	dripping  = "drips"        // it does not end, but continues byte by byte for a while
 )
 
 // headers is more than those of an event stream have, in bytes.
@@ -180,10 +180,9 @@ func (w *noting) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// F9: wherever an event stream ends in whatever way, and whatever the server
-// answers then, no update is lost or comes twice once the turn, or the load of
-// its session on the next connection, is over; and every connection is ended
-// with a DELETE.
+// F9: an event stream may end at any place and in any way, and the server may then
+// answer anything. No update is lost or repeated once the turn, or the load of its
+// session on the next connection, is over. Every connection ends with a DELETE.
 func TestNoUpdateIsLostOrRepeatedOverHTTP(t *testing.T) {
 	leak.Check(t)
 	const updates, length = 8, 1900 // bytes of their stream, about
@@ -245,7 +244,7 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 	var connected, lost atomic.Int32
 	c, err := redial.Connect(ctx, redial.Options{
 		Dial: func(ctx context.Context) (transport.Transport, error) {
-			if id := session.Load(); id != nil { // a history that is still being made cannot be told
+			if id := session.Load(); id != nil { // a history that is still growing cannot be compared
 				for end := time.Now().Add(time.Second); len(store.Texts(*id))%updates != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 				}
 			}

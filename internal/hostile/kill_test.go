@@ -21,9 +21,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// F1: whatever byte of a turn is the agent's last, what came whole before it is
-// handled, the prompt fails soon and says how the agent ended, and nothing of
-// the agent is left.
+// F1: the agent may be killed at any byte of a turn. Messages that were complete are
+// handled, the prompt fails soon and says how the agent ended, and nothing of the
+// agent is left.
 func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 	leak.Check(t)
 	path, text, _ := turn(t)

@@ -43,8 +43,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "agent")
-	// Without the race detector, whatever the tests have: it starts in a few
-	// milliseconds, thousands of times.
+	// Always without the race detector, because it starts thousands of times and must
+	// take only a few milliseconds.
 	if out, err := exec.Command("go", "build", "-o", program, "./agent").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the agent: %v\n%s", err, out)
 		return 1
@@ -88,7 +88,7 @@ func start(t *testing.T, script string) *launch.Process {
 	return p
 }
 
-// witness is a client that remembers what it was told.
+// witness is a client that remembers what it received.
 type witness struct {
 	mu      sync.Mutex
 	updates [][]byte // params of session/update
@@ -165,7 +165,7 @@ func isA[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// exitOf returns how the agent behind an error ended, which the error must tell.
+// exitOf returns how the agent behind an error ended, which the error must say.
 func exitOf(t *testing.T, err error) *launch.ExitError {
 	t.Helper()
 	var exit *launch.ExitError
@@ -223,7 +223,7 @@ func closed(t *testing.T, what string, c *rpc.Conn, p *launch.Process) {
 	default:
 		t.Errorf("%s: the agent has not been waited for", what)
 	}
-	// A killed orphan stays until whoever adopted it has waited for it.
+	// A killed orphan remains until its new parent has waited for it.
 	for end := time.Now().Add(soon); syscall.Kill(-p.PID(), 0) == nil && running(p.PID()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Errorf("%s: something of the agent's group still runs", what)
@@ -232,8 +232,8 @@ func closed(t *testing.T, what string, c *rpc.Conn, p *launch.Process) {
 	}
 }
 
-// running reports whether a process of a group is alive; where the system does
-// not tell zombies apart they count.
+// running reports whether a process of a group is alive. Zombies count where the
+// system does not distinguish them.
 func running(group int) bool {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

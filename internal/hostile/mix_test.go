@@ -228,7 +228,7 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	if err := a.conn.Call(ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s", Prompt: scenario}, nil); !ends(err) {
 		t.Errorf("%s: the prompt returned %v", name, err)
 	}
-	if f != nil && !f.dies && f.wait > 0 { // what it says after it was given up comes, too
+	if f != nil && !f.dies && f.wait > 0 { // messages after the timeout also arrive
 		for end := time.Now().Add(soon); time.Now().Before(end) && a.heard() < len(want); time.Sleep(time.Millisecond) {
 		}
 	}

@@ -147,7 +147,7 @@ func TestAHealthyAgentIsNotHeldUpByOthers(t *testing.T) {
 	closed(t, "healthy", c, good)
 }
 
-// F3: an agent that is stopped and goes on has only been slow.
+// F3: an agent that is frozen and then continues was only slow.
 func TestAFrozenAgentThatContinuesWasOnlySlow(t *testing.T) {
 	leak.Check(t)
 	p := start(t, answering)

@@ -151,11 +151,11 @@ var corpus = []struct {
 	{"$B/ws/|ls", ok, fs.ErrNotExist, nil},
 	{"$B/ws/+quit", ok, fs.ErrNotExist, nil},
 	{"$B/ws/*", ok, fs.ErrNotExist, nil},
-	// below something that is no directory
+	// below something that is not a directory
 	{"$B/ws/a.txt/x", ok, syscall.ENOTDIR, nil},
 	{"$B/ws/in-file/x", ok, syscall.ENOTDIR, nil},
 	{"$B/ws/fifo/x", ok, syscall.ENOTDIR, nil},
-	// a file is not a directory, and a directory is not made in place of a file
+	// a file is not a directory, and no directory replaces a file
 	{"$B/ws/a.txt/", ok, ErrNotDir, nil},
 	{"$B/ws/a.txt//", ok, ErrNotDir, nil},
 	{"$B/ws/a.txt/.", ok, ErrNotDir, nil},

@@ -17,8 +17,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
-// T02, S1: while somebody keeps exchanging a directory and a file for links
-// that lead out or to a protected place, nothing outside is read or written.
+// T02, S1: while an attacker keeps replacing a directory and a file with links
+// that lead outside or to a protected place, nothing there is read or written.
 func TestSwappedLinksLeadNowhere(t *testing.T) {
 	t.Parallel()
 	base := tree(t)
@@ -97,7 +97,8 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 	}
 }
 
-// What was permitted is what is read and written, even if the way to it changes.
+// The permitted file is the one that is read and written, even if the path to it
+// changes.
 func TestAFileIsServedWhereItWasPermitted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
-// What writing a file asks the system for.
+// The system calls of writing a file.
 const calls = "openat,openat2,newfstatat,fstat,statx,mkdirat,flock,write,pwrite64,fchmod,fchmodat,fchown,fchownat,ftruncate,fsync,fdatasync,renameat,renameat2,linkat,unlinkat,getdents64,close"
 
 const (
@@ -34,9 +34,9 @@ func writeUnderTrace(dir string) string {
 	return fmt.Sprintf("%v\n%v", old, made)
 }
 
-// F6: an error of any system call of a write, once or from then on, and a kill
-// at any of them, leave the old or the new content and nothing else that the
-// next write does not sweep.
+// F6: an error of any system call of a write, once or from then on, and a kill at
+// any of them, leave the old or the new content. The next write sweeps everything
+// else that they leave.
 func TestAnErrorOrAKillAtAnySystemCallLeavesOldOrNewContent(t *testing.T) {
 	t.Parallel()
 	strace, err := exec.LookPath(cmp.Or(os.Getenv("HERMES_STRACE"), "strace"))

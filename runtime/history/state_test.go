@@ -313,8 +313,7 @@ func TestStoreKeepsUpdatesThatComeEarly(t *testing.T) {
 	}
 }
 
-// What an agent calls things counts, and so does what it tells about sessions
-// that nobody has opened.
+// Names that an agent chooses count, and so do updates of unopened sessions.
 func TestMemoryIsBoundedWhateverIsLong(t *testing.T) {
 	const limit = 1 << 20
 	long := func(i int) string { return fmt.Sprint(i, strings.Repeat("x", 100<<10)) }

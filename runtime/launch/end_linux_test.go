@@ -188,7 +188,7 @@ func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 						t.Fatal(string(msg), err)
 					}
 				}
-				if how == "stopped" { // whoever has the connection goes on reading
+				if how == "stopped" { // the owner of the connection continues to read
 					go func() {
 						for {
 							if _, err := tr.Read(nil); err != nil {
@@ -203,7 +203,7 @@ func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 				e := ended(t, p)
 				want := []string{"cancel", "cancel", "early answer", "early answer", "late answer", "late answer", "no turn", "end of input"}
 				if how == "stopped" {
-					want = want[:4] // there is somebody else to answer what comes later
+					want = want[:4] // the owner of the connection answers the later requests
 				}
 				if got := strings.Split(e.Stderr, "\n"); strings.Join(got[:min(len(got), len(want))], ",") != strings.Join(want, ",") {
 					t.Errorf("the agent saw %q", got)
@@ -233,8 +233,8 @@ func TestAnAgentThatIgnoresACancelIsStopped(t *testing.T) {
 	ended(t, p)
 }
 
-// What an agent has set up for good while no turn ran is not ended with it:
-// another one may use it. What it does for a turn is.
+// A daemon that an agent has started while no turn ran is not ended with the agent,
+// because another agent may use it. Processes that it starts for a turn are ended.
 func TestADaemonStartedBetweenTurnsIsSpared(t *testing.T) {
 	t.Parallel()
 	for how, end := range map[string]func(p *launch.Process, c *rpc.Conn){
@@ -249,7 +249,7 @@ func TestADaemonStartedBetweenTurnsIsSpared(t *testing.T) {
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			// A daemon that starts a command when it is told to.
+			// A daemon that starts a command on request.
 			between := func(script string) {
 				t.Helper()
 				if err := c.Call(t.Context(), "_run", acp.Raw(`{"script":`+strconv.Quote(script)+`}`), nil); err != nil {

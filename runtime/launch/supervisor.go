@@ -56,7 +56,7 @@ func (e *RestartError) Permanent() bool { return true }
 type Supervisor struct {
 	cmd    Command
 	policy Restarts
-	turn   chan struct{} // holds a token while nobody starts
+	turn   chan struct{} // holds a token while no start runs
 
 	// Owned by the goroutine that has the turn.
 	last   *Process

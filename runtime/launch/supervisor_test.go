@@ -18,7 +18,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// clock is a time that passes when somebody sleeps.
+// clock is a clock whose time passes only in pauses.
 type clock struct {
 	mu     sync.Mutex
 	now    time.Time

@@ -113,7 +113,7 @@ func TestARequestThatMightMeanADeniedPathIsAsked(t *testing.T) {
 }
 
 // A command may read files that it does not name. A rule that names the command
-// is about it all the same.
+// still allows it.
 func TestARuleForACommandAllowsItDespiteADeniedPath(t *testing.T) {
 	t.Parallel()
 	test := Rule{Action: Allow, Command: []string{"go", "test"}}

@@ -38,7 +38,7 @@ func openSoon(t *testing.T, path string) (*Policy, error) {
 	}
 }
 
-// T05, T44. What somebody else may have written is set aside.
+// T05, T44. A file that another user may have written is set aside.
 func TestAFileThatOthersCanWriteIsSetAside(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]struct {

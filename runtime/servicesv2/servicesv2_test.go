@@ -267,7 +267,7 @@ func TestAskingForPermissionInVersion2(t *testing.T) {
 	}
 }
 
-// What is too much to keep must not be taken for what is there.
+// A tool call that is too large to keep must not be mistaken for its kept part.
 func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 	t.Parallel()
 	policy, err := permission.Open("")

@@ -24,8 +24,8 @@ func recording(t *testing.T, name string) *Recording {
 	return rec
 }
 
-// What real agents and a client said to each other: either side, played, is
-// content with the other.
+// The recordings are of real agents and a client. Both sides of each are played
+// against each other, and neither finds a difference.
 func TestBothSidesOfRealTrafficPlayAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.jsonl")

@@ -163,7 +163,7 @@ func TestTextWithoutSecretsStaysByteForByte(t *testing.T) {
 	}
 }
 
-// What an agent sends may be made to keep the recorder busy.
+// An agent may send text that is meant to keep the recorder busy.
 func TestTextFullOfBeginningsIsScannedQuickly(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"sk-", "token", "token=", "bearer ", "-----BEGIN ", "://", "authorization", "cookie:", "eyJ", "a1B2"} {

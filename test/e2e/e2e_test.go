@@ -2,8 +2,8 @@
 // the public Lua API, and looks at what a user would see: autocommand data,
 // files, buffers, the answer to a permission and the end of a cancelled turn.
 //
-// The Neovims are those of HERMES_NVIM (paths separated by colons, else the
-// nvim in PATH); the published agents are the npm packages in HERMES_AGENTS.
+// The Neovims are those of HERMES_NVIM (paths separated by colons; by default the
+// nvim in PATH). The published agents are the npm packages in HERMES_AGENTS.
 // "make test" provides both.
 package e2e
 

@@ -12,7 +12,7 @@ import (
 )
 
 // bluntAgent as the only argument makes the test program an agent that runs a
-// command in each turn and asks nobody.
+// command in each turn without asking.
 const bluntAgent = "blunt-agent"
 
 func TestMain(m *testing.M) {

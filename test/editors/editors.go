@@ -15,8 +15,8 @@ type Program struct {
 	Version string // such as 0.12.4
 }
 
-// All returns the Neovims of HERMES_NVIM, a list like PATH, else the one in
-// PATH. Without any the test is skipped, in CI it fails.
+// All returns the Neovims of HERMES_NVIM, a list like PATH, or otherwise the one in
+// PATH. If there is none the test is skipped; in CI it fails.
 func All(t testing.TB) []Program {
 	t.Helper()
 	paths := filepath.SplitList(os.Getenv("HERMES_NVIM"))

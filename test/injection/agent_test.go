@@ -159,7 +159,7 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 			}
 			fmt.Fprintln(os.Stderr, vectors[round])
 		}
-	case "strays": // updates of sessions that nobody opened
+	case "strays": // updates of unopened sessions
 		m := a.notifications[0]
 		for round, v := range vectors {
 			if err := a.conn.Notify(ctx, m.method, acp.Raw(fill(m.body, a.text(v, round)))); err != nil {
@@ -211,7 +211,7 @@ func (a *hostile) notify(ctx context.Context, session string, round int) error {
 	return nil
 }
 
-// ask sends a request. Whatever the answer is, the agent goes on.
+// ask sends a request. The agent continues after any answer.
 func (a *hostile) ask(ctx context.Context, method string, params []byte) {
 	var r acp.Raw
 	if err := a.conn.Call(ctx, method, acp.Raw(params), &r); err != nil {

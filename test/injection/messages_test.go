@@ -14,7 +14,7 @@ import (
 // the definition and the members below it.
 type slot string
 
-// mapping is an object whose member names may be slots, too.
+// mapping is an object whose member names may also be slots.
 type mapping []member
 
 type member struct{ name, value any }

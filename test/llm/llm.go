@@ -6,7 +6,7 @@
 //
 //	SAY text          stream text
 //	THINK text        stream a thought
-//	CALL tool {json}  call one of the agent's tools, then go on in the next turn
+//	CALL tool {json}  call one of the agent's tools, then continue in the next turn
 //	SLOW n            stream n lines, 100 ms apart
 //
 // The answer depends on the request alone, so one server can serve any number

@@ -50,7 +50,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 		"run, interrupted twice": {"run x", func(cmd *exec.Cmd, _ *rpc.Conn) {
 			cmd.Process.Signal(syscall.SIGINT)
 			for range 2 {
-				time.Sleep(50 * time.Millisecond) // else they may be one
+				time.Sleep(50 * time.Millisecond) // otherwise they may become one
 				cmd.Process.Signal(syscall.SIGINT)
 			}
 		}, false},

@@ -12,7 +12,7 @@ import (
 var losing = map[string]struct {
 	turn func(*agentWire)
 	said string // on standard error; empty when nothing is lost
-	ok   bool   // what is said is no reason to fail
+	ok   bool   // the loss is not a reason to fail
 }{
 	"a message above the limit": {turn: func(w *agentWire) {
 		w.out.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"mine","update":"`)

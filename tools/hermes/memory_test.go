@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What the agents of the memory tests send.
+// The numbers of messages that the agents of the memory tests send.
 const (
 	largeChunks = 160 // of 1 MiB
 	shortChunks = 300_000

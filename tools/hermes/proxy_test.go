@@ -71,7 +71,7 @@ func TestTheEndOfEitherSideEndsTheRecorder(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		agent  string
-		closes bool // the client closes, else the agent ends
+		closes bool // the client closes, otherwise the agent ends
 		status int
 		says   string
 	}{

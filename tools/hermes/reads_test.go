@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What an agent may read without a question is below the working folder, as far
-// as anybody can tell.
+// An agent may read without a question only files that are certainly below the
+// working folder.
 func TestReadsAreAllowedOnlyInsideTheFolder(t *testing.T) {
 	t.Parallel()
 	calls := []struct{ call, want string }{

@@ -110,9 +110,8 @@ func TestAKilledRecorderLeavesAReadableRecording(t *testing.T) {
 	}
 }
 
-// A client that does not know of the recorder works, and what it recorded can be
-// played in place of the agent, for either side.
-// The demo agent writes a file in the folder of its session.
+// A client works without knowing about the recorder, and either side of the
+// recording can be played. The demo agent writes a file in the folder of its session.
 func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string]func(here, there, agent string) []string{

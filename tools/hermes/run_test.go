@@ -247,7 +247,7 @@ func TestRunWithTheTypeScriptSDK(t *testing.T) {
 	if text := readFile(t, path); text != "some text\n" {
 		t.Errorf("%q", text)
 	}
-	// What was recorded, played as the client, finds the same agent again.
+	// The recording, played as the client, works with the same agent.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func init() {
 func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		agent, flags, want string // what the agent was told, or the error
+		agent, flags, want string // the settings that the agent got, or the error
 		status             int
 	}{
 		{"offers models as option", "", "", 0},

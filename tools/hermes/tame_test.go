@@ -133,7 +133,7 @@ func onPTY(t *testing.T, cmd *exec.Cmd) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, _ := io.ReadAll(ours) // ends with an error when nobody has the other end
+	output, _ := io.ReadAll(ours) // ends with an error when the other end is closed
 	cmd.Wait()
 	return bytes.ReplaceAll(output, []byte("\r\n"), []byte("\n"))
 }

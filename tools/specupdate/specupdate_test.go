@@ -115,8 +115,8 @@ func TestProseOfThePublishedPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A member of each form in which the prose says it, by the reading of a
-	// person. What else is found must be what the tree holds.
+	// One member for each wording of the prose, as a person reads it. All others that
+	// are found must be in the tree.
 	known := map[schema.Edition][]string{
 		schema.V1:         {"SessionInfoUpdate.title", "SessionInfoUpdate.updatedAt"},
 		schema.V2:         {"SessionInfoUpdate.title", "ToolCallUpdate.rawInput"},

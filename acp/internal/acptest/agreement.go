@@ -224,7 +224,7 @@ func (j *judge) judge(def string, text []byte) ([]disagreement, error) {
 		return differ, nil
 	}
 	for _, f := range found {
-		// What decoding lets pass must be seen by Check, at the same place.
+		// Check must find what decoding accepts, at the same place.
 		if !slices.ContainsFunc(broken, func(v Violation) bool { return v.Rule == f.Rule && v.Pointer == f.Pointer }) {
 			note(onlyValidator, f.Rule, f.Pointer)
 		}

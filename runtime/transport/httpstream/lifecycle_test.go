@@ -228,7 +228,7 @@ func TestAnAgentThatEndedHasNoNewStreams(t *testing.T) {
 	_, header := ask(t, server.URL, s.Guard.Token, http.MethodPost, nil, hello)
 	<-ended
 	id := header.Get("Acp-Connection-Id")
-	// What was never sent before is refused; what waits is still to be had.
+	// A new stream is refused, but a stream with waiting messages still delivers them.
 	if got, _ := ask(t, server.URL, s.Guard.Token, http.MethodGet, head{"Acp-Connection-Id": id, "Acp-Session-Id": "new"}, ""); got != 404 {
 		t.Errorf("a new stream: %d", got)
 	}

@@ -59,8 +59,8 @@ func BenchmarkUpdates(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
 }
 
-// L6: many connections, of two sessions each, and one client that asks for much
-// and reads nothing, which costs its share of memory and delays no other.
+// L6: many connections of two sessions each, and one client that asks for much and
+// reads nothing. It costs its share of memory and does not delay the others.
 func TestManyConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
@@ -132,8 +132,8 @@ func serveLoad(token string) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// loadServer starts one, and returns its URL and what tells the most memory it
-// had so far, in bytes; 0 where the system does not say.
+// loadServer starts one. It returns the URL, and a function for its peak memory in
+// bytes, 0 where the system does not say.
 func loadServer(t *testing.T, token access.Token) (url string, peak func() int64) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -171,7 +171,7 @@ func raceDetector() bool {
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }
 
-// deaf has an agent say 10 MiB that nobody reads.
+// deaf has an agent send 10 MiB that its client does not read.
 func deaf(t *testing.T, url string, token access.Token) {
 	t.Helper()
 	send := func(method, connection, session, msg string) string {

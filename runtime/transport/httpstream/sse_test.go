@@ -110,7 +110,7 @@ func FuzzEvents(f *testing.F) {
 				t.Fatalf("%q", e)
 			}
 		}
-		// What is written as an event is read as the same message.
+		// A message written as an event is read back as the same message.
 		if msg := bytes.Map(func(r rune) rune { return max(r, ' ') }, b); len(msg) > 0 && len(msg) <= 4096 {
 			got, _, _ := readAll(bytes.NewReader(appendEvent(nil, 1, msg)), 1<<20)
 			if len(got) != 1 || got[0] != string(msg) {

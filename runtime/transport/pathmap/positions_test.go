@@ -49,8 +49,8 @@ var notPaths = map[string]string{
 // have.
 const program = "mcpServers/command"
 
-// walk tells every string of a schema: its position without lists, and whether
-// it is a path or a file URI by what the schema says of it.
+// walk calls tell with every string of a schema: its position without lists, and
+// whether the schema describes it as a path or a file URI.
 func walk(defs map[string]*node, n *node, at []string, below []string, tell func(at string, is shape)) {
 	if ref := strings.TrimPrefix(n.Ref, "#/$defs/"); ref != "" {
 		for _, r := range below {

@@ -66,7 +66,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 func retry(err error) bool {
 	var t interface{ Temporary() bool }
-	return errors.As(err, &t) && t.Temporary() // what net/http does; nothing newer tells EMFILE
+	return errors.As(err, &t) && t.Temporary() // as net/http does; there is no newer way to recognize EMFILE
 }
 
 func (s *Server) serve(ctx context.Context, raw net.Conn, arriving *arrivals) {

@@ -391,7 +391,7 @@ func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 			}
 			defer late.Close()
 			says(t, late, `{"late":1}`)
-			says(t, early, `{"early":1}`) // it is past its first line, so it made room for nobody
+			says(t, early, `{"early":1}`) // it is past its first line, so it was not closed for a newer one
 			silent[0].SetReadDeadline(time.Now().Add(HandshakeTimeout / 2))
 			if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("the oldest silent connection is still open: %v", err)
