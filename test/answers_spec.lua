@@ -155,7 +155,7 @@ describe("answers", function()
     eq({ defaults, chosen(2), sent[2].by }, { 1, "theirs", "respond" })
   end)
 
-  it("of a watcher count, too, when they are first", function()
+  it("of a watcher also count if they are first", function()
     vim.api.nvim_create_autocmd("User", {
       group = vim.api.nvim_create_augroup("watcher", {}),
       pattern = "PermissionRequest",

@@ -133,7 +133,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     eq(child.fn.getbufvar("a.txt", "&modified"), 0)
   end)
 
-  it("cancels with <C-c> and goes on afterwards", function()
+  it("cancels with <C-c> and continues afterwards", function()
     prompt("/slow 1000", "1 2 ")
     child.type_keys("<C-c>")
     wait_for("cancelled", function()

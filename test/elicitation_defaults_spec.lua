@@ -70,7 +70,7 @@ describe("the default of a field", function()
     eq(got.answer, { action = "accept", content = { name = "mine" } })
   end)
 
-  it("does not count when it is no value of the field", function()
+  it("does not count when it is not a value of the field", function()
     for _, property in ipairs({
       { type = "string", default = 3 },
       { type = "string", default = { "a" } },

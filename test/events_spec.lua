@@ -166,7 +166,7 @@ describe("events", function()
     eq(heard, { "once", "mine", "mine" })
   end)
 
-  it("go on after a listener that fails, with one line for the user", function()
+  it("continue after a listener that fails, with one line for the user", function()
     listen("AgentTextMessage", {
       callback = function()
         error("broken\nin two lines")

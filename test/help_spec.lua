@@ -185,7 +185,7 @@ describe("the examples of the help", function()
     local run, refused = 0, false
     for _, example in ipairs(examples()) do
       local where = ("doc/hermes.txt:%d"):format(example.line)
-      -- What is no statement is a plugin's entry for its manager.
+      -- An example that is not a statement is an entry for a plugin manager.
       local code = example.code:find("^{") and "return " .. example.code or example.code
       if example.section == "hermes-compat" and not refused then
         refused = true -- the first one there shows what cannot work
@@ -224,7 +224,7 @@ describe("the examples of the help", function()
     eq({ from, readme:find("`:" .. from .. "`", 1, true) ~= nil }, { from, true })
   end)
 
-  it("work in the README, too", function()
+  it("also work in the README", function()
     local readme = table.concat(vim.fn.readfile(root .. "/README.md"), "\n")
     local use = readme:match("\n## Use\n\n```lua\n(.-)```")
     child.lua([[hermes.on("TurnEnded", function(data) table.insert(turns, data.stopReason) end)]])

@@ -26,7 +26,7 @@ function Screen:wait_for(what, is)
   end
 end
 
---- What is on the screen.
+--- The text on the screen.
 ---@return string
 function Screen:text()
   return table.concat(vim.api.nvim_buf_get_lines(self.buf, 0, -1, false), "\n")
@@ -165,7 +165,7 @@ function _G.Reset(count)
   vim.o.columns, vim.o.cmdheight = 80, 1
   vim.cmd("silent! only! | silent! %bwipeout!")
   vim.o.laststatus, vim.o.statusline = 2, "reset " .. count .. "."
-  -- What is not about time need not take any.
+  -- Specs that are not about time need not wait.
   local new, questions = pcall(require, "hermes.questions")
   local guard = new and require("hermes.dialog") or require("hermes.permission")
   guard.too_soon_ms = 0

@@ -178,8 +178,8 @@ func build(t *testing.T) string {
 	return bin
 }
 
-// realTempDir has no symbolic link on the way, so that agents and Neovim name
-// its files alike.
+// realTempDir has no symbolic link in its path, so that agents and Neovim use the
+// same names for its files.
 func realTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

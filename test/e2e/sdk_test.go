@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A client on the official TypeScript SDK gets on with an agent of ours.
+// A client on the official TypeScript SDK works with an agent of ours.
 func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 	t.Parallel()
 	env := environment{npm: os.Getenv("HERMES_AGENTS")}

@@ -37,7 +37,7 @@ type editor struct {
 
 	mu      sync.Mutex
 	sent    map[string]int // keys that the user pressed
-	screens []string       // what no screen may get
+	screens []string       // drawn text that no screen may get
 }
 
 // patience is how long a test waits on a busy machine for what must come.
@@ -197,9 +197,9 @@ func answer(name, prompt string, dismiss bool) string {
 	return "1<CR>"
 }
 
-// scene lets the agent play one and answers its questions until the end; it
-// returns their number. The user may have to leave a mode to see them, and
-// comes back to it.
+// scene lets the agent play a scene and answers its questions until the end. It
+// returns their number. The user may have to leave a mode to see them, and returns
+// to it afterwards.
 func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) {
 	e.t.Helper()
 	before, mode := e.snapshot(), e.mode().Mode
@@ -369,7 +369,7 @@ func TestTheTestSeesControlCharactersOnTheScreen(t *testing.T) {
 	}
 }
 
-// The names that agents give are offered to the user on the command line.
+// Names that agents choose are offered to the user on the command line.
 func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 	t.Parallel()
 	hermes := build(t)
@@ -419,7 +419,7 @@ func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 	}
 }
 
-// unheard are the slots that do not get to Neovim, with the reason.
+// unheard lists the slots that do not get to Neovim, with the reason.
 var unheard = map[slot]string{
 	"CreateTerminalRequest.sessionId":      theSession,
 	"ElicitationSessionScope.sessionId":    theSession,
@@ -438,8 +438,8 @@ var unheard = map[slot]string{
 
 const theSession = "it is the id that the agent gave the session, which is a vector"
 
-// A text that a new schema adds is part of every test here at once; this one
-// says when it does not get as far as Neovim.
+// A text that a new schema adds is at once part of every test here. This test fails
+// if it does not get to Neovim.
 func TestEveryTextOfAnAgentGetsToNeovim(t *testing.T) {
 	t.Parallel()
 	all, err := protocol()

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// slot is a string that the agent is free to choose, named by where it stands:
-// the definition and the members below it.
+// slot is a string that the agent is free to choose, named by its place: the
+// definition and the members below it.
 type slot string
 
 // mapping is an object whose member names may also be slots.
@@ -25,8 +25,8 @@ type message struct {
 	body   any
 }
 
-// traffic is everything an agent can send, as the schema has it: a message for
-// each variant of each union.
+// traffic is everything that an agent can send according to the schema: a message
+// for each variant of each union.
 type traffic struct {
 	notifications, requests, results []message
 }
@@ -68,14 +68,15 @@ type shapes struct {
 }
 
 // of lists values of node in which every optional member is present and every
-// alternative occurs, of an enum one. It is empty where a definition would contain itself.
+// alternative occurs; of an enum only one value. It is empty where a definition
+// would contain itself.
 func (s shapes) of(node *schema.Node, at string) []any {
 	if ref := node.Ref(); ref != "" {
 		if slices.Contains(s.inside, ref) {
 			return nil
 		}
 		target := s.doc.Def(ref)
-		if isObject(target) { // the members of others are named by where they stand
+		if isObject(target) { // the members of others are named by their place
 			at = ref
 		}
 		return shapes{s.doc, append(slices.Clone(s.inside), ref)}.of(target, at)
@@ -94,7 +95,7 @@ func (s shapes) of(node *schema.Node, at string) []any {
 		var all []any
 		constants := 0
 		for _, branch := range node.Branches() {
-			if branch.Has("const") { // one word of an enum is like the other
+			if branch.Has("const") { // one word of an enum is enough
 				if constants++; constants > 1 {
 					continue
 				}

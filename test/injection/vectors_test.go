@@ -83,14 +83,14 @@ var vectors = []string{
 	"x vim: set textwidth=7 titlestring=MARK :",
 	" vim:fdm=expr:fde=system('touch\\ MARK'):tw=7",
 	"/* ex: set textwidth=7: */",
-	// What a terminal obeys.
+	// Sequences that a terminal obeys.
 	"\x1b]52;c;TUFSSw==\x07",
 	"\x1b]0;MARK\x07\x1b[?1049l",
 	"\u009d52;c;TUFSSw==\u009c",
 	"\x1bPtmux;\x1b\x1b]0;MARK\x07\x1b\\",
 	"\x1b[201~:let g:marked=1\r",
 	"\u0085\u008d\u009b31m",
-	// What hides or reorders.
+	// Characters that hide or reorder text.
 	"\u202e1=dekram:g tel:\u202c\u2066x\u2069",
 	"\u200b\u200c\u200d\ufeff\u00ad\u2060:let g:marked=1",
 	"x\u2028:let g:marked=1\u2029:let g:marked=1",

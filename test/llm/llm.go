@@ -9,7 +9,7 @@
 //	CALL tool {json}  call one of the agent's tools, then continue in the next turn
 //	SLOW n            stream n lines, 100 ms apart
 //
-// The answer depends on the request alone, so one server can serve any number
+// The answer depends only on the request, so one server can serve any number
 // of agents and sessions.
 package llm
 
@@ -75,9 +75,9 @@ func canonical(tool string, input json.RawMessage) string {
 }
 
 // turn returns what to stream now: the steps up to the first call that the
-// conversation does not hold yet. Agents reorder results and reminders, so
-// calls are recognised by what they are, not by where they stand; a script
-// that wants one call twice varies its input.
+// conversation does not hold yet. Agents reorder results and reminders, so calls
+// are recognised by content, not by position. A script that wants a call twice has
+// to vary its input.
 func turn(conversation []event, tools int) []step {
 	if tools == 0 { // a title or a summary, not the conversation
 		return []step{{"SAY", "Scripted session"}}
