@@ -31,7 +31,7 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
-soak: ## Let hostile agents, faults and load loose for longer (SOAK=10m: that long each)
+soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: ten minutes each)
 	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
 	go test -race -count 1 -timeout 0 -v ./internal/hostile && \
 	go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \

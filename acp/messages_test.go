@@ -256,7 +256,7 @@ func TestCheckFindsWhatDecodingAccepts(t *testing.T) {
 	}
 	notice := NewNotice("info", "")
 	if found := Check(notice); len(found) != 1 || found[0].Rule != "minLength" {
-		t.Errorf("an empty title is no violation: %v", found)
+		t.Errorf("an empty title is not a violation: %v", found)
 	}
 }
 

@@ -21,10 +21,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// Live is how a client in a process of its own does with an agent that only
-// writes ready-made lines. Floors: split only counts the lines; echo answers
-// each line with itself over the same transport, in one goroutine; loop decodes
-// and answers the question there with the same bindings, without an engine.
+// Live is the performance of a client in its own process, with an agent that only
+// writes ready-made lines. There are three lower bounds: split only counts the
+// lines; echo answers each line with itself over the same transport, in one
+// goroutine; loop decodes and answers the question there with the same bindings,
+// without an engine.
 type Live struct {
 	Who       string
 	PerSecond float64       // updates
@@ -42,8 +43,8 @@ const (
 	LargeMessage = 64 << 20
 )
 
-// window is how many updates a client may have waiting that does not survive
-// more: coder's ends the connection at 1,024.
+// window is how many updates may wait for a client that does not survive more:
+// coder's client ends the connection at 1,024.
 const window = 512
 
 const roleEnv = "HERMES_BENCH_ROLE"
@@ -186,7 +187,7 @@ func (c *child) end() (cpu time.Duration, peak int64, err error) {
 	return time.Duration(ns), resident, errors.Join(err1, err2)
 }
 
-// MeasureLive measures everybody, in turns: the best of three.
+// MeasureLive measures all clients in turns and keeps the best of three.
 func MeasureLive() ([]Live, error) {
 	whos := []struct{ name, updates, ask string }{
 		{"hermes", "free", "ask"}, {"hermes in windows", "window", ""}, {"coder", "window", "ask"},
@@ -229,8 +230,8 @@ func MeasureLive() ([]Live, error) {
 	return out, errors.Join(err1, err2)
 }
 
-// peak is the most memory that this process has had resident, in bytes. What
-// getrusage knows includes the process that started it, up to the exec.
+// peak is the peak of this process's resident memory, in bytes. The value of
+// getrusage would include the process that started it, up to the exec.
 func peak(rusage int64) int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Result is what an operation costs, for one message.
+// Result is the cost of an operation for one message.
 type Result struct {
 	Op
 	Nanoseconds float64

@@ -15,8 +15,8 @@ type Message struct {
 	JSON []byte
 }
 
-// Messages makes the mix: what agents send most, in the proportions of one
-// each. The text is generated, and the same in every run.
+// Messages makes the mix: one of each message that agents send most. The text is
+// generated, and the same in every run.
 func Messages() []Message {
 	return []Message{
 		{"chunk", update(
@@ -129,7 +129,7 @@ func update(members ...any) []byte {
 }
 
 // pairs is a JSON object that keeps the order of its members: names and values
-// take turns.
+// alternate.
 type pairs []any
 
 func object(members ...any) pairs { return members }

@@ -4,6 +4,6 @@ package bench
 
 import "os/exec"
 
-// onOneProcessor runs cmd as it is: only Linux lets a process be held to a
-// processor that simply.
+// onOneProcessor runs cmd as it is, because only Linux has a simple way to bind a
+// process to a processor.
 func onOneProcessor(cmd *exec.Cmd) error { return cmd.Run() }

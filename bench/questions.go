@@ -13,10 +13,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// questions measures the permission questions of a client, asked by a process
-// of its own. That one and the client share a processor when pinned is set:
-// otherwise the time is mostly what a processor takes to wake up, which differs
-// from turn to turn.
+// questions measures the permission questions of a client, asked by another
+// process. If pinned is set, both processes share a processor. Otherwise the time
+// is mostly that of a processor to wake up, which differs from turn to turn.
 func questions(who string, pinned bool) (p50, p99 time.Duration, err error) {
 	cmd, err := role("asker", who)
 	if err != nil {
@@ -73,8 +72,8 @@ func askAll(who string) (p50, p99 time.Duration, err error) {
 	return times[len(times)/2], times[len(times)*99/100], err
 }
 
-// loop is a client that does nothing but answer permission questions: what is
-// left when the engine is taken away.
+// loop is a client that only answers permission questions: what is left without
+// the engine.
 func loop() {
 	t := transport.Stdio()
 	var line, answer []byte

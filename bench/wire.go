@@ -14,9 +14,9 @@ import (
 
 // Op is one thing to measure.
 type Op struct {
-	Group    string // what is done: Decode, Encode
-	Case     string // to what: a message, or mix for all of them
-	Who      string // by whom: hermes, a peer, or a floor
+	Group    string // the operation: Decode, Encode
+	Case     string // the message, or mix for all of them
+	Who      string // the program: hermes, a peer, or a lower bound
 	Messages int    // that one Run handles
 	Bytes    int    // of JSON that one Run handles
 	Run      func() error
@@ -26,8 +26,8 @@ type Op struct {
 func (o Op) Name() string { return o.Group + "/" + o.Case + "/" + o.Who }
 
 // Wire returns the operations between the text of messages and Go values.
-// Floors do less than any decoder can: json.Valid of the standard library only
-// checks the grammar, split only finds the end of the line.
+// The lower bounds do less than any decoder can: json.Valid of the standard
+// library only checks the grammar, split only finds the end of the line.
 func Wire() ([]Op, error) {
 	var ops []Op
 	add := func(group, who string, run func(Message) (func() error, error)) error {

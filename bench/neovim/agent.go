@@ -36,8 +36,8 @@ type request struct {
 	}
 }
 
-// serve answers requests until in ends. It writes lines that it has built
-// before, as fast as the client takes them: the agent is never what is slow.
+// serve answers requests until in ends. It writes prepared lines as fast as the
+// client takes them, so the agent is never the bottleneck.
 func serve(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	for {

@@ -31,7 +31,7 @@ type Case struct {
 	Script  string // for the agent, or "load"
 }
 
-// Cases are what is measured.
+// Cases are the measured cases.
 var Cases = []Case{
 	{"20,000 updates of 200 B", 20_000, "flood 20000 200"},
 	{"500 updates of 20 KiB", 500, "flood 500 20480"},
@@ -49,7 +49,7 @@ const (
 
 func loaded() int { return strings.Count(string(history(historyBytes)), "agent_message_chunk") }
 
-// Clients are who is measured.
+// Clients are the measured clients.
 var Clients = []string{"hermes", "plain"}
 
 // Result is what a client did in one run. Times are in milliseconds.

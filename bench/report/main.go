@@ -20,7 +20,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("report: ")
 	out := flag.String("o", "", "write the page to this file")
-	rounds := flag.Int("rounds", 60, "turns that everybody gets")
+	rounds := flag.Int("rounds", 60, "turns of each operation")
 	slice := flag.Duration("slice", 10*time.Millisecond, "length of a turn")
 	nvim := flag.String("nvim", "", "Neovim to measure in; none: that table is left out")
 	flag.Parse()

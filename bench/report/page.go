@@ -12,12 +12,12 @@ import (
 	"github.com/hermes-nvim/hermes/bench"
 )
 
-// titles names who is measured, in the words of the page.
+// titles has the names of the measured programs on the page.
 var titles = map[string]string{
 	"hermes": "Hermes", "coder": "coder/acp-go-sdk", "jsonvalid": "`json.Valid`", "split": "line splitting",
 }
 
-// page is what the results page is made from.
+// page holds the results to write to the page.
 type page struct {
 	results []bench.Result
 	live    []bench.Live
@@ -82,7 +82,7 @@ func (p *page) group(name string) {
 	p.printf("\n")
 }
 
-// connections writes the table of the clients that were let loose.
+// connections writes the table of the clients.
 func (p *page) connections() {
 	p.printf("## Connections\n\nA client runs in a process of its own, fed by a program that only writes ready-made lines: %d updates as fast as it takes them, then %d permission questions, one at a time. coder's client ends the connection when 1,024 updates wait, so it is fed in windows; Hermes is measured both ways. Counting and echoing lines are the lower bounds. For the question, the lower bound is a loop in one goroutine that decodes and answers it with the same bindings: everything except the engine. Questions are asked with both ends on one processor, where that can be arranged, and on all processors, where the time depends on how long a sleeping processor takes to wake. Each row is the best of three turns; CPU is that of the client.\n\n", bench.Updates, bench.Questions)
 	p.printf("| | updates/s | CPU | question, median | p99 | median on all processors |\n|---|--:|--:|--:|--:|--:|\n")
@@ -118,7 +118,7 @@ func (p *page) footprint() {
 	p.printf("\n")
 }
 
-// goals writes what was aimed at, and counts what was missed.
+// goals writes the goals and counts the missed ones.
 func (p *page) goals() {
 	p.printf("## Goals\n\n| goal | result | |\n|---|--:|---|\n")
 	goal := func(text, result string, met bool) {

@@ -1,5 +1,5 @@
-// Command check judges the messages of recordings by the JSON schemas of the
-// protocol: check session.jsonl. The exit status is 1 when one is wrong.
+// Command check checks the messages of recordings against the JSON schemas of the
+// protocol: check session.jsonl. The exit status is 1 if one is wrong.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 
 // check prints what is wrong with a recording, and counts it.
 func check(rec *trace.Recording) (wrong int) {
-	type call struct { // a request, by who gets the answer
+	type call struct { // a request, by the side that gets the answer
 		by validate.Side
 		id string
 	}
@@ -50,7 +50,7 @@ func check(rec *trace.Recording) (wrong int) {
 			ID     json.RawMessage
 			Method string
 		}
-		_ = json.Unmarshal(r.Bytes, &m) // what it cannot read is a finding below
+		_ = json.Unmarshal(r.Bytes, &m) // unreadable text is a finding below
 		about, answers := m.Method, ""
 		if m.Method == "" {
 			answers = methods[call{to, string(m.ID)}]

@@ -24,7 +24,7 @@ func TestUnknownShapesStop(t *testing.T) {
 		{"wrong discriminator", `"A":{"oneOf":[{"type":"object","properties":{"t":{"const":"x"}}}],"discriminator":{"propertyName":"u"}}`, `discriminator is "u" but the constants are in "t"`},
 		{"open branch that takes known tags", `"A":{"anyOf":[{"type":"object","properties":{"t":{"const":"x"}}},{"title":"other","type":"object","properties":{"t":{"type":"string"}}}]}`, "an open branch that does not exclude the known tags"},
 		{"nothing selects", `"A":{"anyOf":[{"title":"B","allOf":[{"$ref":"#/$defs/B"}]},{"title":"C","allOf":[{"$ref":"#/$defs/C"}]}]},"B":{"type":"object"},"C":{"type":"object"}`, `variant "B" requires no member that could select it`},
-		{"limit that is no integer", `"A":{"type":"object","properties":{"b":{"type":"integer","minimum":0.5}}}`, "minimum is 0.5, which is not an integer"},
+		{"limit that is not an integer", `"A":{"type":"object","properties":{"b":{"type":"integer","minimum":0.5}}}`, "minimum is 0.5, which is not an integer"},
 		{"member declared twice", `"A":{"oneOf":[{"type":"object","properties":{"t":{"const":"x"}},"required":["t"],"allOf":[{"$ref":"#/$defs/B"}]}]},"B":{"type":"object","properties":{"t":{"type":"string"}}}`, `#/$defs/A/oneOf/0: the member "t" is declared by the union and by the variant`},
 		{"method in no envelope", `"ARequest":{"type":"object","x-method":"a","x-side":"agent"}`, `has x-method "a" but is in no envelope`},
 		{"request without response", `"ARequest":{"type":"object","x-method":"a","x-side":"agent"},` + envelope("ClientRequest", "ARequest"), `request "ARequest" and response "" do not make a pair`},

@@ -58,7 +58,7 @@ func TestKeysOfTheSameIDAreTheSame(t *testing.T) {
 		t.Fatal(a.Key(), b.Key())
 	}
 	if (&Envelope{ID: raw(`null`)}).Key() != "" {
-		t.Fatal("null is no key")
+		t.Fatal("null counts as a key")
 	}
 }
 

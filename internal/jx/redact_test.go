@@ -14,7 +14,7 @@ func TestPrintHidesSecretsAndCutsLongText(t *testing.T) {
 	case strings.Contains(got, "hunter2"):
 		t.Errorf("a secret is printed: %.300s", got)
 	case !strings.Contains(got, `"value":"shown"`):
-		t.Errorf("a member that is no secret is hidden: %.300s", got)
+		t.Errorf("a member that is not a secret is hidden: %.300s", got)
 	case !strings.Contains(got, "... (2000 bytes)"):
 		t.Errorf("a long string is not cut: %.300s", got)
 	case len(got) > 2*maxPrint:

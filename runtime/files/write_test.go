@@ -83,7 +83,7 @@ func TestWriteFollowsALinkAndKeepsIt(t *testing.T) {
 			t.Errorf("%s: target holds %q", link, got)
 		}
 		if info, _ := os.Lstat(base + "/ws/" + link); info.Mode()&fs.ModeSymlink == 0 {
-			t.Errorf("%s is no link any more", link)
+			t.Errorf("%s is no longer a link", link)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestToolCallsOfVersion2ArePatched(t *testing.T) {
 		t.Errorf("%+v", c.Content[1])
 	}
 	if _, ok := Diff(c.Content[0]); ok {
-		t.Error("text is no diff")
+		t.Error("text counts as a diff")
 	}
 	if term, ok := c.Content[2].(*acp.Terminal); !ok || term.TerminalID != "t" {
 		t.Errorf("%+v", c.Content[2])

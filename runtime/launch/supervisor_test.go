@@ -90,7 +90,7 @@ func TestACrashLoopEndsAfterFourRestartsInThreeMinutes(t *testing.T) {
 		t.Error(text)
 	}
 	if fmt.Sprint(told) != "[1 2 3 4]" {
-		t.Errorf("told of the restarts %v", told)
+		t.Errorf("notified of the restarts %v", told)
 	}
 	for i, d := range c.pauses {
 		least := 500 * time.Millisecond << i
@@ -230,7 +230,7 @@ func TestAPauseEndsWithItsContextAndDoesNotCountAsARestart(t *testing.T) {
 					t.Error(err)
 				}
 			case <-time.After(soon):
-				t.Fatal("the pause goes on")
+				t.Fatal("the pause did not end")
 			}
 		}
 	}

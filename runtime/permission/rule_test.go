@@ -140,7 +140,7 @@ func TestDecisions(t *testing.T) {
 		"command with a tail":             {call(execute, `{"command":"git status; rm -rf /"}`), []Rule{with(allow, "", "", "git", "status")}, Ask},
 		"command with substitution":       {call(execute, `{"command":"git status $(rm x)"}`), []Rule{with(allow, "", "", "git", "status")}, Ask},
 		"command in a shell":              {call(execute, `{"command":["bash","-c","git status; rm x"]}`), []Rule{with(allow, "", "", "bash")}, Ask},
-		"title is no command":             {&acp.ToolCallUpdate{Kind: acp.Some(execute), Title: acp.Some("git status")}, []Rule{with(allow, "", "", "git", "status")}, Ask},
+		"a title is not a command":        {&acp.ToolCallUpdate{Kind: acp.Some(execute), Title: acp.Some("git status")}, []Rule{with(allow, "", "", "git", "status")}, Ask},
 		"denied command":                  {call(execute, `{"command":"rm -rf /"}`), []Rule{allow, with(deny, "", "", "rm")}, Denied},
 		"denied command in the middle":    {call(execute, `{"command":"true && sudo rm -rf /"}`), []Rule{allow, with(deny, "", "", "rm")}, Denied},
 		"denied command in a shell":       {call(execute, `{"command":["sh","-c","rm -rf /"]}`), []Rule{allow, with(deny, "", "", "rm")}, Denied},

@@ -149,7 +149,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			select {
 			case <-c.Done():
 			case <-time.After(soon):
-				t.Error("the client is not told")
+				t.Error("the client is not notified")
 			}
 			c.Close()
 		})

@@ -176,7 +176,7 @@ func TestAPlayFollowsTheRecording(t *testing.T) {
 			steps:  []step{{send: `{"id":1,"method":"session/new","params":{"cwd":"/w"}}`}, {want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"r:1: expected the request initialize, but the client sent the request session/new"}}`}},
 			err:    "r:1: expected the request initialize, but the client sent the request session/new",
 		},
-		"a client that hangs up early is told what was due": {
+		"a client that disconnects early gets an error with the expected message": {
 			record: []string{initReq, initOK, newReq},
 			steps:  []step{{send: `{"id":1,"method":"initialize"}`}, {want: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`}},
 			err:    "r:3: expected the request session/new, but the client is gone: EOF",

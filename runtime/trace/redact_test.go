@@ -111,7 +111,7 @@ func TestSecretsAreHiddenWhereverTheyAre(t *testing.T) {
 			t.Errorf("%s: %s", c.place, got)
 		}
 		if json.Valid([]byte(in)) && !json.Valid(got) {
-			t.Errorf("%s: no JSON any more: %s", c.place, got)
+			t.Errorf("%s: no longer JSON: %s", c.place, got)
 		}
 		if again, changed := Redact(got); changed && string(again) != string(got) {
 			t.Errorf("%s: not stable: %s", c.place, again)

@@ -61,7 +61,7 @@ for _, access in ipairs({ vim.NIL, true, "ask" }) do
   end
   local text = run(config.launch)
   assert(not marked(), "it ran with " .. tostring(access))
-  assert(text:find("could not be asked", 1, true), "the agent is not told why: " .. text)
+  assert(text:find("could not be asked", 1, true), "the agent does not learn why: " .. text)
 end
 assert(denials == 3, denials .. " questions")
 run(vim.tbl_extend("force", config.launch, { terminal_access = true }))

@@ -147,7 +147,7 @@ func TestTheTurnIsCancelledWhenItsTimeIsUp(t *testing.T) {
 		t.Errorf("%d\n%s\n%s", status, out, errs)
 	}
 	if text := readFile(t, filepath.Join(dir, "r.jsonl")); !strings.Contains(text, "session/cancel") {
-		t.Error("the agent was not told")
+		t.Error("the agent was not notified")
 	}
 }
 

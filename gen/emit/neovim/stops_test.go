@@ -52,15 +52,15 @@ func TestGenerationStops(t *testing.T) {
 			func(r *EventRows) { delete(r.Updates["agent_thought_chunk"].Rows, "*") },
 			`updates/agent_thought_chunk/rows: no row for content.type "*"`,
 		},
-		"a row for an update that is no more": {
+		"a row for an update that is gone": {
 			func(r *EventRows) { r.Updates["dance"] = &EventRow{Name: "AgentDance", When: "It dances."} },
 			`updates: row "dance" is not used`,
 		},
-		"a row for a method that is no more": {
+		"a row for a method that is gone": {
 			func(r *EventRows) { r.Replies["session/fly"] = &EventRow{Name: "SessionFlown", When: "It flew."} },
 			`replies: row "session/fly" is not used`,
 		},
-		"a row for a type of chunk that is no more": {
+		"a row for a type of chunk that is gone": {
 			func(r *EventRows) { r.Updates["agent_message_chunk"].Rows["smell"] = &EventRow{Name: "AgentSmell"} },
 			`updates/agent_message_chunk/rows: row "smell" is not used`,
 		},
@@ -80,7 +80,7 @@ func TestGenerationStops(t *testing.T) {
 			func(r *EventRows) { r.Updates["plan"].Name = "" },
 			`updates/plan: the row has no name`,
 		},
-		"a name that is no name": {
+		"a name that is not valid": {
 			func(r *EventRows) { r.Updates["plan"].Name = "agent-plan" },
 			`updates/plan: event name "agent-plan"`,
 		},

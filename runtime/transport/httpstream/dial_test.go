@@ -302,7 +302,7 @@ func TestAnAbandonedInitializeEndsTheAgent(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(soon):
-		t.Error("the agent is not told")
+		t.Error("the agent is not notified")
 	}
 }
 

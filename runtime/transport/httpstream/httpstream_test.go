@@ -272,7 +272,7 @@ func TestASlowClientDelaysOnlyItsAgent(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(soon):
-		t.Fatal("the agent is not told")
+		t.Fatal("the agent is not notified")
 	}
 	if n := written.Load(); n > 200_000 {
 		t.Errorf("%d bytes were taken for a client that does not read", n)

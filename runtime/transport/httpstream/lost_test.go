@@ -205,7 +205,7 @@ func TestAnEventThatIsNotAMessageIsSkipped(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	if n := c.Stats(); n.Count(rpc.FaultParse)+n.Count(rpc.FaultNoise) != 2 {
-		t.Errorf("%+v, want the two that are no messages", n)
+		t.Errorf("%+v, want the two that are not messages", n)
 	}
 }
 
