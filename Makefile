@@ -42,6 +42,11 @@ soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: 
 build: ## Build bin/hermes, the program Neovim starts
 	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
 
+.PHONY: release
+release: ## Build the archives of VERSION=v1.2.3 and pin them in release.json
+	@[ "$(origin VERSION)" = "command line" ] || { echo "usage: make release VERSION=v1.2.3" >&2; exit 2; }
+	@go run ./tools/release "$(VERSION)"
+
 .PHONY: generate
 generate: ## Regenerate everything that comes from the schemas
 	go generate ./...
@@ -75,4 +80,4 @@ fuzz: ## Run every fuzz target with 100,000 inputs
 
 .PHONY: clean
 clean: ## Remove what was built and installed here
-	rm -rf bin .cache
+	rm -rf bin dist .cache
