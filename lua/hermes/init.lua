@@ -554,6 +554,14 @@ end
 ---------------------------------------------------------------------------
 -- The rest.
 
+---Run a workflow as straight code: a function in which `hermes.await` waits for what it starts.
+---@param fn fun(): any
+---@param on_done? fun(err: hermes.Error?, ...: any) gets what `fn` returned or raised
+---@return hermes.Task
+function M.async(fn, on_done)
+  return require("hermes.async").run(fn, on_done)
+end
+
 ---What is known about all agents and sessions, or about one session. A copy.
 ---@param session_id? string
 ---@return table?
@@ -606,6 +614,9 @@ end
 
 ---Loaded when they are first used.
 local parts = {
+  await = function()
+    return require("hermes.async").await
+  end,
   context = function()
     return require("hermes.context")
   end,
