@@ -366,12 +366,17 @@ describe("buffer", function()
     for name, case in pairs({
       ["latin1"] = {
         "caf\233\n",
-        "caf\195\169 \226\134\146 \230\151\165\n",
+        "caf\195\169\n\226\134\146 \230\151\165\n",
         "latin1",
-        "→ (U+2192)",
+        "→ (U+2192), in line 2",
       },
-      ["cp1251"] = { "\232\n", "\208\184 \195\169\n", "cp1251", "é (U+00E9)" },
-      ["euc-jp"] = { "\198\252\n", "\230\151\165 \240\159\152\128\n", "euc-jp", "😀 (U+1F600)" },
+      ["cp1251"] = { "\232\n", "\208\184 \195\169\n", "cp1251", "é (U+00E9), in line 1" },
+      ["euc-jp"] = {
+        "\198\252\n",
+        "\230\151\165 \240\159\152\128\n",
+        "euc-jp",
+        "😀 (U+1F600), in line 1",
+      },
     }) do
       it("refuses text that the encoding of the file cannot hold: " .. name, function()
         vim.o.fileencodings = case[3]
@@ -514,6 +519,39 @@ describe("buffer", function()
       vim.cmd("silent file " .. vim.fn.fnameescape(other))
       eq(write(other, "c\n"), "changed on disk while the buffer has unsaved edits")
       eq(disk(other), "b\n")
+    end)
+
+    it("tells what the file holds in the end, and shows it", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWritePost", {
+        buffer = buf,
+        callback = function()
+          on_disk("a.txt", disk(path):upper()) -- a formatter
+        end,
+      })
+      local text
+      buffer.write(path, "b\n", nil, function(problem, now)
+        eq(problem, nil)
+        text = now
+      end)
+      vim.wait(3000, function()
+        return text ~= nil
+      end, 2)
+      eq({ text, disk(path), lines(buf), vim.bo[buf].modified }, { "B\n", "B\n", { "B" }, false })
+      eq(buffer.read(path), "B\n")
+      eq(write(path, "c\n"), "written")
+      eq(lines(buf), { "C" })
+    end)
+
+    it("separates the name of a file with several names, as the host does", function()
+      local path, buf = open("a.txt", "a\n")
+      local other = dir .. "/other.txt"
+      eq(vim.uv.fs_link(path, other), true)
+      eq(write(path, "b\n"), "written")
+      eq({ disk(path), disk(other), lines(buf) }, { "b\n", "a\n", { "b" } })
+      eq(vim.uv.fs_stat(path).nlink, 1)
+      eq(write(path, "c\n"), "written")
+      eq(disk(path), "c\n")
     end)
 
     it("makes the changes of a formatter part of the same undo step", function()

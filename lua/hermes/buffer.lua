@@ -259,7 +259,10 @@ local function with_options(buf, fn)
   local here = { fixendofline = false }
   local everywhere = { confirm = false, writebackup = true, backupskip = "" }
   local copies, size
-  if is_written_in_place(name) then
+  local stat = vim.uv.fs_lstat(name)
+  if stat and stat.type == "file" and stat.nlink > 1 then
+    here.backupcopy = "no" -- the other names keep their text, as when the host writes
+  elseif is_written_in_place(name) then
     copies, size = vim.fn.tempname(), (vim.uv.fs_stat(name) or { size = 0 }).size
     vim.fn.mkdir(copies, "", 448) -- 0700
     here.backupcopy = "yes"
@@ -360,6 +363,26 @@ end
 -- and a buffer that is unmodifiable for a moment.
 local passing = { "E565:", "E523:", "E788:", "E11:", "E21:", "E218:" }
 
+--- The text that a write has led to. An autocommand may have changed the file
+--- once more, as formatters do; then the buffer follows.
+---@param buf integer
+---@param opts hermes.buffer.WriteOpts
+---@return string
+local function written(buf, opts)
+  local text = disk.text(buf)
+  if opts.save == false or vim.bo[buf].modified or disk.is_managed(buf) then
+    return text
+  end
+  local bytes = disk.read(vim.api.nvim_buf_get_name(buf))
+  local now = bytes and disk.decode(bytes, vim.bo[buf].fileencoding)
+  if now and now ~= text then
+    disk.note(buf, "another") -- than the text of the buffer
+    pcall(M.update, buf)
+    return now
+  end
+  return text
+end
+
 ---@class hermes.buffer.WriteOpts
 ---@field save? boolean also write the file, default true
 ---@field noautocmd? boolean without BufWrite autocommands, default false
@@ -409,7 +432,7 @@ function M.write(path, content, opts, done)
       vim.api.nvim_buf_call(buf, break_undo)
     end
     if ok then
-      return done(problem, not problem and disk.text(buf) or nil)
+      return done(problem, not problem and written(buf, opts) or nil)
     end
     for _, pattern in ipairs(passing) do
       if tries < M.retries and tostring(problem):find(pattern, 1, true) then

@@ -62,6 +62,7 @@ M.defaults = {
     terminal_access = true, ---@type boolean|"ask"
     request_permissions = true,
     elicitation = true,
+    hard_links = false, -- serve files that have other names, too; a write separates the name
     rules = {}, ---@type hermes.Rule[]
     remember = false, -- keep the rules of scope "always" that permissions.add() makes
   },
@@ -91,6 +92,7 @@ M.defaults = {
     cancel = 0,
     silence = 0,
     answer = 0,
+    host = 0,
   },
   host = {
     ---Command line of the host, instead of the one that Hermes finds.
@@ -115,6 +117,7 @@ local types = {
   ["host.url"] = "url",
   ["log.level"] = "integer",
   ["timeouts.answer"] = "time",
+  ["timeouts.host"] = "time",
   ["timeouts.cancel"] = "time",
   ["timeouts.initialize"] = "time",
   root_markers = "strings",
@@ -450,6 +453,7 @@ function M.for_host()
       terminal_access = current.permissions.terminal_access,
       request_permissions = current.permissions.request_permissions,
       elicitation = current.permissions.elicitation,
+      hard_links = current.permissions.hard_links,
       rules = #current.permissions.rules > 0
           and vim.tbl_map(M.rule_for_host, current.permissions.rules)
         or nil,

@@ -134,7 +134,8 @@ function M.accept(buf, saved)
   return called
 end
 
---- Says which character of a text an encoding cannot hold; it would be lost.
+--- Says which character of a text an encoding cannot hold, and in which line; it
+--- would be lost.
 ---@param text string UTF-8
 ---@param encoding string 'fileencoding'
 ---@return string? problem nil when all of the text can be written
@@ -149,13 +150,18 @@ function M.encoding_problem(text, encoding)
   if survives(text) then
     return nil
   end
-  for char in text:gmatch("[\194-\244][\128-\191]*") do
-    if not survives(char) then
-      return ("the file is %s, which has no %s (U+%04X); nothing was written"):format(
-        encoding,
-        require("hermes.text").line(char),
-        vim.fn.char2nr(char, 1)
-      )
+  local row = 0
+  for line in vim.gsplit(text, "\n", { plain = true }) do
+    row = row + 1
+    for char in (survives(line) and "" or line):gmatch("[\194-\244][\128-\191]*") do
+      if not survives(char) then
+        return ("the file is %s, which has no %s (U+%04X), in line %d; nothing was written"):format(
+          encoding,
+          require("hermes.text").line(char),
+          vim.fn.char2nr(char, 1),
+          row
+        )
+      end
     end
   end
   return ("the text cannot be written in the file's encoding, %s"):format(encoding)

@@ -29,6 +29,7 @@ local last_id = 0
 local ops = {} ---@type table<string, hermes.Op>
 local hello ---@type table? what the host says about itself
 local stopping = false
+local silent ---@type string? what the host that was stopped for its silence is
 
 ---@param prefix string
 ---@return string
@@ -112,7 +113,11 @@ local function on_exit(_, code)
     require("hermes.log").host_path()
   )
   local err = { kind = "host", message = message }
-  if stopping then
+  if silent then
+    message, silent = silent, nil
+    err.message = message
+    require("hermes.log").notify(vim.log.levels.ERROR, message)
+  elseif stopping then
     stopping = false
     message = "the host was stopped"
     err = { kind = "disconnected", message = message }
@@ -126,6 +131,24 @@ local function on_exit(_, code)
   for _, id in ipairs(ids) do
     M.finish(id, err)
   end
+end
+
+local default_patience = 30000 -- ms in which the host says what it is
+
+---Stops a program that is not the host, or hangs, so that calls fail instead of waiting for ever.
+---@param cmd string[]
+---@param started integer channel
+local function expect_hello(cmd, started)
+  local ms = require("hermes.config").get().timeouts.host
+  ms = ms > 0 and ms or default_patience
+  vim.defer_fn(function()
+    if channel == started and not hello then
+      local shown = vim.inspect(cmd, { newline = " ", indent = "" })
+      local text = "the host %s has said nothing for %g seconds; is it the program of this plugin?"
+      silent = text:format(shown, ms / 1000)
+      vim.fn.jobstop(started)
+    end
+  end, ms)
 end
 
 ---@return integer? channel
@@ -159,6 +182,7 @@ local function start()
     return nil, ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
   end
   channel = ch
+  expect_hello(cmd, ch)
   require("hermes.disk") -- from now on notes which version of its file a buffer holds
   M.send("setup", "", require("hermes.config").for_host())
   return channel

@@ -37,6 +37,7 @@ type permissions struct {
 	Terminal    runAccess `json:"terminal_access"`
 	Requests    *bool     `json:"request_permissions"`
 	Elicitation *bool     `json:"elicitation"`
+	HardLinks   bool      `json:"hard_links"` // files with other names, too
 
 	Rules    []permission.Rule `json:"rules"`    // in force while the configuration has them
 	Remember string            `json:"remember"` // file of the rules that are kept; empty: none is

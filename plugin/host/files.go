@@ -54,17 +54,21 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 		old = "" // binary or too large to show, and about to be replaced
 	}
 	q := k.conn.host.queue
-	data := func() *object {
+	data := func(now string) *object {
 		return new(object).str("agent", k.conn.name).str("sessionId", string(p.SessionID)).str("requestId", id).
-			str("path", p.Path).str("old", old).str("new", p.Content)
+			str("path", p.Path).str("old", old).str("new", now)
 	}
-	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data()))); err != nil {
+	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data(p.Content)))); err != nil {
 		return nil, err
 	}
 	if err := ws.WriteApproved(loc, p.Content); err != nil {
 		return nil, fileError(err)
 	}
-	q.push(event(eventFileWritten, data()))
+	now, err := ws.ReadText(p.Path, files.Range{}) // the file keeps its line ends and byte order mark
+	if err != nil {
+		now = p.Content
+	}
+	q.push(event(eventFileWritten, data(now)))
 	return &acp.WriteTextFileResponse{}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 func (c *connection) newServices() *services.Services {
 	return services.New(services.Options{
 		Agent:          c.name,
-		Files:          files.Options{KeepFormat: true},
+		Files:          files.Options{KeepFormat: true, AllowHardLinks: c.host.permissions().HardLinks},
 		PermitFile:     c.permitFile,
 		MissingIsEmpty: c.cmd.Quirks.MissingFile == missingEmpty,
 		ApproveCommand: func(ctx context.Context, id acp.SessionID, cmd *terminal.Command) error {
