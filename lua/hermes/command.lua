@@ -194,6 +194,14 @@ local subcommands = {
     end,
   },
   status = { run = status },
+  chat = {
+    run = function(args)
+      require("hermes.chat").open({ agent = args[1] })
+    end,
+    complete = function(_, before)
+      return #before == 0 and require("hermes.health").agent_names() or {}
+    end,
+  },
   log = {
     run = function()
       local buf = vim.fn.bufadd(require("hermes.log").host_path())

@@ -72,6 +72,23 @@ function M.hunks(old, new)
   return hunks
 end
 
+--- Two texts with more lines or bytes than this, taken together, are not worth
+--- a wait.
+M.quick_lines, M.quick_bytes = 10000, 512 * 1024
+
+--- As unified(), within a frame or two. nil when the texts are too large for
+--- that.
+---@param old string
+---@param new string
+---@return string[]?
+function M.quick(old, new)
+  local _, breaks = (#old + #new <= M.quick_bytes and old .. new or ""):gsub("\n", "")
+  if #old + #new > M.quick_bytes or breaks > M.quick_lines then
+    return nil
+  end
+  return M.unified(old, new)
+end
+
 --- A unified diff without file headers, or nil when the texts are too large.
 ---@param old string
 ---@param new string

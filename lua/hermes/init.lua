@@ -292,7 +292,7 @@ end
 ---@return hermes.acp.SessionModeState?
 function M.modes(session_id)
   text_of(session_id, "modes", "the id of the session")
-  return (M.state(session_id) or {}).modes
+  return M.state(session_id, "modes")
 end
 
 ---The choices of `set_config_option` for the session. A copy; empty when there are none.
@@ -300,7 +300,7 @@ end
 ---@return hermes.acp.SessionConfigOption[]
 function M.config_options(session_id)
   text_of(session_id, "config_options", "the id of the session")
-  return (M.state(session_id) or {}).configOptions or {}
+  return M.state(session_id, "configOptions") or {}
 end
 
 ---@param session_id any
@@ -551,6 +551,48 @@ function M.permissions.list(opts)
   return rules("list", nil, opts)
 end
 
+---What a permission request is about, as lines that are safe to show: the facts that decide come
+---first.
+---@param data table data of PermissionRequest
+---@param width? integer cells of a line, by default 100
+---@return string[] lines
+---@return boolean whole false when they are too long to show all that decides
+function M.permissions.details(data, width)
+  require("hermes.check").need(data, "table", "permissions.details", "the data", 3)
+  return require("hermes.permission").details(data, width)
+end
+
+---------------------------------------------------------------------------
+-- Texts of agents.
+
+---Makes texts of agents safe to show.
+M.text = {}
+
+---One line: control characters, invisible ones and those that reorder the line become visible
+---escapes, and so do line breaks.
+---@param value any
+---@param max? integer bytes, by default 4096
+---@return string
+function M.text.line(value, max)
+  return require("hermes.text").line(value, max)
+end
+
+---The lines of a text, each as `text.line` shows it.
+---@param value any
+---@param max? integer lines; a last line says how many are missing
+---@return string[]
+function M.text.lines(value, max)
+  return require("hermes.text").lines(value, max)
+end
+
+---The difference between two texts as a unified diff, not yet safe to show.
+---@param old string
+---@param new string
+---@return string[]? lines nil when comparing the texts would take too long
+function M.text.diff(old, new)
+  return require("hermes.diff").quick(old, new)
+end
+
 ---------------------------------------------------------------------------
 -- The rest.
 
@@ -562,14 +604,15 @@ function M.async(fn, on_done)
   return require("hermes.async").run(fn, on_done)
 end
 
----What is known about all agents and sessions, or about one session. A copy.
+---What is known about all agents and sessions, or about one session, or one member of that. A copy.
 ---@param session_id? string
----@return table?
-function M.state(session_id)
+---@param member? string
+---@return any
+function M.state(session_id, member)
   if session_id ~= nil then
     text_of(session_id, "state", "the id of the session")
   end
-  return require("hermes.state").get(session_id)
+  return require("hermes.state").get(session_id, member)
 end
 
 ---@param params any

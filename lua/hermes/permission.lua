@@ -235,8 +235,9 @@ end
 ---@param data table data of PermissionRequest
 ---@param width? integer cells of a line, by default 100
 ---@return string[]
+---@return boolean whole false when they are too long to show all that decides
 function M.details(data, width)
-  return (require("hermes.facts").all(facts(data), width or 100))
+  return require("hermes.facts").all(facts(data), width or 100)
 end
 
 --- One line for pickers: the most telling fact, then the title.

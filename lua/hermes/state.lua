@@ -267,12 +267,14 @@ function M.session(session_id, name)
   return a and a.sessions[session_id]
 end
 
----A copy of everything, or of one session.
+---A copy of everything, of one session, or of one member of it.
 ---@param session_id? string
----@return table?
-function M.get(session_id)
+---@param member? string
+---@return any
+function M.get(session_id, member)
   if session_id then
-    return vim.deepcopy(M.session(session_id))
+    local session = M.session(session_id)
+    return vim.deepcopy(session and member and session[member] or not member and session or nil)
   end
   local sessions = {}
   for _, a in pairs(agents) do

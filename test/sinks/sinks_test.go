@@ -282,6 +282,20 @@ var meant = map[string]string{
 	`lua/hermes/dialog.lua: vim.api.nvim_create_autocmd("WinClosed", {`:                                        "the number of a window",
 	`lua/hermes/elicitation.lua: local ok, _, problem = pcall(vim.ui.open, url)`:                               "a web page the user has seen the address of, no shell",
 
+	`lua/hermes/chat/init.lua: vim.ui.select(list, {`:                                                                        "titles are shown, by text.line",
+	`lua/hermes/chat/keys.lua: vim.ui.select(items, {`:                                                                       "choices are shown, by text.line",
+	`lua/hermes/chat/keys.lua: vim.keymap.set(action.modes, ("<Plug>(hermes-chat-%s)"):format(action.name), run, opts)`:      "a name of the chat's own, a function",
+	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, key, run, opts)`:                                                         "the user's key, a function",
+	`lua/hermes/chat/transcript.lua: local ok = pcall(vim.treesitter.start, self.buf, "markdown")`:                           "the number of a buffer",
+	`lua/hermes/chat/transcript.lua: and vim.treesitter.get_parser(self.buf, "markdown")`:                                    "the number of a buffer",
+	`lua/hermes/chat/transcript.lua: vim.treesitter.stop(self.buf)`:                                                          "the number of a buffer",
+	`lua/hermes/chat/transcript.lua: vim.cmd({ cmd = "fold", range = { first + 1, last } })`:                                 "the numbers of lines",
+	`lua/hermes/chat/transcript.lua: vim.cmd({ cmd = "foldopen", range = { first + 1, last } })`:                             "the numbers of lines",
+	`lua/hermes/chat/view.lua: api.nvim_buf_set_name(self.transcript_buf, ("hermes://chat/%d"):format(self.transcript_buf))`: "the number of a buffer",
+	`lua/hermes/chat/view.lua: api.nvim_buf_set_name(self.prompt_buf, ("hermes://prompt/%d"):format(self.transcript_buf))`:   "the number of a buffer",
+	`lua/hermes/complete/init.lua: vim.fn.complete(lead.col + 1, M.words(items))`:                                            "words that hide nothing, inserted when the user picks them",
+	`lua/hermes/complete/files.lua: local ok, started = pcall(vim.system, command, {`:                                        "a constant command, no shell",
+
 	`examples/chat.lua: vim.fn.prompt_setprompt(buf, "❯ ")`:                     "a constant",
 	`examples/chat.lua: vim.fn.prompt_setcallback(buf, send)`:                   "a function",
 	`examples/chat.lua: vim.fn.prompt_setinterrupt(buf, cancel)`:                "a function",
@@ -303,7 +317,7 @@ func sources(t *testing.T) map[string]string {
 		}
 		return string(b)
 	}
-	for _, pattern := range []string{"lua/hermes/*.lua", "plugin/*.lua", "examples/*.lua"} {
+	for _, pattern := range []string{"lua/hermes/*.lua", "lua/hermes/*/*.lua", "plugin/*.lua", "examples/*.lua"} {
 		list, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil || len(list) == 0 {
 			t.Fatal(pattern, err)
@@ -353,6 +367,33 @@ func TestNoTextOfAnAgentIsRun(t *testing.T) {
 		if !used[key] {
 			t.Errorf("nothing is excused by %q (%s)", key, why)
 		}
+	}
+}
+
+// Views are built as users build theirs, and can be left out.
+func TestViewsStandOnThePublicAPI(t *testing.T) {
+	t.Parallel()
+	required := regexp.MustCompile(`(?:require\(?\s*|v:lua\.require)["']([\w.]+)["']`)
+	views := 0
+	for name, text := range sources(t) {
+		view, inside, isView := strings.Cut(strings.TrimPrefix(name, "lua/hermes/"), "/")
+		isView = isView && strings.HasPrefix(name, "lua/hermes/") && strings.HasSuffix(inside, ".lua")
+		if isView {
+			views++
+		}
+		for _, m := range required.FindAllStringSubmatch(text, -1) {
+			of, module, _ := strings.Cut(m[1], ".")
+			module, _, _ = strings.Cut(module, ".")
+			if isView && of == "hermes" && module != "" && module != view && module != "complete" {
+				t.Errorf("%s requires %s, which is not public", name, m[1])
+			}
+			if !isView && strings.HasPrefix(name, "lua/") && module == "chat" && name != "lua/hermes/command.lua" {
+				t.Errorf("%s requires %s, which is a view", name, m[1])
+			}
+		}
+	}
+	if views < 5 {
+		t.Errorf("only %d files of views", views)
 	}
 }
 

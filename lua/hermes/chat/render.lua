@@ -1,0 +1,298 @@
+--- What the transcript shows of each event.
+
+local hermes = require("hermes")
+
+local M = {}
+
+--- The most lines of one text, output or diff.
+M.max_lines = 200
+--- The lines of a diff, and of an output, that are not folded.
+M.open_diff, M.open_output = 20, 3
+
+-- The most bytes of one output, and the most outputs, that are kept.
+local max_output, max_outputs = 32 * 1024, 100
+
+local signs = {
+  pending = { "○", "HermesChatDoing" },
+  in_progress = { "◐", "HermesChatDoing" },
+  completed = { "●", "HermesChatDone" },
+  failed = { "✗", "HermesChatError" },
+}
+local steps = { pending = "○", in_progress = "◐", completed = "●" }
+local edges = { ["+"] = "HermesChatAdded", ["-"] = "HermesChatRemoved" }
+
+---@param list hermes.chat.Line[]
+---@param text any
+---@param group? string
+---@param max? integer lines
+local function add(list, text, group, max)
+  for _, line in ipairs(hermes.text.lines(text, max or M.max_lines)) do
+    list[#list + 1] = { line, group }
+  end
+end
+
+---@param n integer bytes
+---@return string
+local function size(n)
+  return n < 1024 and n .. " B"
+    or n < 1024 ^ 2 and ("%d KB"):format(n / 1024)
+    or ("%.1f MB"):format(n / 1024 ^ 2)
+end
+
+--- A block of content that is not text, in one line.
+---@param content table
+---@return string
+function M.label(content)
+  if content.type == "resource_link" then
+    return ("[%s](%s)"):format(content.title or content.name or "link", content.uri or "")
+  elseif content.type == "resource" then
+    local resource = content.resource or {}
+    return ("[%s, %s]"):format(
+      resource.uri or "text",
+      size(#(resource.text or resource.blob or ""))
+    )
+  elseif content.type == "image" or content.type == "audio" then
+    return ("[%s %s, %s]"):format(
+      content.type,
+      content.mimeType or "",
+      size(#(content.data or "") * 0.75)
+    )
+  end
+  return ("[content of the type %s]"):format(tostring(content.type))
+end
+
+--- What a command printed: colors are left out, and of a line that was
+--- overwritten its last state remains.
+---@param output string
+---@return string
+local function printed(output)
+  output = output:gsub("\27%[[%d;:]*m", ""):gsub("\r+\n", "\n")
+  return (output:gsub("[^\n]*\r([^\n\r])", "%1"))
+end
+
+---@param list hermes.chat.Line[]
+---@param output string
+---@param max integer
+local function add_tail(list, output, max)
+  local cut = #output > max_output
+  local lines = vim.split(printed(output:sub(-max_output)), "\n", { trimempty = true })
+  if cut or #lines > max then
+    list[#list + 1] = { "… the beginning is not shown", "HermesChatNote" }
+  end
+  for i = math.max(1, #lines - max + 1), #lines do
+    list[#list + 1] = { hermes.text.line(lines[i]), "HermesChatOutput" }
+  end
+end
+
+-- A call is shown again each time something of it changes, mostly not the diff.
+local diffs = setmetatable({}, { __mode = "k" }) ---@type table<table, string[]>
+
+---@param list hermes.chat.Line[]
+---@param change table content of the type "diff"
+local function add_diff(list, change)
+  list[#list + 1] = { hermes.text.line(change.path or "a file without a path"), "HermesChatNote" }
+  diffs[change] = diffs[change]
+    or hermes.text.diff(change.oldText or "", change.newText or "")
+    or { "… too large to compare" }
+  local diff = diffs[change]
+  for i = 1, math.min(#diff, M.max_lines) do
+    list[#list + 1] = { hermes.text.line(diff[i]), edges[diff[i]:sub(1, 1)] or "HermesChatOutput" }
+  end
+  if #diff > M.max_lines then
+    list[#list + 1] = { ("… %d more lines"):format(#diff - M.max_lines), "HermesChatNote" }
+  end
+end
+
+---@param call table
+---@return string?
+local function command_of(call)
+  local input = call.rawInput
+  local command = type(input) == "table" and input.command
+  if type(command) == "string" then
+    local args = type(input.args) == "table" and vim.islist(input.args) and input.args or {}
+    return table.concat(vim.list_extend({ command }, vim.tbl_map(tostring, args)), " ")
+  end
+end
+
+--- The lines of a tool call, and which of them belong into a fold.
+---@param call table
+---@param outputs table<string, string> by terminal
+---@return hermes.chat.Line[]
+---@return integer? from the first line of the fold
+local function tool_lines(call, outputs)
+  local title = hermes.text.line(call.title or call.name or call.kind or "tool call", 300)
+  local list = { { title, (signs[call.status] or signs.pending)[2] } }
+  local over = call.status == "completed" or call.status == "failed"
+  local from = 1
+  for _, content in ipairs(call.content or {}) do
+    if content.type == "diff" then
+      local first = #list
+      add_diff(list, content)
+      if first == 1 then
+        from = math.min(#list, first + 1 + M.open_diff) + 1
+      end
+    end
+  end
+  local command = command_of(call)
+  if command and command ~= call.title then
+    add(list, "$ " .. command, "HermesChatOutput", 5)
+  end
+  for _, content in ipairs(call.content or {}) do
+    local inner = content.type == "content" and content.content
+    if inner and inner.type == "text" then
+      add(list, inner.text, "HermesChatOutput", over and M.max_lines or 10)
+    elseif inner then
+      add(list, M.label(inner), "HermesChatOutput")
+    elseif content.type == "terminal" then
+      add_tail(list, outputs[content.terminalId] or "", over and M.max_lines or 10)
+    end
+  end
+  if not call.content and call.rawOutput ~= nil then
+    local output = call.rawOutput
+    add_tail(list, type(output) == "string" and output or vim.json.encode(output), M.max_lines)
+  end
+  return list, over and #list - from > M.open_output and from or nil
+end
+
+---@param chat hermes.chat.Chat
+---@param call table
+local function show_call(chat, call)
+  local from
+  chat.transcript:show("call " .. call.toolCallId, "tool", function()
+    local lines
+    lines, from = tool_lines(call, chat.outputs)
+    return lines
+  end, function(block)
+    local sign = signs[call.status] or signs.pending
+    chat.transcript:sign(block, sign[1], sign[2])
+    if from then
+      chat.transcript:fold(block, from)
+    end
+  end)
+end
+
+---@param kind string
+---@return fun(chat: hermes.chat.Chat, data: table)
+local function text(kind)
+  return function(chat, data)
+    chat.transcript:stream(kind, data.update.content.text)
+  end
+end
+
+---@param kind string
+---@return fun(chat: hermes.chat.Chat, data: table)
+local function label(kind)
+  return function(chat, data)
+    chat.transcript:stream(kind, "\n" .. M.label(data.update.content) .. "\n")
+  end
+end
+
+--- A prompt arrives block by block.
+---@param chat hermes.chat.Chat
+---@param content table
+local function prompt(chat, content)
+  if content.type == "text" then
+    chat.transcript:show(nil, "user", function()
+      local list = {}
+      add(list, content.text, nil, chat.transcript.max_lines)
+      return list
+    end)
+  else
+    chat:note(M.label(content))
+  end
+end
+
+local function client(chat, data)
+  prompt(chat, data.content)
+end
+
+--- Agents may repeat what was just sent; only history is shown.
+local function user(chat, data)
+  if not data.replay then
+    return
+  elseif data.update.content.type == "text" then
+    chat.transcript:stream("user", data.update.content.text)
+  else
+    prompt(chat, data.update.content)
+  end
+end
+
+local stops = {
+  cancelled = "cancelled",
+  max_tokens = "the agent has reached its limit of tokens",
+  max_turn_requests = "the agent has made too many requests in this turn",
+  refusal = "the agent refuses to go on",
+}
+
+---@type table<string, fun(chat: hermes.chat.Chat, data: table)>
+M.on = {
+  AgentTextMessage = text("text"),
+  AgentTextThought = text("thought"),
+  AgentPlan = function(chat, data)
+    chat.transcript:show("plan", "plan", function()
+      local list = {}
+      for _, entry in ipairs(data.update.entries or {}) do
+        list[#list + 1] =
+          { ("%s %s"):format(steps[entry.status] or "○", hermes.text.line(entry.content, 300)) }
+        if #list >= M.max_lines then
+          break
+        end
+      end
+      return list
+    end)
+  end,
+  ToolCallState = function(chat, data)
+    for _, content in ipairs(data.toolCall.content or {}) do
+      if content.type == "terminal" then
+        chat.calls[content.terminalId] = data.toolCall
+      end
+    end
+    show_call(chat, data.toolCall)
+  end,
+  TerminalData = function(chat, data)
+    local id, outputs = data.terminalId, chat.outputs
+    if not outputs[id] then
+      outputs[#outputs + 1] = id
+      if #outputs > max_outputs then
+        local oldest = table.remove(outputs, 1)
+        outputs[oldest], chat.calls[oldest] = nil, nil
+      end
+    end
+    local output = (outputs[id] or "") .. data.chunk
+    outputs[id] = #output > 2 * max_output and output:sub(-max_output) or output
+    if chat.calls[id] then
+      show_call(chat, chat.calls[id])
+    end
+  end,
+  AgentNotice = function(chat, data)
+    chat:note(("%s: %s"):format(data.update.severity or "notice", data.update.title or ""))
+    if data.update.description then
+      chat:note(data.update.description)
+    end
+  end,
+  CompactionUpdate = function(chat, data)
+    local problem = data.update.error and ": " .. data.update.error or ""
+    chat:note(("shortening the history: %s%s"):format(data.update.status or "", problem))
+  end,
+  TurnStarted = function(chat)
+    chat.transcript:forget("plan")
+  end,
+  TurnEnded = function(chat, data)
+    chat.transcript:settle()
+    if data.error then
+      chat:problem(data.error)
+    elseif data.stopReason ~= "end_turn" then
+      chat:note(stops[data.stopReason] or tostring(data.stopReason))
+    end
+  end,
+}
+
+for _, kind in ipairs({ "Image", "Audio", "ResourceLink", "Resource", "Unknown" }) do
+  M.on["Agent" .. kind .. "Message"] = label("text")
+  M.on["Agent" .. kind .. "Thought"] = label("thought")
+  M.on["Client" .. kind .. "Message"] = client
+  M.on["User" .. kind .. "Message"] = user
+end
+M.on.ClientTextMessage, M.on.UserTextMessage = client, user
+
+return M

@@ -1,0 +1,542 @@
+--- The buffer with the conversation. It consists of blocks; each keeps to its
+--- lines when others change. What arrives waits in a queue and is written in
+--- slices, so that neither a long history nor a flood takes a frame.
+
+local hermes, api = require("hermes"), vim.api
+
+---@class hermes.chat.Line
+---@field [1] string safe to show
+---@field [2]? string highlight group
+---@field fold? boolean whether the line goes into the fold of its block
+
+---@class hermes.chat.Block
+---@field name? string
+---@field kind string
+---@field mark integer extmark over the lines
+---@field gap integer blank lines at its start
+---@field sign integer extmark
+---@field tail? string the last line, while text streams into it
+
+---@class hermes.chat.Transcript
+---@field buf integer
+---@field max_lines integer
+---@field named table<string, hermes.chat.Block>
+---@field all hermes.chat.Block[] in order
+---@field last? hermes.chat.Block
+---@field queue table<integer, fun(): boolean?>
+---@field head integer place of the first in the queue
+---@field tail integer place of the last
+---@field waiting table<string, integer> places in the queue by name
+---@field dropped integer lines
+local Transcript = {}
+Transcript.__index = Transcript
+
+local ns = api.nvim_create_namespace("hermes_chat")
+local ns_line = api.nvim_create_namespace("hermes_chat_lines")
+local ns_fold = api.nvim_create_namespace("hermes_chat_folds")
+
+--- A slice takes this long, and the next one comes this much later.
+local slice_ms, pause_ms = 4, 8
+--- The most time that parsing may take, in seconds.
+local max_parse_s = 0.03
+--- Longer lines are broken, in bytes. They would slow down every redraw.
+local max_line = 2000
+--- The most streamed text that is written at a time, in bytes.
+local max_chunk = 8 * 1024
+--- When more of these chunks wait, the oldest are skipped: they would be dropped soon.
+local max_backlog = 100
+
+---@type table<string, { sign?: string, group?: string, sign_group?: string }>
+local looks = {
+  user = { sign = "❯", group = "HermesChatUser", sign_group = "HermesChatUser" },
+  thought = { sign = "…", group = "HermesChatThought", sign_group = "HermesChatThought" },
+  tool = {},
+  plan = { sign = "≡", group = "HermesChatPlan", sign_group = "HermesChatPlan" },
+  question = { sign = "?", group = "HermesChatQuestion", sign_group = "HermesChatQuestion" },
+  note = { group = "HermesChatNote" },
+  error = { sign = "✗", group = "HermesChatError", sign_group = "HermesChatError" },
+}
+
+for name, link in pairs({
+  User = "Title",
+  Thought = "Comment",
+  Plan = "Special",
+  Question = "WarningMsg",
+  Note = "Comment",
+  Error = "ErrorMsg",
+  Output = "NonText",
+  Done = "DiagnosticOk",
+  Doing = "DiagnosticInfo",
+  Added = "Added",
+  Removed = "Removed",
+}) do
+  api.nvim_set_hl(0, "HermesChat" .. name, { link = link, default = true })
+end
+
+---@param buf integer
+---@param max_lines integer
+---@return hermes.chat.Transcript
+function Transcript.new(buf, max_lines)
+  local self = setmetatable({ buf = buf, max_lines = max_lines }, Transcript)
+  self.queue, self.head, self.tail, self.waiting = {}, 1, 0, {}
+  self:reset()
+  return self
+end
+
+---@private
+function Transcript:reset()
+  self.named, self.all, self.last, self.dropped = {}, {}, nil, 0
+end
+
+---------------------------------------------------------------------------
+-- The queue.
+
+--- Does something with the buffer once everything before it is done. With a
+--- name it replaces what waits under that name.
+---@param work fun(): boolean? true when there is more to do
+---@param name? string
+function Transcript:later(work, name)
+  local place = name and self.waiting[name]
+  if place and place >= self.head then
+    self.queue[place] = work
+    return
+  end
+  self.tail = self.tail + 1
+  self.queue[self.tail] = work
+  if name then
+    self.waiting[name] = self.tail
+  end
+  if not self.scheduled then
+    self.scheduled = true
+    vim.schedule(function()
+      self:flush()
+    end)
+  end
+end
+
+---@private
+function Transcript:flush()
+  self.scheduled = false
+  if not api.nvim_buf_is_valid(self.buf) then
+    self.queue, self.head, self.tail = {}, 1, 0
+    return
+  end
+  local following = self:following()
+  local stop = vim.uv.hrtime() + slice_ms * 1e6
+  vim.bo[self.buf].modifiable = true
+  repeat
+    local ok, more = pcall(self.queue[self.head])
+    if not ok then -- one message that cannot be shown must not hide those after it
+      vim.notify("hermes.chat: " .. hermes.text.line(more), vim.log.levels.ERROR)
+    end
+    if not ok or not more then
+      self.queue[self.head], self.head = nil, self.head + 1
+    end
+  until self.head > self.tail or vim.uv.hrtime() > stop
+  self:trim()
+  vim.bo[self.buf].modifiable = false
+  self:follow(following)
+  self:parse()
+  if self.head <= self.tail then
+    self.scheduled = true
+    vim.defer_fn(function()
+      self:flush()
+    end, pause_ms)
+  else
+    self.waiting, self.parts = {}, nil
+  end
+end
+
+--- The windows whose cursor is at the end.
+---@private
+---@return integer[]
+function Transcript:following()
+  local count = api.nvim_buf_line_count(self.buf)
+  return vim.tbl_filter(function(window)
+    return api.nvim_win_get_cursor(window)[1] >= count
+  end, vim.fn.win_findbuf(self.buf))
+end
+
+---@private
+---@param windows integer[]
+function Transcript:follow(windows)
+  local count = api.nvim_buf_line_count(self.buf)
+  for _, window in ipairs(windows) do
+    local busy = window == api.nvim_get_current_win() and api.nvim_get_mode().mode ~= "n"
+    if not busy then
+      pcall(api.nvim_win_set_cursor, window, { count, 0 })
+    end
+  end
+end
+
+--- Highlights markdown, for as long as that takes no frame.
+function Transcript:highlight()
+  local ok = pcall(vim.treesitter.start, self.buf, "markdown")
+  -- Newer Neovims parse in the background.
+  self.parser = ok
+      and vim.fn.has("nvim-0.11") == 0
+      and vim.treesitter.get_parser(self.buf, "markdown")
+    or nil
+end
+
+--- Parses what the next redraw would, and gives up where a paragraph is too long for that.
+---@private
+function Transcript:parse()
+  local window = self.parser and vim.fn.win_findbuf(self.buf)[1]
+  if not window then
+    return
+  end
+  local began = os.clock()
+  self.parser:parse({ vim.fn.line("w0", window) - 1, vim.fn.line("w$", window) })
+  if os.clock() - began > max_parse_s then
+    vim.treesitter.stop(self.buf)
+    self.parser = nil
+  end
+end
+
+---------------------------------------------------------------------------
+-- Blocks.
+
+---@param block hermes.chat.Block
+---@return integer first row
+---@return integer last the row after it
+function Transcript:rows(block)
+  local mark = api.nvim_buf_get_extmark_by_id(self.buf, ns, block.mark, { details = true })
+  return mark[1], mark[3].end_row
+end
+
+---@private
+---@param block hermes.chat.Block
+---@param first integer
+---@param last integer
+function Transcript:place(block, first, last)
+  block.mark = api.nvim_buf_set_extmark(self.buf, ns, first, 0, {
+    id = block.mark,
+    end_row = last,
+    right_gravity = false,
+    hl_group = (looks[block.kind] or {}).group,
+  })
+end
+
+--- The sign before the first line of a block, drawn where no text of the agent can be.
+---@param block hermes.chat.Block
+---@param sign? string
+---@param group? string
+function Transcript:sign(block, sign, group)
+  if sign then
+    block.sign = api.nvim_buf_set_extmark(self.buf, ns_line, (self:rows(block)) + block.gap, 0, {
+      id = block.sign,
+      sign_text = sign,
+      sign_hl_group = group,
+    })
+  end
+end
+
+---@private
+---@param kind string
+---@param name? string
+---@return hermes.chat.Block
+function Transcript:add(kind, name)
+  local before = self.last
+  if before and before.kind == "thought" then
+    self:fold(before)
+  end
+  local row = api.nvim_buf_line_count(self.buf) - 1
+  local block = {
+    kind = kind,
+    name = name,
+    gap = (kind == "tool" and before and before.kind == "tool" or row == 0) and 0 or 1,
+  }
+  self:place(block, row, row)
+  self.all[#self.all + 1], self.last = block, block
+  if name then
+    self.named[name] = block
+  end
+  return block
+end
+
+---@private
+---@param block hermes.chat.Block
+---@param lines hermes.chat.Line[]
+function Transcript:write(block, lines)
+  local first, last = self:rows(block)
+  api.nvim_buf_clear_namespace(self.buf, ns_line, first, last)
+  local texts = block.gap == 1 and { "" } or {}
+  for _, line in ipairs(lines) do
+    texts[#texts + 1] = line[1]
+  end
+  if #texts == last - first then -- lines that stay as they are need no redraw
+    local old = api.nvim_buf_get_lines(self.buf, first, last, true)
+    for i, text in ipairs(texts) do
+      if old[i] ~= text then
+        api.nvim_buf_set_lines(self.buf, first + i - 1, first + i, true, { text })
+      end
+    end
+  else
+    api.nvim_buf_set_lines(self.buf, first, last, true, texts)
+  end
+  self:place(block, first, first + #texts)
+  block.sign = nil
+  for i, line in ipairs(lines) do
+    if line[2] then
+      local row = first + block.gap + i - 1
+      api.nvim_buf_set_extmark(self.buf, ns_line, row, 0, {
+        end_row = row + 1,
+        hl_group = line[2],
+        hl_eol = true,
+        priority = 4200,
+      })
+    end
+  end
+end
+
+--- Shows a block at the end, or in place of the one with the same name.
+---@param name? string
+---@param kind string
+---@param make fun(): hermes.chat.Line[] called when it is its turn
+---@param done? fun(block: hermes.chat.Block)
+function Transcript:show(name, kind, make, done)
+  self:later(function()
+    local block = name and self.named[name]
+    if block == false then
+      return -- it is among the lines that were dropped
+    end
+    block = block or self:add(kind, name)
+    self:write(block, make())
+    local look = looks[kind] or {}
+    self:sign(block, look.sign, look.sign_group)
+    if done then
+      done(block)
+    end
+  end, name)
+end
+
+--- Cuts a text at `max` bytes, not inside a character.
+---@param text string
+---@param max integer
+---@return string head
+---@return string rest
+local function cut(text, max)
+  local at = math.min(#text, max)
+  while at > 0 and at < #text and text:byte(at + 1) >= 0x80 and text:byte(at + 1) < 0xC0 do
+    at = at - 1
+  end
+  return text:sub(1, at), text:sub(at + 1)
+end
+
+--- The parts of a text, none longer than a line may be, and safe to show.
+---@param text string
+---@param room integer bytes for the first line
+---@return string[]
+local function pieces(text, room)
+  -- Most text is plain ASCII, and looking at each line of it takes long.
+  local plain = not text:find("[%z\1-\8\11-\31\127-\255]")
+  local lines = {}
+  for _, line in
+    ipairs(vim.split(plain and text or text:gsub("\r\n", "\n"), "\n", { plain = true }))
+  do
+    repeat
+      local head
+      head, line = cut(line, room)
+      lines[#lines + 1] = plain and head or hermes.text.line(head, max_line)
+      room = max_line
+    until line == ""
+  end
+  return lines
+end
+
+--- Adds streamed text: to the last block if it is of that kind.
+---@param kind string
+---@param text string
+function Transcript:stream(kind, text)
+  local parts = self.parts
+  if not parts or parts.kind ~= kind or self.queue[self.tail] ~= parts.work then
+    parts = { kind = kind, at = 1 }
+    parts.work = function()
+      local late = #parts - parts.at - max_backlog
+      if late > 0 then
+        local skipped = table.concat(parts, "", parts.at, parts.at + late - 1)
+        parts.at = parts.at + late
+        self:drop(api.nvim_buf_line_count(self.buf) - 1, select(2, skipped:gsub("\n", "")))
+      end
+      local from, bytes = parts.at, 0
+      repeat
+        bytes, parts.at = bytes + #parts[parts.at], parts.at + 1
+      until parts.at > #parts or bytes >= max_chunk
+      self:append(kind, table.concat(parts, "", from, parts.at - 1))
+      return parts.at <= #parts
+    end
+    self.parts = parts
+    self:later(parts.work)
+  end
+  repeat
+    local chunk
+    chunk, text = cut(text, max_chunk)
+    if #parts >= parts.at and #parts[#parts] + #chunk <= max_chunk then
+      parts[#parts] = parts[#parts] .. chunk
+    else
+      parts[#parts + 1] = chunk
+    end
+  until text == ""
+end
+
+---@private
+---@param kind string
+---@param text string
+function Transcript:append(kind, text)
+  local block = self.last
+  if not block or block.kind ~= kind or not block.tail then
+    block = self:add(kind)
+    self:write(block, { { "" } })
+    local look = looks[kind] or {}
+    self:sign(block, look.sign, look.sign_group)
+    block.tail = ""
+  end
+  if self.carry then -- half of a line break came with the text before
+    text, self.carry = self.carry .. text, nil
+  end
+  if text:sub(-1) == "\r" then
+    text, self.carry = text:sub(1, -2), "\r"
+  end
+  local lines = pieces(text, math.max(0, max_line - #block.tail))
+  local first, last = self:rows(block)
+  block.tail = #lines > 1 and lines[#lines] or block.tail .. lines[1]
+  api.nvim_buf_set_text(self.buf, last - 1, -1, last - 1, -1, lines)
+  self:place(block, first, last - 1 + #lines)
+end
+
+--- Ends the text that streams, because something else follows or the turn is over.
+function Transcript:settle()
+  self:later(function()
+    local block = self.last
+    if block and block.tail then
+      if block.kind == "thought" then
+        self:fold(block)
+      end
+      block.tail, self.carry = nil, nil
+    end
+  end)
+end
+
+---------------------------------------------------------------------------
+-- Folds. They are manual: Neovim does not compute others while one types.
+
+---@param window integer
+---@param first integer row
+---@param last integer the row after it
+local function close_fold(window, first, last)
+  if last - first < 2 then
+    return
+  end
+  api.nvim_win_call(window, function()
+    local row = api.nvim_win_get_cursor(window)[1] - 1
+    local there = vim.fn.foldlevel(first + 1) > 0 and vim.fn.foldlevel(last) > 0
+    if there or vim.wo.foldmethod ~= "manual" then
+      return -- the user may have opened it
+    end
+    vim.cmd({ cmd = "fold", range = { first + 1, last } })
+    if row >= first and row < last then -- the user reads it
+      vim.cmd({ cmd = "foldopen", range = { first + 1, last } })
+    end
+  end)
+end
+
+--- Folds the lines of a block, or its lines from..to, counted from its first.
+---@param block hermes.chat.Block
+---@param from? integer
+---@param to? integer
+function Transcript:fold(block, from, to)
+  local first, last = self:rows(block)
+  first = first + block.gap
+  first, last = first + (from or 1) - 1, to and first + to or last
+  if last - first < 2 then
+    return
+  end
+  block.fold =
+    api.nvim_buf_set_extmark(self.buf, ns_fold, first, 0, { id = block.fold, end_row = last })
+  for _, window in ipairs(vim.fn.win_findbuf(self.buf)) do
+    close_fold(window, first, last)
+  end
+end
+
+--- Folds everything that is to be folded in a window that has just got the buffer.
+---@param window integer
+function Transcript:fold_all(window)
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.buf, ns_fold, 0, -1, { details = true })) do
+    close_fold(window, mark[2], mark[4].end_row)
+  end
+end
+
+---------------------------------------------------------------------------
+-- Its size.
+
+--- Drops the oldest lines once there are too many.
+---@private
+function Transcript:trim()
+  local count = api.nvim_buf_line_count(self.buf)
+  if count > self.max_lines * 1.2 then
+    self:drop(count - self.max_lines, 0)
+  end
+end
+
+--- Drops lines from the start, and says how many are missing by now.
+---@private
+---@param count integer
+---@param more integer lines that were never shown
+function Transcript:drop(count, more)
+  api.nvim_buf_clear_namespace(self.buf, ns_line, 0, count)
+  api.nvim_buf_clear_namespace(self.buf, ns_fold, 0, count)
+  self.dropped = self.dropped + count + more - (self.dropped > 0 and 1 or 0)
+  local note = ("… %d earlier lines are not shown"):format(self.dropped)
+  api.nvim_buf_set_lines(self.buf, 0, count, true, { note })
+  local kept = {}
+  for _, block in ipairs(self.all) do
+    local first, last = self:rows(block)
+    if last > 1 then
+      kept[#kept + 1] = block
+      if first < 1 then
+        self:place(block, 1, last)
+        block.gap = 0
+      end
+    else
+      api.nvim_buf_del_extmark(self.buf, ns, block.mark)
+      if block.name then
+        self.named[block.name] = false
+      end
+    end
+  end
+  self.all, self.last = kept, kept[#kept]
+end
+
+--- Empties the buffer, because the conversation is told again.
+function Transcript:clear()
+  self:later(function()
+    for _, space in ipairs({ ns, ns_line, ns_fold }) do
+      api.nvim_buf_clear_namespace(self.buf, space, 0, -1)
+    end
+    api.nvim_buf_set_lines(self.buf, 0, -1, true, { "" })
+    self:reset()
+  end)
+end
+
+--- A block of that name begins anew from now on.
+---@param name string
+function Transcript:forget(name)
+  self:later(function()
+    self.named[name] = nil
+  end)
+end
+
+--- The rows of prompts, for going from one to the next.
+---@return integer[] 1-based
+function Transcript:prompts()
+  local rows = {}
+  for _, block in ipairs(self.all) do
+    if block.kind == "user" then
+      rows[#rows + 1] = self:rows(block) + block.gap + 1
+    end
+  end
+  return rows
+end
+
+return Transcript

@@ -1,0 +1,390 @@
+-- hermes.chat in real Neovims, with the demo agent and a scripted one. Needs
+-- bin/hermes (make build).
+
+local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
+local eq = MiniTest.expect.equality
+
+describe("the chat", function()
+  local child = MiniTest.new_child_neovim()
+  local dir
+
+  local prelude = [[
+    local root, dir, program = ...
+    vim.cmd.cd(dir)
+    vim.cmd.runtime("plugin/hermes.lua")
+    _G.hermes, _G.chat, _G.picked = require("hermes"), require("hermes.chat"), {}
+    hermes.setup({ agents = {
+      scripted = {
+        command = program,
+        args = { "--clean", "--headless", "-l", root .. "/test/scripted_agent.lua" },
+        pass_env = { "HERMES_TEST_SESSIONS" },
+      },
+    } })
+    _G.choose = function() end -- what the user picks: an item, or nil
+    vim.ui.select = function(items, opts, done)
+      local labels = vim.tbl_map(opts.format_item or tostring, items)
+      table.insert(picked, { opts.prompt, labels })
+      done(choose(items, labels))
+    end
+    _G.stderr = {}
+    hermes.on("AgentStderr", function(data) table.insert(stderr, data.line) end)
+    _G.find = function(filetype)
+      for i = #vim.api.nvim_list_bufs(), 1, -1 do
+        local buf = vim.api.nvim_list_bufs()[i]
+        if vim.bo[buf].filetype == filetype then return buf end
+      end
+    end
+  ]]
+
+  local function start()
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.o.lines, child.o.columns = 50, 120
+    child.lua(prelude, { root, dir, vim.v.progpath })
+  end
+
+  before_each(function()
+    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+    vim.fn.mkdir(dir, "p")
+    start()
+  end)
+  after_each(function()
+    pcall(child.lua, "require('hermes').disconnect()")
+    child.stop()
+  end)
+
+  ---@param filetype? string
+  ---@param first? integer line
+  local function shown(filetype, first)
+    return child.lua(
+      [[local filetype, first = ...
+      local buf = find(filetype)
+      return buf and table.concat(vim.api.nvim_buf_get_lines(buf, first, -1, false), "\n") or ""]],
+      { filetype or "hermes_chat", first or 0 }
+    )
+  end
+
+  local function status()
+    return child.lua("local buf = find('hermes_chat') return buf and vim.b[buf].hermes_chat or ''")
+  end
+
+  ---@param what string
+  ---@param is fun(): any
+  local function wait_for(what, is)
+    if not vim.wait(20000, function()
+      return is() and true or false
+    end, 20) then
+      error(
+        ("no %s; status %q, messages %q, prompt %q, transcript:\n%s"):format(
+          what,
+          status(),
+          child.cmd_capture("messages"),
+          shown("hermes_prompt"),
+          shown(nil, -50)
+        )
+      )
+    end
+  end
+
+  ---@param text string
+  local function wait_for_text(text)
+    wait_for(("%q"):format(text), function()
+      return shown(nil, -50):find(text, 1, true)
+    end)
+  end
+
+  ---@param state string
+  local function wait_for_state(state)
+    wait_for("state " .. state, function()
+      return status():find("· " .. state, 1, true)
+    end)
+  end
+
+  ---@param agent? string
+  local function open(agent)
+    child.cmd("Hermes chat " .. (agent or "scripted"))
+    wait_for_state("idle")
+  end
+
+  --- Writes a prompt and sends it.
+  ---@param text string|table steps
+  local function send(text)
+    text = type(text) == "table" and vim.json.encode(text) or text
+    child.lua(
+      [[vim.cmd.stopinsert()
+      vim.api.nvim_buf_set_lines(find("hermes_prompt"), 0, -1, true, vim.split(..., "\n"))]],
+      { text }
+    )
+    child.type_keys("<Esc><CR>")
+  end
+
+  local function say(kind, text)
+    return { update = { sessionUpdate = kind, content = { type = "text", text = text } } }
+  end
+
+  it("shows a turn as it goes, with the user's text as it was written", function()
+    open("demo")
+    child.lua("choose = function(items) return items[2], 2 end")
+    send("hello\n# there")
+    wait_for_text("That was the tour; ask again for another line.")
+    wait_for_state("idle")
+    eq(
+      vim.trim(shown()),
+      vim.trim(([[
+hello
+# there
+
+A file and a command will show it all.
+
+Hello! I keep a list of visits in hermes-demo.md. 
+
+● Write this visit down
+● Count the lines
+
+Read hermes-demo.md
+Edit hermes-demo.md
+%s/hermes-demo.md
+@@ -0,0 +1,3 @@
++# Visits of the demo agent
++
++- visit 1
+
+Allow  [allow once]: Edit hermes-demo.md
+
+wc -l hermes-demo.md
+3 hermes-demo.md
+
+Allow  [allow once]: wc -l hermes-demo.md
+
+wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
+]]):format(dir))
+    )
+    eq(shown("hermes_prompt"), "")
+    eq(vim.trim(child.cmd_capture("messages")), "")
+  end)
+
+  it("folds thoughts and outputs once they are over, also while the user types", function()
+    open()
+    child.type_keys("i")
+    child.lua("hermes.prompt((next(hermes.state().sessions)), ...)", {
+      vim.json.encode({
+        say("agent_thought_chunk", "one\ntwo\nthree"),
+        say("agent_message_chunk", "answer"),
+        {
+          update = {
+            sessionUpdate = "tool_call",
+            toolCallId = "t",
+            title = "Run",
+            status = "completed",
+            content = { { type = "content", content = { type = "text", text = "a\nb\nc\nd\ne" } } },
+          },
+        },
+      }),
+    })
+    wait_for_text("\ne\n")
+    wait_for_state("idle")
+    local folds = child.lua(
+      [[return vim.api.nvim_win_call(vim.fn.win_findbuf(find("hermes_chat"))[1], function()
+      local list = {}
+      for i = 1, vim.fn.line("$") do
+        if vim.fn.foldclosed(i) == i then
+          list[#list + 1] = { vim.fn.getline(i), vim.fn.getline(vim.fn.foldclosedend(i)) }
+        end
+      end
+      return list
+    end)]]
+    )
+    eq(folds, { { "one", "three" }, { "Run", "e" } })
+    eq(child.api.nvim_get_mode().mode, "i")
+  end)
+
+  it("keeps the prompt until it was accepted, and what is typed after it", function()
+    child.cmd("Hermes chat scripted")
+    child.type_keys("too early<C-s> and more")
+    wait_for_text("You said: too early")
+    wait_for("rest", function()
+      return shown("hermes_prompt") == " and more"
+    end)
+  end)
+
+  it("gives prompts back that never got to the agent", function()
+    open()
+    send({ { hold = true } })
+    wait_for_state("running")
+    send("second")
+    wait_for("queue", function()
+      return status():find("1 waiting", 1, true) and shown("hermes_prompt") == ""
+    end)
+    child.type_keys("<C-c>")
+    wait_for_state("idle")
+    wait_for("second in the prompt", function()
+      return shown("hermes_prompt") == "second"
+    end)
+    wait_for_text("cancelled")
+  end)
+
+  it("says at once that the agent died, keeps the prompt, and starts it again", function()
+    open()
+    send({ { stderr = "my last words" }, { exit = 3 } })
+    wait_for_state("ended")
+    wait_for_text("my last words")
+    send("do not lose this")
+    vim.uv.sleep(200)
+    eq(shown("hermes_prompt"), "do not lose this")
+    eq(status():find("running", 1, true), nil)
+    child.type_keys("<Esc>gR")
+    wait_for_state("idle")
+    wait_for_text("a new session: the agent could not load the old one")
+    child.type_keys("<CR>")
+    wait_for_text("You said: do not lose this")
+  end)
+
+  it("says at once that the host died", function()
+    open()
+    send({ { hold = true } })
+    wait_for_state("running")
+    child.lua([[for _, chan in ipairs(vim.api.nvim_list_chans()) do
+      if chan.argv and chan.argv[1]:find("hermes", 1, true) then
+        vim.uv.kill(vim.fn.jobpid(chan.id), "sigkill")
+      end
+    end]])
+    wait_for_state("ended")
+    child.type_keys("<Esc>gR")
+    wait_for_state("idle")
+    send("hello again")
+    wait_for_text("You said: hello again")
+  end)
+
+  it("closes the session with its buffer, and the agent with its last chat", function()
+    open()
+    child.lua("chat.open({ agent = 'scripted', new = true })")
+    wait_for("two sessions", function()
+      return child.lua_get("vim.tbl_count(hermes.state().sessions)") == 2
+    end)
+    eq(child.lua_get("#chat.list()"), 2)
+    child.cmd("stopinsert | bdelete")
+    wait_for("one session", function()
+      return child.lua_get("vim.tbl_count(hermes.state().sessions)") == 1
+    end)
+    eq(child.lua_get("hermes.state().agents.scripted.state"), "ready")
+    eq(child.lua_get("#vim.api.nvim_list_wins()"), 1)
+    child.cmd("Hermes chat")
+    child.type_keys("<Esc>gX")
+    wait_for("no agent", function()
+      return child.lua_get("next(hermes.state().agents) == nil")
+    end)
+    eq(child.lua_get("{ #vim.api.nvim_list_wins(), #chat.list() }"), { 1, 0 })
+    eq(vim.trim(child.cmd_capture("messages")), "")
+  end)
+
+  it("hides with :q and comes back with its text, and does not refuse :qa", function()
+    open()
+    child.type_keys("half a prompt<Esc>")
+    child.cmd("quit")
+    wait_for("one window", function()
+      return child.lua_get("#vim.api.nvim_list_wins()") == 1
+    end)
+    eq(child.lua_get("vim.tbl_count(hermes.state().sessions)"), 1)
+    child.cmd("Hermes chat")
+    eq(child.lua_get("#vim.api.nvim_list_wins()"), 3)
+    eq(shown("hermes_prompt"), "half a prompt")
+    pcall(child.cmd, "qa")
+    eq(
+      vim.wait(5000, function()
+        return not pcall(child.lua_get, "1")
+      end, 20),
+      true
+    )
+    pcall(child.stop)
+    start()
+  end)
+
+  it("takes several lines that are pasted", function()
+    open()
+    child.api.nvim_paste("one\ntwo\r\nthree\n", true, -1)
+    wait_for("text", function()
+      return shown("hermes_prompt") == "one\ntwo\nthree\n"
+    end)
+    child.type_keys("<C-s>")
+    wait_for_text("You said: one\ntwo\nthree")
+  end)
+
+  it("offers modes, models and options by key", function()
+    open()
+    child.lua("choose = function(items) return items[2], 2 end")
+    child.type_keys("<Esc>gm")
+    wait_for("mode", function()
+      return status():find("· Code", 1, true)
+    end)
+    child.type_keys("gM")
+    wait_for("model", function()
+      return child.lua_get("hermes.models((next(hermes.state().sessions))).currentModelId")
+        == "large"
+    end)
+    eq(child.lua_get("picked"), {
+      { "Mode:", { "● Ask", "○ Code" } },
+      { "Model:", { "● Small", "○ Large" } },
+    })
+  end)
+
+  it("answers in place, by a key on the line of a choice and on no other", function()
+    child.lua("chat.setup({ permissions = 'chat' })")
+    open()
+    local call =
+      { toolCallId = "t", title = "Clean", kind = "execute", rawInput = { command = "rm x" } }
+    send({ { ask = { toolCall = call }, times = 2 } })
+    wait_for_text("▸ Yes  [allow once]")
+    wait_for_text("command: rm x")
+    eq(child.lua_get("picked"), {})
+    child.type_keys("ga")
+    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
+    child.type_keys("k<CR>") -- a line that is no choice
+    child.type_keys("jj")
+    eq(child.api.nvim_get_current_line(), "▸ Yes  [allow once]")
+    vim.uv.sleep(600)
+    child.type_keys("<CR>")
+    wait_for_text("answer 1: yes")
+    wait_for("second question", function()
+      return select(2, shown():gsub("▸ No", "")) == 1
+    end)
+    eq(shown():find("answer 2", 1, true), nil)
+    child.type_keys("ga<CR>")
+    wait_for_text("answer 2: no")
+  end)
+
+  it("leaves a question to the dialog once the chat is out of sight", function()
+    child.lua(
+      "chat.setup({ permissions = 'chat' }) choose = function(items) return items[1], 1 end"
+    )
+    open()
+    send({ { ask = { toolCall = { toolCallId = "t", title = "Clean" } } } })
+    wait_for_text("▸ Yes")
+    child.cmd("quit")
+    wait_for_text("answer 1: no")
+  end)
+
+  it("resumes a stored session, and a long history takes no frame", function()
+    child.stop()
+    local sessions = {
+      { sessionId = "old-1", cwd = dir, title = "An old talk", history = 10 * 1024 * 1024 },
+      { sessionId = "old-2", cwd = dir, title = "\27[31mA%{1}", history = 10 },
+    }
+    vim.env.HERMES_TEST_SESSIONS = vim.json.encode(sessions)
+    start()
+    vim.env.HERMES_TEST_SESSIONS = nil
+    child.lua([[choose = function(items) return items[1], 1 end
+      _G.longest, _G.last = 0, os.clock() -- of this process: others may be busy, too
+      vim.uv.new_timer():start(5, 5, function()
+        local now = os.clock()
+        longest, last = math.max(longest, (now - last) * 1000), now
+      end)
+      vim.schedule(function() chat.resume({ agent = "scripted" }) end)]])
+    wait_for_text("The end of the history.")
+    wait_for_state("idle")
+    eq(child.lua_get("picked"), { { "Session:", { "An old talk", "<1b>[31mA%{1}" } } })
+    local lines = select(2, shown():gsub("\n", ""))
+    eq(lines <= 6000, true)
+    eq(shown():match("^… %d+ earlier lines are not shown\n") ~= nil, true)
+    local longest = child.lua_get("longest")
+    eq(longest < 150 or longest, true)
+  end)
+end)
