@@ -2,7 +2,6 @@ package testagent
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +54,9 @@ var errOnlyProgram = errors.New("it works only in the scenario of a program")
 
 var programVerbs = map[string]step{
 	"AGAIN":   again,    // start the program's scenario over
+	"ANSWER":  answer,   // METHOD MEMBER: give requests for METHOD this answer in TALK: "result":JSON or "error":JSON
 	"CHILD":   child,    // leave a deaf process behind in the group
+	"COPY":    copyFile, // FROM TO: copy a file
 	"DEAF":    deaf,     // ignore TERM, HUP, INT and PIPE from now on
 	"DRIP":    drip,     // N WAIT TEXT: write a line in pieces of N bytes
 	"ENDLESS": endless,  // write a line that never ends
@@ -74,7 +75,10 @@ var programVerbs = map[string]step{
 	"PART":    part,     // FILE N: write the first N bytes of a file
 	"PUT":     put,      // TEXT: write a quoted Go string
 	"REMOVE":  remove,   // PATH: remove a file
+	"REPLY":   reply,    // METHOD: answer the last request that was heard, as TALK answers METHOD
+	"REQUEST": request,  // METHOD PARAMS: send a request and wait for its answer; METHOD may be a JSON string
 	"SERVE":   serve,    // [MODE...]: be an Agent of that mode until the connection ends
+	"TALK":    talk,     // [METHOD]: answer requests, up to one for that method or the end of the input
 	"TOUCH":   touch,    // PATH TEXT: write a file; \n is a line end
 	"WAIT":    wait,     // [DURATION]: wait for the end of the turn, or for that long
 }
@@ -206,22 +210,18 @@ func giant(_ context.Context, p *player, rest string) error {
 func hear(_ context.Context, p *player, method string) error {
 	in, err := p.input()
 	for err == nil {
-		line, eof := in.ReadBytes('\n')
-		if eof != nil {
-			os.Exit(0)
-		}
-		var m struct {
-			ID     json.RawMessage
-			Method string
-			Params struct{ Prompt []struct{ Text string } }
-		}
-		if err = json.Unmarshal(bytes.TrimSpace(line), &m); err != nil {
-			break
+		m, _, err := next(in)
+		if err != nil {
+			return err
 		}
 		if method == "" || m.Method == method {
-			if m.ID != nil {
+			if m.ID != nil && m.Method != "" {
+				var params struct{ Prompt []struct{ Text string } }
+				if err := json.Unmarshal(m.Params, &params); m.Params != nil && err != nil {
+					return err
+				}
 				p.id, p.steps = string(m.ID), nil
-				for _, block := range m.Params.Prompt {
+				for _, block := range params.Prompt {
 					p.steps = append(p.steps, strings.Split(block.Text, "\n")...)
 				}
 			}

@@ -3,18 +3,28 @@
 // turn. A whole program can also play one (see Main); its steps write bytes as
 // they are, and most of them also work in a turn.
 //
-// In a turn, $SESSION stands for the session. In a program, $ID stands for the
-// id of the last request that was read and $PID for the id of the process. A step that fails answers the prompt
-// with an error, or ends the program with status 99.
+// In a turn, $SESSION stands for the session. In a program, these stand for more
+// than themselves:
+//
+//	$ID      the id of the last request that was read
+//	$HEARD   the requests that TALK has answered, inside a JSON string
+//	$ANSWER  the last answer to a REQUEST, inside a JSON string
+//	$PID     the id of the process, and $PPID that of its parent
+//	$x100    100 times the letter x, or as often as it says
+//
+// A step that fails answers the prompt with an error, or ends the program with
+// status 99.
 package testagent
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -44,6 +54,11 @@ type player struct {
 	id    string        // of the last request that it read
 	steps []string      // in the text of that request
 	turn  *turn         // nil in a program
+
+	answers map[string]string // by method, as ANSWER says
+	heard   []string          // methods and params of the requests that TALK answered
+	asked   int               // with REQUEST
+	answer  string            // to the last of them
 }
 
 func (p *player) do(ctx context.Context, line string) error {
@@ -56,9 +71,30 @@ func (p *player) do(ctx context.Context, line string) error {
 		return fmt.Errorf("no step %q", name)
 	}
 	if p.turn == nil {
-		rest = strings.NewReplacer("$ID", p.id, "$PID", strconv.Itoa(os.Getpid())).Replace(rest)
+		rest = p.expand(rest)
 	} else {
 		rest = strings.ReplaceAll(rest, "$SESSION", string(p.turn.id))
 	}
 	return do(ctx, p, rest)
+}
+
+var manyLetters = regexp.MustCompile(`\$x\d+`)
+
+// expand returns the arguments of a program's step.
+func (p *player) expand(rest string) string {
+	if !strings.Contains(rest, "$") {
+		return rest
+	}
+	inside := func(text string) string {
+		quoted, _ := json.Marshal(text) // strings always encode
+		return string(quoted[1 : len(quoted)-1])
+	}
+	rest = manyLetters.ReplaceAllStringFunc(rest, func(name string) string {
+		n, _ := strconv.Atoi(name[2:]) // digits
+		return strings.Repeat("x", n)
+	})
+	return strings.NewReplacer(
+		"$ID", p.id, "$HEARD", inside(strings.Join(p.heard, "\n")), "$ANSWER", inside(p.answer),
+		"$PID", strconv.Itoa(os.Getpid()), "$PPID", strconv.Itoa(os.Getppid()),
+	).Replace(rest)
 }

@@ -2,7 +2,10 @@ package testagent_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,4 +90,52 @@ func TestAFailedStepIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", step, err)
 		}
 	}
+}
+
+func TestAProgramTalksByItsOwnAnswers(t *testing.T) {
+	t.Parallel()
+	status := filepath.Join(t.TempDir(), "status")
+	say := func(text string) string {
+		return `LINE {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"mine","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `"}}}}`
+	}
+	p := start(t, strings.Join([]string{
+		`ANSWER session/set_mode "error":{"code":-7,"message":"no mode"}`,
+		"TALK session/prompt", say("$HEARD"), `REQUEST fs/read_text_file {"sessionId":"mine","path":"/a"}`, say("$ANSWER"),
+		`REQUEST "of tomorrow" {}`, say("$ANSWER"), say("$x3 $PID"),
+		"TOUCH " + status + " x", "COPY " + status + " " + status + "2",
+		`ANSWER session/prompt "result":{"stopReason":"refusal"}`, "REPLY session/prompt", "TALK",
+	}, "\n"))
+	client := new(testagent.Client)
+	c := rpc.NewConn(p.Transport(), acp.ClientSide(client), rpc.Options{})
+	a := acp.Agent{Conn: c}
+	if r, err := a.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"}); err != nil || r.SessionID != "mine" {
+		t.Error(r, err)
+	}
+	if _, err := a.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: "mine", ModeID: "m"}); !errors.Is(err, &acp.Error{Code: -7}) {
+		t.Error(err)
+	}
+	for i, want := range []acp.StopReason{acp.StopReasonRefusal, acp.StopReasonRefusal} { // the second one by TALK
+		if r, err := testagent.Prompt(t.Context(), c, "mine", "go"); err != nil || r != want {
+			t.Errorf("prompt %d: %v, %v", i, r, err)
+		}
+	}
+	want := []string{
+		"session/new {\"cwd\":\"/\",\"mcpServers\":[]}\nsession/set_mode {\"sessionId\":\"mine\",\"modeId\":\"m\"}",
+		`{"jsonrpc":"2.0","id":"a1","result":{"content":"text of /a"}}`,
+		`{"jsonrpc":"2.0","id":"a2","error":{"code":-32601,"message":"method not found: of tomorrow"}}`,
+		fmt.Sprint("xxx ", p.PID()),
+	}
+	got := client.Texts("mine")
+	if len(got) != len(want) {
+		t.Fatalf("%q", got)
+	}
+	for i := range want {
+		if got[i] != want[i] && i != 2 || i == 2 && !strings.Contains(got[i], `"id":"a2","error":{"code":-32601`) {
+			t.Errorf("%q, want %q", got[i], want[i])
+		}
+	}
+	if text, err := os.ReadFile(status + "2"); string(text) != "x" {
+		t.Error(text, err)
+	}
+	c.Close()
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,57 +10,37 @@ import (
 
 // losing are turns in which something does not arrive.
 var losing = map[string]struct {
-	turn func(*agentWire)
+	turn string
 	said string // on standard error; empty when nothing is lost
 	ok   bool   // the loss is not a reason to fail
 }{
-	"a message above the limit": {turn: func(w *agentWire) {
-		w.out.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"mine","update":"`)
-		piece := strings.Repeat("x", 1<<20)
-		for range transport.DefaultMaxMessage >> 20 {
-			w.out.WriteString(piece)
-		}
-		w.raw(`"}}`)
-	}, said: "1 message(s) of the agent were lost (message"},
-	"an update that does not decode": {turn: func(w *agentWire) { w.update("mine", `{"sessionUpdate":"agent_message_chunk","content":5}`) },
+	"a message above the limit": {turn: fmt.Sprint("GIANT ", transport.DefaultMaxMessage+1<<20),
+		said: "1 message(s) of the agent were lost (message"},
+	"an update that does not decode": {turn: updateOf("mine", `{"sessionUpdate":"agent_message_chunk","content":5}`),
 		said: "1 message(s) of the agent were lost (session/update: "},
-	"an update without a session": {turn: func(w *agentWire) { w.notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`) },
+	"an update without a session": {turn: notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`),
 		said: "1 message(s) of the agent were lost (session/update: "},
-	"many updates without a session": {turn: func(w *agentWire) {
-		for range 300 {
-			w.notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`)
-		}
-	}, said: "300 message(s) of the agent were lost (session/update: "},
-	"two messages that are torn": {turn: func(w *agentWire) {
-		w.raw(`{"jsonrpc":"2.0","method":"session/update","params":{"sess`)
-		w.raw(`{"jsonrpc":"2.0","method":7}`)
-	}, said: "2 message(s) of the agent were lost ("},
-	"text of another session": {turn: func(w *agentWire) { w.say("other", "x") },
+	"many updates without a session": {turn: strings.Replace(notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`), "LINE", "FLOOD 300", 1),
+		said: "300 message(s) of the agent were lost (session/update: "},
+	"two messages that are torn": {turn: steps(`LINE {"jsonrpc":"2.0","method":"session/update","params":{"sess`, `LINE {"jsonrpc":"2.0","method":7}`),
+		said: "2 message(s) of the agent were lost ("},
+	"text of another session": {turn: say("other", "x"),
 		said: `1 piece(s) of text for other sessions were not shown ("other")`},
-	"news of another session": {turn: func(w *agentWire) {
-		w.update("other", `{"sessionUpdate":"current_mode_update","currentModeId":"m"}`)
-	}, said: `1 update(s) of other sessions were not shown ("other")`, ok: true},
-	"lines that are not messages": {turn: func(w *agentWire) {
-		w.raw("Loading...")
-		w.raw(`{"level":"info","text":"{}"}`)
-		w.raw("{")
-		w.notify("_vendor/news", "{}")
-		w.update("mine", `{"sessionUpdate":"of_tomorrow","x":1}`)
-	}, ok: true},
+	"news of another session": {turn: updateOf("other", `{"sessionUpdate":"current_mode_update","currentModeId":"m"}`),
+		said: `1 update(s) of other sessions were not shown ("other")`, ok: true},
+	"lines that are not messages": {turn: steps(
+		"LINE Loading...", `LINE {"level":"info","text":"{}"}`, "LINE {",
+		notify("_vendor/news", "{}"), updateOf("mine", `{"sessionUpdate":"of_tomorrow","x":1}`),
+	), ok: true},
 }
 
 func init() {
 	for name, c := range losing {
 		for end, stop := range map[string]string{"": "end_turn", " and a limit": "max_tokens"} {
-			testAgents["loses "+name+end] = func(w *agentWire) {
-				w.serve(answers{"session/prompt": func(json.RawMessage) (string, string) {
-					w.say("mine", "before ")
-					c.turn(w)
-					w.say("mine", "after")
-					w.ask("session/request_permission", strings.Replace(permissionFor, "%q", `"mine"`, 1))
-					return "result", `{"stopReason":"` + stop + `"}`
-				}})
-			}
+			testAgents["loses "+name+end] = steps(
+				answering("session/prompt", `{"stopReason":"`+stop+`"}`),
+				turnOf(say("mine", "before "), c.turn, say("mine", "after"), ask("session/request_permission", fmt.Sprintf(permissionFor, "mine"))),
+			)
 		}
 	}
 }

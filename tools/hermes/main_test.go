@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
@@ -25,14 +26,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
 	}
-	if play := testAgents[os.Getenv(asAgent)]; play != nil && os.Getenv(asHermes) == "" {
-		play(newAgentWire())
-		os.Exit(0)
-	}
 	if os.Getenv(asHermes) != "" {
 		main()
 		os.Exit(0)
 	}
+	testagent.Main()
 	os.Exit(m.Run())
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,40 +17,17 @@ const (
 	shortChunks = 300_000
 )
 
-// peakFile names the file in which they leave the memory use of their parent.
-const peakFile = "HERMES_TEST_PEAK"
+// floods are the lines that the agents send, and how often.
+var floods = map[string]string{
+	"sends large chunks":    fmt.Sprint(largeChunks, " ", chunkIn("mine", "", "$x1048576")),
+	"sends many chunks":     fmt.Sprint(shortChunks, " ", chunkIn("mine", `"messageId":"m$N",`, "x")),
+	"sends many tool calls": fmt.Sprint(shortChunks/20, ` {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"mine","update":{"sessionUpdate":"tool_call","toolCallId":"c$N","title":"$x10000"}}}`),
+	"sends foreign chunks":  fmt.Sprint(shortChunks/20, " ", chunkIn("$N$x1000", "", "$x5000")),
+}
 
-func init() {
-	flood := func(send func(*agentWire)) func(*agentWire) {
-		return func(w *agentWire) {
-			w.serve(during(func() {
-				send(w)
-				w.ask("session/request_permission", fmt.Sprintf(permissionFor, "mine")) // answered after all of it
-				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", os.Getppid()))
-				os.WriteFile(os.Getenv(peakFile), status, 0o600)
-			}))
-		}
-	}
-	// Lines are put together here, without the helpers of agentWire: under the
-	// race detector they would take most of the time.
-	const begin, text = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"`, `{"type":"text","text":"`
-	lines := func(n int, before, after string) func(*agentWire) {
-		return flood(func(w *agentWire) {
-			var number []byte
-			for i := range n {
-				w.out.WriteString(before)
-				number = strconv.AppendInt(number[:0], int64(i), 10)
-				w.out.Write(number)
-				w.out.WriteString(after)
-			}
-		})
-	}
-	testAgents["sends large chunks"] = func(w *agentWire) {
-		lines(largeChunks, begin+`mine","update":{"sessionUpdate":"agent_message_chunk","content":`+text, strings.Repeat("x", 1<<20)+"\"}}}}\n")(w)
-	}
-	testAgents["sends many chunks"] = lines(shortChunks, begin+`mine","update":{"sessionUpdate":"agent_message_chunk","messageId":"m`, `","content":`+text+"x\"}}}}\n")
-	testAgents["sends many tool calls"] = lines(shortChunks/20, begin+`mine","update":{"sessionUpdate":"tool_call","toolCallId":"c`, `","title":"`+strings.Repeat("t", 10_000)+"\"}}}\n")
-	testAgents["sends foreign chunks"] = lines(shortChunks/20, begin, strings.Repeat("s", 1000)+`","update":{"sessionUpdate":"agent_message_chunk","content":`+text+strings.Repeat("x", 5_000)+"\"}}}}\n")
+func chunkIn(session, member, text string) string {
+	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session + `","update":{"sessionUpdate":"agent_message_chunk",` +
+		member + `"content":{"type":"text","text":"` + text + `"}}}}`
 }
 
 // The peak is that of the program as it is built for users: the race detector
@@ -81,7 +57,10 @@ func TestPeakMemoryOfARunDoesNotGrowWithItsTurn(t *testing.T) {
 		{"sends foreign chunks", "text", 0, statusIncomplete},
 	} {
 		peaks := filepath.Join(t.TempDir(), "peak")
-		cmd := hermes(t, t.TempDir(), agentArgs(t, c.agent, "--env", peakFile+"="+peaks, "--approve", "all", "--format", c.format)...)
+		agent := turnOf("FLOOD "+floods[c.agent],
+			ask("session/request_permission", fmt.Sprintf(permissionFor, "mine")), // answered after all of it
+			"COPY /proc/$PPID/status "+peaks)
+		cmd := hermes(t, t.TempDir(), scenarioArgs(t, agent, "--approve", "all", "--format", c.format)...)
 		cmd.Path = program
 		var errs strings.Builder
 		var out byteCounter

@@ -11,60 +11,28 @@ import (
 const permissionFor = `{"sessionId":%q,"toolCall":{"toolCallId":"c","title":"Touch","kind":"execute"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}`
 
 func init() {
-	testAgents["speaks in three sessions"] = func(w *agentWire) {
-		w.serve(during(func() {
-			w.say("mine", "A")
-			w.say("other", "B1")
-			w.say("", "B2")
-			w.update("other", `{"sessionUpdate":"tool_call","toolCallId":"x","title":"Not yours","status":"completed"}`)
-			w.ask("session/request_permission", fmt.Sprintf(permissionFor, "mine"))
-			w.say("mine", "C")
-			w.ask("session/request_permission", fmt.Sprintf(permissionFor, "mine"))
-		}))
+	permission := func(session string) string {
+		return ask("session/request_permission", fmt.Sprintf(permissionFor, session))
 	}
-	testAgents["asks in sessions nobody opened"] = func(w *agentWire) {
-		w.serve(during(func() {
-			for _, session := range []string{"mine", "other", ""} {
-				answer := w.ask("session/request_permission", fmt.Sprintf(permissionFor, session))
-				switch {
-				case strings.Contains(answer, `"optionId":"y"`):
-					w.say("mine", "allowed ")
-				case strings.Contains(answer, `"code":-32002`):
-					w.say("mine", "unknown ")
-				default:
-					w.say("mine", "denied ")
-				}
-			}
-		}))
-	}
-	testAgents["speaks early"] = func(w *agentWire) {
-		w.serve(answers{
-			"session/new": func(json.RawMessage) (string, string) {
-				w.say("mine", "1")
-				w.say("other", "x")
-				w.say("mine", "2")
-				return "result", `{"sessionId":"mine"}`
-			},
-			"session/load": func(json.RawMessage) (string, string) {
-				w.say("mine", "past 1")
-				w.say("mine", "past 2")
-				return "result", "{}"
-			},
-			"session/prompt": func(json.RawMessage) (string, string) {
-				w.say("mine", "3")
-				return "result", `{"stopReason":"end_turn"}`
-			},
-		})
-	}
+	testAgents["speaks in three sessions"] = turnOf(
+		say("mine", "A"), say("other", "B1"), say("", "B2"),
+		updateOf("other", `{"sessionUpdate":"tool_call","toolCallId":"x","title":"Not yours","status":"completed"}`),
+		permission("mine"), say("mine", "C"), permission("mine"),
+	)
+	testAgents["asks in sessions nobody opened"] = turnOf(
+		permission("mine"), say("mine", "mine: $ANSWER\n"), permission("other"), say("mine", "other: $ANSWER\n"),
+		permission(""), say("mine", "none: $ANSWER\n"),
+	)
+	testAgents["speaks early"] = steps(
+		"TALK session/new", say("mine", "1"), say("other", "x"), say("mine", "2"), "REPLY session/new", turnOf(say("mine", "3")),
+	)
+	testAgents["repeats the past"] = steps(
+		"TALK session/load", say("mine", "past 1"), say("mine", "past 2"), "REPLY session/load", turnOf(say("mine", "3")),
+	)
 	for name, n := range earlyTexts {
-		testAgents["speaks early and at length: "+name] = func(w *agentWire) {
-			w.serve(answers{"session/new": func(json.RawMessage) (string, string) {
-				for range n {
-					w.say("mine", strings.Repeat("x", 32<<10))
-				}
-				return "result", `{"sessionId":"mine"}`
-			}})
-		}
+		testAgents["speaks early and at length: "+name] = steps(
+			"TALK session/new", fmt.Sprint("FLOOD ", n, " ", strings.TrimPrefix(say("mine", "$x32768"), "LINE ")), "REPLY session/new", "TALK",
+		)
 	}
 }
 
@@ -134,9 +102,15 @@ func TestOnlyItsOwnSessionIsShown(t *testing.T) {
 
 func TestQuestionsOfUnopenedSessionsAreRefused(t *testing.T) {
 	t.Parallel()
-	for approve, want := range map[string]string{"all": "allowed unknown unknown \n", "reads": "denied unknown unknown \n", "none": "denied unknown unknown \n"} {
+	for approve, want := range map[string][]string{
+		"all":   {`"optionId":"y"`, `"code":-32002`, `"code":-32002`},
+		"reads": {`"optionId":"n"`, `"code":-32002`, `"code":-32002`},
+		"none":  {`"optionId":"n"`, `"code":-32002`, `"code":-32002`},
+	} {
 		out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, "asks in sessions nobody opened", "--approve", approve)...))
-		if status != statusDenied || out != want {
+		answers := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		same := slices.EqualFunc(answers, want, strings.Contains)
+		if status != statusDenied || !same {
 			t.Errorf("--approve %s: %d\n%q\n%s", approve, status, out, errs)
 		}
 	}
@@ -148,7 +122,11 @@ func TestTheSessionIsNamedBeforeItsUpdates(t *testing.T) {
 		"--format json":                {"session", "update mine 1", "update mine 2", "update mine 3", "end"},
 		"--format json --session mine": {"session", "update mine past 1 (past)", "update mine past 2 (past)", "update mine 3", "end"},
 	} {
-		out, errs, _ := end(t, hermes(t, t.TempDir(), agentArgs(t, "speaks early", strings.Fields(flags)...)...))
+		agent := "speaks early"
+		if strings.Contains(flags, "--session") {
+			agent = "repeats the past"
+		}
+		out, errs, _ := end(t, hermes(t, t.TempDir(), agentArgs(t, agent, strings.Fields(flags)...)...))
 		events, _ := updates(t, out)
 		// Sessions do not wait for each other, so the foreign update may have any
 		// place after the line that names the session.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -18,58 +19,57 @@ func init() {
 		`{"id":"m","name":"Model","category":"model","type":"select","currentValue":"small","options":[{"group":"g","name":"G","options":[{"value":"small","name":"S"},{"value":"big","name":"B"}]}]},` +
 		level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false},{"id":"new","name":"New","type":"of_tomorrow","currentValue":1}]`
 	const models = `"models":{"currentModelId":"a","availableModels":[{"modelId":"a","name":"A"},{"modelId":"b","name":"B"}]}`
+	// What an agent offers after an option was set.
+	const web = `,{"id":"web","name":"Web","type":"boolean","currentValue":false}`
+	changed := `{"configOptions":[` + level + web + `]}`
+	options := map[string]string{
+		"offers nothing": changed, "offers models as option": changed, "offers models as such": changed, "offers models alone": changed,
+		"sets options without a list": `{}`,
+		"offers something new":        `{"configOptions":[` + strings.ReplaceAll(level, "high", "highest") + `]}`,
+	}
 	for name, offer := range map[string]string{
+		"offers something new":        both,
 		"offers nothing":              `"configOptions":null`,
 		"offers models as option":     both,
 		"offers models as such":       both + "," + models,
 		"offers models alone":         models,
 		"sets options without a list": both,
 	} {
-		testAgents[name] = func(w *agentWire) {
-			var set []string
-			note := func(method string) func(params json.RawMessage) (string, string) {
-				return func(params json.RawMessage) (string, string) {
-					var p struct {
-						ModeID, ModelID, ConfigID, Type string
-						Value                           json.RawMessage
-					}
-					json.Unmarshal(params, &p)
-					told := fmt.Sprintf("%s %s %s %s %s %s", method, p.ModeID, p.ModelID, p.ConfigID, p.Type, p.Value)
-					set = append(set, strings.Join(strings.Fields(told), " "))
-					if name == "sets options without a list" {
-						return "result", `{}`
-					}
-					if p.ConfigID == "web" { // what is on offer may change
-						return "result", `{"configOptions":[` + strings.ReplaceAll(level, "high", "highest") + `]}`
-					}
-					return "result", `{"configOptions":[` + level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false}]}`
-				}
-			}
-			w.serve(answers{
-				"initialize":                always("result", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`),
-				"session/new":               always("result", `{"sessionId":"mine",`+offer+`}`),
-				"session/load":              always("result", `{`+offer+`}`),
-				"session/set_mode":          note("mode"),
-				"session/set_model":         note("model"),
-				"session/set_config_option": note("option"),
-				"session/prompt": func(json.RawMessage) (string, string) {
-					w.say("mine", strings.Join(set, ", "))
-					return "result", `{"stopReason":"end_turn"}`
-				},
-			})
-		}
+		testAgents[name] = steps(
+			answering("session/new", `{"sessionId":"mine",`+offer+`}`), answering("session/load", `{`+offer+`}`),
+			answering("session/set_config_option", options[name]),
+			turnOf(say("mine", "$HEARD")),
+		)
 	}
 	for name, methods := range map[string]string{
 		"wants a login and names ways": `[{"id":"k","name":"A key"},{"id":"b","name":"In the browser","type":"terminal"}]`,
 		"wants a login":                `[]`,
 	} {
-		testAgents[name] = func(w *agentWire) {
-			w.serve(answers{
-				"initialize":  always("result", `{"protocolVersion":1,"authMethods":`+methods+`}`),
-				"session/new": always("error", `{"code":-32000,"message":"Authentication required","data":{"why":["expired"]}}`),
-			})
-		}
+		testAgents[name] = steps(
+			answering("initialize", `{"protocolVersion":1,"authMethods":`+methods+`}`),
+			refusing("session/new", `{"code":-32000,"message":"Authentication required","data":{"why":["expired"]}}`), "TALK",
+		)
 	}
+}
+
+// settingsIn are the requests that set something, among those an agent heard.
+func settingsIn(heard string) string {
+	var list []string
+	for line := range strings.Lines(heard) {
+		method, params, _ := strings.Cut(line, " ")
+		what, ok := strings.CutPrefix(method, "session/set_")
+		if !ok {
+			continue
+		}
+		var p struct {
+			ModeID, ModelID, ConfigID, Type string
+			Value                           json.RawMessage
+		}
+		json.Unmarshal([]byte(params), &p)
+		told := fmt.Sprintf("%s %s %s %s %s %s", strings.TrimPrefix(what, "config_"), p.ModeID, p.ModelID, p.ConfigID, p.Type, p.Value)
+		list = append(list, strings.Join(strings.Fields(told), " "))
+	}
+	return strings.Join(list, ", ")
 }
 
 func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
@@ -83,8 +83,8 @@ func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
 		{"offers models as such", "--model b", "model b", 0},
 		{"offers models as such", "--session mine --model b --mode plan", "mode plan, model b", 0},
 		{"offers models as such", "--option m=big", `option m "big"`, 0},
-		{"offers models as option", "--option web=true --option level=highest", `option web boolean true, option level "highest"`, 0},
-		{"offers models as option", "--option web=true --option level=high", "--option level=high: the agent has the values low, highest", 2},
+		{"offers something new", "--option web=true --option level=highest", `option web boolean true, option level "highest"`, 0},
+		{"offers something new", "--option web=true --option level=high", "--option level=high: the agent has the values low, highest", 2},
 		{"offers models as option", "--option web=yes", "--option web=yes: the agent has the values true, false", 2},
 		{"offers models as option", "--option level=", "--option level=: the agent has the values low, high", 2},
 		{"offers models as option", "--option none=x", "--option none=x: the agent has the config options m, level, web, new", 2},
@@ -103,7 +103,10 @@ func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
 		{"offers nothing", "--option =a", `--option "=a" is not ID=VALUE`, 2},
 	} {
 		out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, c.agent, strings.Fields(c.flags)...)...))
-		if status != c.status || status == 0 && strings.TrimSpace(out) != c.want || !strings.Contains(out+errs, c.want) {
+		if status == 0 {
+			out = settingsIn(out)
+		}
+		if status != c.status || status == 0 && out != c.want || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%s %s: %d\n%s%s\nwant %s", c.agent, c.flags, status, out, errs, c.want)
 		}
 	}
@@ -138,8 +141,8 @@ func TestAMissingLoginIsExplained(t *testing.T) {
 	dir := t.TempDir()
 	for agent, name := range map[string]string{"wants a login and names ways": "names", "wants a login": "plain"} {
 		config, _ := json.Marshal(map[string]any{
-			name:           map[string]any{"command": self(t), "env": map[string]string{asAgent: agent}, "auth": "log in with the mine command once"},
-			name + "-bare": map[string]any{"command": self(t), "env": map[string]string{asAgent: agent}},
+			name:           map[string]any{"command": self(t), "env": map[string]string{testagent.Env: testAgents[agent]}, "auth": "log in with the mine command once"},
+			name + "-bare": map[string]any{"command": self(t), "env": map[string]string{testagent.Env: testAgents[agent]}},
 		})
 		write(t, filepath.Join(dir, name, "config/hermes/agents.json"), string(config))
 	}

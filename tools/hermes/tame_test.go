@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,6 +20,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/creack/pty"
+
+	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
 // evil is what agents, registries, recordings and peers say here: it sets the
@@ -38,70 +39,41 @@ func init() {
 		return fmt.Sprintf(`{"code":%d,"message":%s,"data":{"details":%s}}`, code, e, e)
 	}
 	for _, method := range []string{"initialize", "session/new", "session/load", "session/prompt"} {
-		testAgents["evil error of "+method] = func(w *agentWire) { w.serve(answers{method: always("error", failure(-32603))}) }
+		testAgents["evil error of "+method] = steps(refusing(method, failure(-32603)), "TALK")
 	}
-	testAgents["evil ways to log in"] = func(w *agentWire) {
-		w.serve(answers{
-			"initialize":  always("result", fmt.Sprintf(`{"protocolVersion":1,"authMethods":[{"id":%s,"name":%s,"description":%s},{"id":"t","name":%s,"type":"terminal"}]}`, e, e, e, e)),
-			"session/new": always("error", failure(-32000)),
-		})
-	}
-	testAgents["evil offers"] = func(w *agentWire) {
-		w.serve(answers{"session/new": always("result", strings.Join(strings.Fields(strings.ReplaceAll(`{"sessionId":ID,
+	testAgents["evil ways to log in"] = steps(
+		answering("initialize", fmt.Sprintf(`{"protocolVersion":1,"authMethods":[{"id":%s,"name":%s,"description":%s},{"id":"t","name":%s,"type":"terminal"}]}`, e, e, e, e)),
+		refusing("session/new", failure(-32000)), "TALK",
+	)
+	testAgents["evil offers"] = steps(answering("session/new", strings.Join(strings.Fields(strings.ReplaceAll(`{"sessionId":ID,
 			"modes":{"currentModeId":ID,"availableModes":[{"id":ID,"name":ID}]},
 			"models":{"currentModelId":ID,"availableModels":[{"modelId":ID,"name":ID}]},
 			"configOptions":[{"id":ID,"name":ID,"type":"select","currentValue":"a","options":[{"value":"a","name":"a"}]},
 				{"id":"o","name":"o","type":"select","currentValue":ID,"options":[{"value":ID,"name":"a"}]}]}`,
-			"ID", e)), " "))})
+		"ID", e)), " ")), "TALK")
+	testAgents["evil death"] = steps("TALK session/prompt", "ERR "+evilLine, "EXIT 3")
+	testAgents["evil banner"] = steps("LINE "+evilLine, "ERR "+evilLine, "TALK")
+	testAgents["evil silence"] = steps("LINE "+evilLine, "EOF")
+	testAgents["evil version"] = steps(answering("initialize", fmt.Sprintf(`{"protocolVersion":%s}`, e)), "TALK")
+	testAgents["evil stop reason"] = steps(answering("session/prompt", fmt.Sprintf(`{"stopReason":%s}`, e)), "TALK")
+	turn := []string{
+		"ERR " + evilLine, "LINE " + evilLine,
+		fmt.Sprintf(`LINE {"jsonrpc":"2.0","method":%s,"params":{%s:1}}`, e, e), fmt.Sprintf(`LINE {"jsonrpc":"2.0",%s`, evilLine),
+		say(evil, evil), say("another "+evil, evil),
+		updateOf(evil, fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","content":{"type":%s}}`, e)),
+		updateOf(evil, fmt.Sprintf(`{"sessionUpdate":%s,%s:"x"}`, e, e)),
+		updateOf(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":%[1]s,"title":%[1]s,"status":"completed","rawInput":{%[1]s:[%[1]s,`+"\t\r"+`"`+"\u009b\u202e\u200b\U000e0041"+`"]}}`, e)),
+		updateOf(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call_update","toolCallId":%[1]s,"title":%[1]s,"status":"failed"}`, e)),
+		updateOf(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":%[1]s}`, e)),
 	}
-	testAgents["evil death"] = func(w *agentWire) {
-		w.serve(answers{"session/prompt": func(json.RawMessage) (string, string) {
-			fmt.Fprintln(os.Stderr, evilLine)
-			os.Exit(3)
-			return "", ""
-		}})
+	for _, session := range []string{evil, "unknown " + evil} {
+		turn = append(turn,
+			ask("session/request_permission", fmt.Sprintf(`{"sessionId":%s,"toolCall":{"toolCallId":%[2]s,"title":%[2]s},"options":[{"optionId":%[2]s,"name":%[2]s,"kind":"allow_once"}]}`, quoted(session), e)),
+			ask("fs/read_text_file", fmt.Sprintf(`{"sessionId":%s,"path":%s}`, quoted(session), e)),
+			ask("fs/write_text_file", fmt.Sprintf(`{"sessionId":%s,"path":%s,"content":""}`, quoted(session), e)),
+			ask("terminal/create", fmt.Sprintf(`{"sessionId":%s,"command":%s}`, quoted(session), e)))
 	}
-	testAgents["evil banner"] = func(w *agentWire) {
-		fmt.Println(evilLine)
-		fmt.Fprintln(os.Stderr, evilLine)
-		w.serve(nil)
-	}
-	testAgents["evil silence"] = func(w *agentWire) {
-		fmt.Println(evilLine)
-		io.Copy(io.Discard, os.Stdin)
-	}
-	testAgents["evil version"] = func(w *agentWire) {
-		w.serve(answers{"initialize": always("result", fmt.Sprintf(`{"protocolVersion":%s}`, e))})
-	}
-	testAgents["evil stop reason"] = func(w *agentWire) {
-		w.serve(answers{"session/prompt": always("result", fmt.Sprintf(`{"stopReason":%s}`, e))})
-	}
-	testAgents["evil turn"] = func(w *agentWire) {
-		w.serve(answers{
-			"session/new": always("result", fmt.Sprintf(`{"sessionId":%s}`, e)),
-			"session/prompt": func(json.RawMessage) (string, string) {
-				fmt.Fprintln(os.Stderr, evilLine)
-				w.raw("%s", evilLine)
-				w.raw(`{"jsonrpc":"2.0","method":%s,"params":{%s:1}}`, e, e)
-				w.raw(`{"jsonrpc":"2.0",%s`, evilLine)
-				w.say(evil, evil)
-				w.say("another "+evil, evil)
-				w.update(evil, fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","content":{"type":%s}}`, e))
-				w.update(evil, fmt.Sprintf(`{"sessionUpdate":%s,%s:"x"}`, e, e))
-				w.update(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":%[1]s,"title":%[1]s,"status":"completed","rawInput":{%[1]s:[%[1]s,`+"\t\r"+`"`+"\u009b\u202e\u200b\U000e0041"+`"]}}`, e))
-				w.update(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call_update","toolCallId":%[1]s,"title":%[1]s,"status":"failed"}`, e))
-				w.update(evil, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":%[1]s}`, e))
-				for _, session := range []string{evil, "unknown " + evil} {
-					w.ask("session/request_permission", fmt.Sprintf(`{"sessionId":%s,"toolCall":{"toolCallId":%[2]s,"title":%[2]s},"options":[{"optionId":%[2]s,"name":%[2]s,"kind":"allow_once"}]}`, quoted(session), e))
-					w.ask("fs/read_text_file", fmt.Sprintf(`{"sessionId":%s,"path":%s}`, quoted(session), e))
-					w.ask("fs/write_text_file", fmt.Sprintf(`{"sessionId":%s,"path":%s,"content":""}`, quoted(session), e))
-					w.ask("terminal/create", fmt.Sprintf(`{"sessionId":%s,"command":%s}`, quoted(session), e))
-				}
-				w.ask(evil, "{}")
-				return "result", `{"stopReason":"end_turn"}`
-			},
-		})
-	}
+	testAgents["evil turn"] = steps(answering("session/new", fmt.Sprintf(`{"sessionId":%s}`, e)), turnOf(append(turn, ask(evil, "{}"))...))
 }
 
 // tame reports what a terminal would obey, and what is not UTF-8.
@@ -159,7 +131,7 @@ var tamePaths = []struct {
 	{agent: "evil offers", args: "--option o=y", want: "the agent has the values "},
 	{agent: "evil death", want: "exited with status 3; stderr: "},
 	{agent: "evil banner", args: "--verbose"},
-	{agent: "evil silence", args: "run --timeout 6s --env " + asAgent + " x -- AGENT", want: "the agent said: stdout: "},
+	{agent: "evil silence", args: "run --timeout 6s --env " + testagent.Env + " x -- AGENT", want: "the agent said: stdout: "},
 	{agent: "evil version", want: "initialize"},
 	{agent: "evil stop reason"},
 	{agent: "evil turn", args: "--verbose", want: "EVIL"},
@@ -249,7 +221,7 @@ func TestTheProgramPrintsNothingThatATerminalObeys(t *testing.T) {
 					cmd := hermes(t, evilFolder(t), args...)
 					cmd.Stdin = strings.NewReader(strings.ReplaceAll(p.stdin, "EVIL", strings.Trim(quoted(evil), `"`)))
 					if format == "" && p.agent != "" {
-						cmd.Env = append(cmd.Env, asAgent+"="+p.agent)
+						cmd.Env = append(cmd.Env, testagent.Env+"="+testAgents[p.agent])
 					}
 					return cmd
 				}
@@ -285,8 +257,8 @@ func TestTheProgramPrintsNothingThatATerminalObeys(t *testing.T) {
 func TestTheLogsOfServeHoldNothingThatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"evil death", "evil banner"} {
-		cmd := hermes(t, t.TempDir(), "serve", "--verbose", "--listen", "tcp:127.0.0.1:0", "--pass-env", asAgent, "--", self(t))
-		cmd.Env = append(cmd.Env, asAgent+"="+agent)
+		cmd := hermes(t, t.TempDir(), "serve", "--verbose", "--listen", "tcp:127.0.0.1:0", "--pass-env", testagent.Env, "--", self(t))
+		cmd.Env = append(cmd.Env, testagent.Env+"="+testAgents[agent])
 		log, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
