@@ -31,8 +31,8 @@ func TestUnknownPartsAreKeptByteForByte(t *testing.T) {
 	}
 }
 
-// C111 of the conformance list. The enums of version 1 are closed: a value that
-// decides something is refused; one that only describes is kept, and Check
+// C111 of the conformance list. The enums of version 1 are closed. An unknown value
+// that decides something is refused; one that only describes is kept, and Check
 // reports it.
 func TestUnknownValuesDecideNothing(t *testing.T) {
 	t.Parallel()

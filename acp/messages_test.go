@@ -60,10 +60,10 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 	}
 }
 
-// Readers of raw text differ in which of two members they take. So a message
-// with such text is refused, although rawInput is one of the members that are
-// dropped when they do not fit: a question about a tool call without its
-// arguments would be worse than none.
+// Readers of raw text differ in which of two members they use. So a message with such
+// text is refused, although rawInput is one of the members that are dropped if they do
+// not fit. A question about a tool call without its arguments would be worse than no
+// question.
 func TestRawValuesWithADuplicateMemberAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	for value, place := range map[string]string{

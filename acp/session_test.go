@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sent is a peer that notes what it is sent and answers with result.
+// sent is a peer that records what it receives and answers with result.
 type sent struct {
 	result string
 	lines  []string
@@ -87,8 +87,7 @@ func TestAskReturnsTheOptionThatWasChosen(t *testing.T) {
 	}
 }
 
-// AsUpdate is written by hand: a member that the protocol adds must not be
-// forgotten.
+// AsUpdate is written by hand, so this test finds members that the protocol adds.
 func TestAsUpdateHasEveryMemberOfTheToolCall(t *testing.T) {
 	t.Parallel()
 	const text = `"toolCallId":"c","kind":"edit","status":"failed","title":"t","name":"n","content":[{"type":"terminal","terminalId":"x"}],` +

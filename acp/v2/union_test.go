@@ -49,7 +49,7 @@ func TestUnknownTagsAreKeptAtEveryDepth(t *testing.T) {
 	}
 }
 
-// The open branch declares members: they are read, and must be there.
+// The open branch declares members: they are read, and they are required.
 func TestUnknownVariantsHaveTheirDeclaredMembers(t *testing.T) {
 	t.Parallel()
 	v, err := DecodeAuthMethod([]byte(`{"type":"_sso","methodId":"m","name":"SSO","realm":"x"}`))
@@ -101,7 +101,7 @@ func TestTypeSelectedUnionsLookAtTheValue(t *testing.T) {
 	}
 }
 
-// Limits of members where a bad value becomes the default act on decoding.
+// Decoding applies limits to members where a bad value becomes the default.
 func TestBadOptionalValuesAreDroppedByLimit(t *testing.T) {
 	t.Parallel()
 	var a Annotations
@@ -133,7 +133,7 @@ func TestBase64StaysTextUntilAsked(t *testing.T) {
 	}
 }
 
-// An elicitation belongs to a session or to a request; one of both is none.
+// An elicitation belongs to a session or to a request; one with both is invalid.
 func TestVariantsThatExcludeEachOtherAreNotMixed(t *testing.T) {
 	t.Parallel()
 	var v ElicitationURLMode

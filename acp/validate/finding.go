@@ -21,7 +21,7 @@ type Finding struct {
 	Got      string // what stands there; long values are cut
 }
 
-// String is the finding on one line: "/update/title: type: want string, got number".
+// String returns the finding on one line: "/update/title: type: want string, got number".
 func (f Finding) String() string {
 	at := f.Pointer
 	if at == "" {
@@ -30,7 +30,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: want %s, got %s", at, f.Rule, f.Expected, f.Got)
 }
 
-// findings judges a value; at is the pointer of the value itself.
+// findings checks a value; at is the pointer of the value itself.
 func (p *program) findings(value any, at string) []Finding {
 	f := p.run(value)
 	if f == nil {
@@ -296,7 +296,7 @@ func plain(v any) string {
 	return s
 }
 
-// show is a value as JSON, cut when it is long.
+// show is a value as JSON, cut if it is long.
 func show(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 )
 
 // Params checks the params of a request or notification that a side receives.
-// Without params, text is empty. The error is about the call: the side has no
-// such method. Methods that start with an underscore are extensions, of which
-// the schema says nothing.
+// Without params, text is empty. The error is about the call: the side does not have
+// the method. Methods that start with an underscore are extensions, about which the
+// schema says nothing.
 func (v *Validator) Params(to Side, method string, text []byte) ([]Finding, error) {
 	m, err := v.method(to, method)
 	if m == nil || err != nil {
@@ -33,8 +33,8 @@ func (v *Validator) Result(from Side, method string, text []byte) ([]Finding, er
 	return v.payload(m.response, text, v.mode == Tolerant)
 }
 
-// payload checks a text that may be missing, or null where nullable, when the
-// definition needs no members.
+// payload checks a text. If the definition requires no members, the text may be
+// missing, or null if nullable is set.
 func (v *Validator) payload(definition string, text []byte, nullable bool) ([]Finding, error) {
 	absent := len(text) == 0
 	if !absent && !(nullable && string(text) == "null") {
@@ -51,9 +51,9 @@ func (v *Validator) payload(definition string, text []byte, nullable bool) ([]Fi
 	return []Finding{{Rule: "required", Expected: "object (" + definition + ")", Got: got}}, nil
 }
 
-// Message checks a whole JSON-RPC request or notification that a side
-// receives, or a response to a request of its own; answers is the method of
-// that request and is empty for anything but a response.
+// Message checks a whole JSON-RPC request or notification that a side receives, or a
+// response to one of its own requests. answers is the method of that request, and
+// empty for anything other than a response.
 func (v *Validator) Message(to Side, message []byte, answers string) ([]Finding, error) {
 	var frame map[string]json.RawMessage
 	if value, broken := parseText(message); broken != nil {
@@ -161,7 +161,7 @@ func (v *Validator) part(definition string, text json.RawMessage, at string) ([]
 	return below(at, findings), err
 }
 
-// method finds a method; none and no error means an extension.
+// method finds a method. It returns neither a method nor an error for an extension.
 func (v *Validator) method(side Side, name string) (*method, error) {
 	table, err := v.methods()
 	if err != nil || isExtension(name) {

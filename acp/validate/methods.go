@@ -8,7 +8,7 @@ type method struct{ request, response, notification string }
 // methodTable is keyed by the side that handles a method, and its name.
 type methodTable map[Side]map[string]*method
 
-// either is where methods stand that both sides handle.
+// either is the key for methods that both sides handle.
 const either Side = "protocol"
 
 func (t methodTable) find(side Side, name string) *method {

@@ -2,10 +2,10 @@ package validate
 
 import "encoding/json"
 
-// A plain validator explains a union that fails with the failures of every
-// branch. The functions here rewrite a schema so that the tag selects a branch
-// first. The set of valid values stays the same; addLimits alone narrows it, by
-// what the formats of integers mean.
+// A plain validator explains a failed union with the failures of every branch. The
+// functions here rewrite a schema so that the tag selects a branch first. The set of
+// valid values stays the same, except that addLimits narrows it to the meaning of the
+// integer formats.
 
 // integerLimits is the smallest and the largest value of an integer format.
 var integerLimits = map[any][2]json.Number{
@@ -42,8 +42,7 @@ func eachSchema(s any, f func(map[string]any)) {
 	f(m)
 }
 
-// addLimits makes rules of the integer formats, which JSON Schema knows
-// nothing of.
+// addLimits turns the integer formats, which JSON Schema does not know, into rules.
 func addLimits(doc map[string]any) {
 	eachSchema(doc, func(s map[string]any) {
 		limits, ok := integerLimits[s["format"]]
@@ -118,7 +117,7 @@ func unlessNull(s any) map[string]any {
 }
 
 // dateTime is the grammar of RFC 3339, section 5.6. The validator we build on
-// knows the ranges of the numbers, but takes a sign for a digit.
+// knows the ranges of the numbers, but accepts a sign as a digit.
 const dateTime = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$`
 
 type object = map[string]any

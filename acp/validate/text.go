@@ -11,8 +11,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// parseText decodes a JSON text, or says why it is none. It refuses what the
-// bindings refuse as well: text that is not UTF-8, and deep nesting.
+// parseText decodes a JSON text, or says why it is not JSON. Like the bindings it
+// refuses text that is not UTF-8, and deep nesting.
 func parseText(text []byte) (any, *Finding) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -37,8 +37,8 @@ func parseText(text []byte) (any, *Finding) {
 	return value, nil
 }
 
-// duplicates finds members that an object has more than once. Readers differ in
-// which one they take; the bindings take none.
+// duplicates finds duplicate members of objects. Readers differ in which one they use;
+// the bindings refuse both.
 func duplicates(text []byte) []Finding {
 	w := walk{d: jx.New(text)}
 	w.value("")

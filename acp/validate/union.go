@@ -1,7 +1,7 @@
 package validate
 
-// rewriteBranches replaces the branches of s by something that fails in one
-// place, where their shape is known.
+// rewriteBranches replaces the branches of s, if their shape is known, with a schema
+// that fails in one place.
 func rewriteBranches(s object, keyword string, branches []any) {
 	switch {
 	case rewriteNullable(s, keyword, branches):
@@ -129,7 +129,7 @@ func hasTag(tag string, s object) object {
 	return object{"type": "object", "required": []any{tag}, "properties": object{tag: s}}
 }
 
-// preferred marks an anyOf of which only the first branch is worth explaining.
+// preferred marks an anyOf where only the first branch is worth explaining.
 const preferred = "x-preferred"
 
 // also adds a condition to a schema.

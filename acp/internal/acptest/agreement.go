@@ -19,18 +19,18 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// mutantsOf is how many mutants of each definition are judged; with all
-// packages that makes more than 120,000. The variable HERMES_MUTANTS sets
-// another number, for long runs.
+// mutantsOf is how many mutants of each definition are judged, more than 120,000 in
+// all packages together. The variable HERMES_MUTANTS sets another number, for long
+// runs.
 const mutantsOf = 150
 
-// agreement is the list of the differences that are meant.
+// agreement is the list of the intended differences.
 //
 //go:embed testdata/agreement.json
 var agreement []byte
 
-// A disagreement is one way in which the generated code and the validator,
-// which share nothing but the schema, take the same text differently.
+// A disagreement is one way in which the generated code and the validator, which
+// share only the schema, judge the same text differently.
 type disagreement struct {
 	verdict    string
 	rule       string // of the validator or of Check, or the message of the decoder
@@ -47,8 +47,8 @@ const (
 	onlyCheck     = "what was decoded is valid, but does not pass Check"
 )
 
-// meant is an entry of testdata/agreement.json: a class of disagreements. The
-// patterns match the whole text; one that is missing matches every text.
+// meant is an entry of testdata/agreement.json: a class of intended disagreements.
+// The patterns match the whole text; a missing pattern matches every text.
 type meant struct {
 	Verdict    string
 	Rule       *pattern
@@ -122,7 +122,7 @@ func (k *kit) testAgreement(t *testing.T) {
 	}
 	t.Logf("%d mutants, %d decode; %v", total, decoded, kinds)
 	if n < mutantsOf {
-		return // too few to say what never happens
+		return // too few to conclude that something never happens
 	}
 	for i, m := range list {
 		if used[i] == 0 {
@@ -189,8 +189,8 @@ func (k *kit) readAgreement(t *testing.T) []*meant {
 type judge struct {
 	kit              *kit
 	tolerant, strict *validate.Validator
-	out              []byte // nil when the decoder refused
-	failure, last    string // what the decoder said, and what both did
+	out              []byte // nil if the decoder refused
+	failure, last    string // the error of the decoder, and the verdicts of both
 }
 
 func (j *judge) judge(def string, text []byte) ([]disagreement, error) {

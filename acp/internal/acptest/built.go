@@ -13,8 +13,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// hostileRaw is raw JSON as a program may get it from a model: it ends the value
-// and adds members, is cut, is more than one value, or has a member twice.
+// hostileRaw is raw JSON as a program may get it from a model: it ends the value and
+// adds members, is cut, is more than one value, or has a duplicate member.
 var hostileRaw = []string{
 	`{}`, `{"a":1}`, `[1]`, `null`, `"text"`, `7`, ` {"a" : "b"} `, "{\n}", `{"_meta":{}}`, `{"x":"\ud800"}`,
 	`{"command":"rm"}},"toolCall":{"title":"ls"`, `1,"injected":true`, `{"a":1},"injected":true`, `{"a":1}}`, `{"a":1} {"b":2}`,
@@ -22,10 +22,10 @@ var hostileRaw = []string{
 	strings.Repeat("[", 600) + strings.Repeat("]", 600),
 }
 
-// testBuilt changes messages as a program could build them: raw JSON and extra
-// members get arbitrary text, unions lose their variant, unknown tags become
-// known ones. Then the message is refused as a whole, or what is sent is what
-// the program meant: one JSON value whose members are there once.
+// testBuilt changes messages in ways that a program could: raw JSON and extra members
+// get arbitrary text, unions lose their variant, unknown tags become known ones. Then
+// either the message is refused as a whole, or the sent text is what the program
+// meant: one JSON value without duplicate members.
 func (k *kit) testBuilt(t *testing.T) {
 	tried, refused := 0, 0
 	for _, m := range k.Protocol.Methods {
@@ -57,7 +57,7 @@ func (k *kit) testBuilt(t *testing.T) {
 	}
 }
 
-// FuzzBuilt is testBuilt with raw JSON of the fuzzer's.
+// FuzzBuilt is testBuilt with raw JSON from the fuzzer.
 func FuzzBuilt(f *testing.F, p Package) {
 	k := newKit(f, p)
 	for i, text := range hostileRaw {
@@ -81,8 +81,8 @@ func FuzzBuilt(f *testing.F, p Package) {
 	})
 }
 
-// judgeBuilt encodes v. It says whether v could be sent, and what is wrong with
-// what was sent.
+// judgeBuilt encodes v. It says whether v could be sent, and what is wrong with the
+// sent text.
 func judgeBuilt(v Message) (sent bool, err error) {
 	out := v.AppendJSON(nil)
 	text, err := json.Marshal(v)

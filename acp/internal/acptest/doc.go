@@ -1,6 +1,6 @@
-// Package acptest tests generated packages: what is true of one version of the
-// protocol must be true of all. Each package hands over its definitions and its
-// Protocol value; the expectations come from the schema, not from the generator.
+// Package acptest tests generated packages, because the same must be true of every
+// version of the protocol. Each package passes its definitions and its Protocol
+// value. The expectations come from the schema, not from the generator.
 package acptest
 
 import (
@@ -18,8 +18,8 @@ type Package struct {
 	Check       func(any) []Violation
 }
 
-// Codec decodes a value of a definition and encodes it again. It returns the
-// value as well, for Check.
+// Codec decodes a value of a definition and encodes it again. It also returns the
+// value, for Check.
 type Codec = func([]byte) (out []byte, v any, err error)
 
 // Checker is acp.Check.
@@ -35,8 +35,8 @@ func Checker[V ~struct{ Pointer, Rule, Message string }](check func(any) []V) fu
 // Violation is acp.Violation.
 type Violation struct{ Pointer, Rule, Message string }
 
-// Of is the codec of a type with methods for it. It prints the value on the
-// way, which must cope with everything that decodes.
+// Of is the codec of a type with codec methods. It also prints the value, because
+// printing must cope with everything that decodes.
 func Of[T any, P interface {
 	*T
 	json.Unmarshaler

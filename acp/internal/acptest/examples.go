@@ -13,8 +13,8 @@ import (
 	"github.com/hermes-nvim/hermes/acp/validate"
 )
 
-// example is a line of a file of messages: those that the documentation of the
-// protocol shows, or those that agents and a client have sent.
+// example is a line of a file of messages: messages from the documentation of the
+// protocol, or messages that agents and a client have sent.
 type example struct {
 	Page    string `json:"page"`    // of the documentation, or agent and recording
 	N       int    `json:"n"`       // its number there
@@ -29,8 +29,8 @@ type example struct {
 	} `json:"message"`
 }
 
-// Examples decodes and encodes the messages of a file. Some are not right:
-// wrong says which do not survive ("page#n"), and why; an entry that is not
+// Examples decodes and encodes the messages of a file. Some of them are wrong: the
+// map wrong says which ones do not survive ("page#n"), and why. An entry that is not
 // needed is an error.
 func Examples(t *testing.T, p Package, name string, wrong map[string]string) {
 	file, err := os.Open(name)
@@ -70,9 +70,9 @@ func Examples(t *testing.T, p Package, name string, wrong map[string]string) {
 	t.Logf("%d examples survive", good)
 }
 
-// Traffic is Examples for messages of every shape that two published agents,
-// and one on the TypeScript SDK, exchanged with a client. The client made
-// mistakes on purpose; more says what else this version does not know.
+// Traffic is Examples for messages of every shape that two published agents, and one
+// on the TypeScript SDK, exchanged with a client. The client made mistakes on purpose.
+// more lists further messages that this version does not know.
 func Traffic(t *testing.T, p Package, name string, more map[string]string) {
 	wrong := map[string]string{
 		"gemini-0.61.0/modes#22":    "a method that was removed",
@@ -104,7 +104,7 @@ func (p Package) example(e example) error {
 	return p.exampleOf(m.Method, Notification, m.Params)
 }
 
-// agreed reports what the validator finds in a recorded message.
+// agreed returns what the validator finds in a recorded message.
 func agreed(v *validate.Validator, e example, line []byte) error {
 	var raw struct{ Message json.RawMessage }
 	if err := json.Unmarshal(line, &raw); err != nil {
@@ -150,7 +150,7 @@ func survivesExample(text []byte, codec Codec) error {
 	return nil
 }
 
-// withoutDefaults drops members that say what their absence says as well.
+// withoutDefaults drops members whose value means the same as their absence.
 func withoutDefaults(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

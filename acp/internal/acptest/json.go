@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// parse reads JSON text that is known to be valid. Numbers keep their text.
+// parse reads valid JSON text. Numbers keep their text.
 func parse(text string) any {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()
@@ -29,7 +29,7 @@ func print(v any) []byte {
 }
 
 // difference returns the place of the first difference between two values, as a
-// path, and whether there is one. Numbers are equal when their values are.
+// path, and whether there is one. Numbers are equal if their values are.
 func difference(a, b any) (path []string, differ bool) {
 	switch a := a.(type) {
 	case map[string]any:

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// raw is text that stands for a value no Go value is written as.
+// raw is the text of a value that no Go value encodes to.
 type raw string
 
 func (r raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// twice is an object that has one member two times.
+// twice is an object with a duplicate member.
 type twice struct {
 	members map[string]any
 	name    string
@@ -119,7 +119,8 @@ var mutations = []mutation{
 	}},
 }
 
-// dateTimes are about what RFC 3339 allows and what readers think it does.
+// dateTimes are edge cases of RFC 3339: valid ones, and those that readers disagree
+// about.
 var dateTimes = []string{
 	"2026-01-02t03:04:05z", "2016-12-31T23:59:60Z", "1990-12-31T15:59:60-08:00", "2026-01-02T03:04:05-23:59", // valid
 	"2026-01-02T3:04:05Z", "2026-01-02T+3:04:05Z", "2026-01-02T03:04:05,123Z", "2026-01-02T03:04:05+24:00",
@@ -168,8 +169,8 @@ func member(do func(*rand.Rand, place)) func(*rand.Rand, place) bool {
 	}
 }
 
-// mutate changes one thing in v, with mutation number n or the next one that
-// finds a place for itself, and returns the name of that.
+// mutate changes one thing in v, with mutation number n or the next one that can be
+// applied, and returns the name of the mutation.
 func mutate(r *rand.Rand, n int, v any) (any, string) {
 	all := places(v, func(x any) { v = x })
 	for ; ; n++ {

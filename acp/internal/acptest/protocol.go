@@ -53,7 +53,7 @@ func (k *kit) testProtocol(t *testing.T) {
 	}
 }
 
-// testSession wants params that have a sessionId to name it, and nothing else to.
+// testSession checks that exactly the params with a sessionId name a session.
 func (k *kit) testSession(t *testing.T, m Method, def string, params interface{ AppendJSON([]byte) []byte }) {
 	has := kindOf(def) != Result && k.doc.Def(def).Get("properties").Get("sessionId") != nil
 	named, names := params.(interface{ Session() string })
@@ -71,8 +71,8 @@ func (k *kit) testSession(t *testing.T, m Method, def string, params interface{ 
 	}
 }
 
-// Fuzz feeds messages of every method through the Protocol: nothing panics, and
-// what decodes is stable: encoding it and decoding that gives the same again.
+// Fuzz feeds messages of every method through the Protocol. Nothing may panic, and
+// decoded messages are stable: encoding and decoding them gives the same again.
 func Fuzz(f *testing.F, p Package) {
 	k := newKit(f, p)
 	for i, m := range p.Protocol.Methods {

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// perDefinition is how many random values of each definition are tried; with
-// all packages that makes more than 100,000.
+// perDefinition is how many random values of each definition are tried, more than
+// 100,000 in all packages together.
 const perDefinition = 125
 
 func (k *kit) testComplete(t *testing.T) {
@@ -99,7 +99,7 @@ func (k *kit) testStrict(t *testing.T) {
 	}
 }
 
-// testRequired takes each required member away.
+// testRequired removes each required member.
 func (k *kit) testRequired(t *testing.T) {
 	for _, def := range k.doc.Defs {
 		n := k.doc.Def(def)
@@ -120,8 +120,8 @@ func (k *kit) testRequired(t *testing.T) {
 	}
 }
 
-// testOneLeaf changes one leaf of a valid value. Either decoding fails, or
-// nothing else than the leaf, or a member around it, comes back different.
+// testOneLeaf changes one leaf of a valid value. Either decoding fails, or only the
+// leaf, or a member around it, differs in the result.
 func (k *kit) testOneLeaf(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	failed := 0
@@ -141,10 +141,9 @@ func (k *kit) testOneLeaf(t *testing.T) {
 	t.Logf("%d failed to decode", failed)
 }
 
-// testNewer replaces one word that the schema lists, the value of an enum or the
-// tag of a union, by one that only a newer version could know. Either decoding
-// fails or the word comes back: a program that passes messages on never loses
-// it unseen.
+// testNewer replaces one word of the schema, the value of an enum or the tag of a
+// union, with one that only a newer version could know. Either decoding fails or the
+// word survives, so a program that passes messages on never loses it silently.
 func (k *kit) testNewer(t *testing.T) {
 	words := map[string]bool{}
 	var collect func(n *schema.Node)

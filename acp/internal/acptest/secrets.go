@@ -17,7 +17,7 @@ const (
 	canaryNumber = json.Number("867530942")
 )
 
-// withCanary replaces what a person could have entered in v.
+// withCanary replaces everything in v that a person could have entered.
 func withCanary(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -44,8 +44,8 @@ func hasCanary(text []byte) bool {
 	return bytes.Contains(text, []byte(canary)) || bytes.Contains(text, []byte(canaryNumber))
 }
 
-// testSecrets prints values of all definitions whose secret members, as the
-// overlay lists them, hold a canary, wherever in the value they are.
+// testSecrets prints values of all definitions. The secret members that the overlay
+// lists hold a canary, at any depth.
 func (k *kit) testSecrets(t *testing.T) {
 	planted := map[string]int{}
 	holders := map[string]bool{}
@@ -71,12 +71,12 @@ func (k *kit) testSecrets(t *testing.T) {
 	t.Logf("%d definitions hold secrets: %v", len(holders), slices.Sorted(maps.Keys(holders)))
 }
 
-// discreet prints what was decoded from text in every way that a program may,
-// and returns an error when the canary of text shows.
+// discreet prints the values decoded from text in every way that a program can, and
+// returns an error if the canary in text shows.
 func discreet(text []byte, values ...any) error {
 	secret := hasCanary(text)
 	for _, v := range values {
-		if !secret { // printing must cope with it all the same
+		if !secret { // printing must still cope with it
 			_ = fmt.Sprint(v)
 			continue
 		}

@@ -32,7 +32,7 @@ func (k *kit) readOverlay(t *testing.T) {
 	k.strict, k.secrets = set(quirks.Strict), set(quirks.Secrets)
 }
 
-// set is a list of members, of whatever version.
+// set is a set of members, of any version.
 func set(members []string) map[string]bool {
 	set := map[string]bool{}
 	for _, m := range members {
@@ -41,15 +41,15 @@ func set(members []string) map[string]bool {
 	return set
 }
 
-// values makes random values that a schema allows. Beside each value goes what
-// must come back after decoding and encoding: the same, but for members whose
-// null, or bad value, the protocol reads as absent.
+// values makes random values that a schema allows. Each value comes with the expected
+// result of decoding and encoding it: the same, except for members whose null or bad
+// value the protocol reads as absent.
 type values struct {
 	kit   *kit
 	r     *rand.Rand
 	bad   int  // one in bad members with a rule for bad values gets one; 0: none
 	nulls bool // members that may be null sometimes are
-	extra bool // objects get members that nobody declares
+	extra bool // objects get undeclared members
 
 	planted map[string]int // nil, or secret members get a canary and are counted here
 }
@@ -180,7 +180,7 @@ func (g *values) members(owner string, n *schema.Node, out pair, depth int) {
 		if p.Has("default") && p.Get("default").JSON() == "false" { // false is written as absence
 			v = same(true)
 		}
-		if key == "Error.data" { // kept as text, whatever the version makes of it
+		if key == "Error.data" { // kept as text, however the version reads it
 			v = same(v.in)
 		}
 		in[k], want[k] = v.in, v.want
@@ -208,8 +208,8 @@ func (g *values) null(key, k string, p *schema.Node, must bool, in, want map[str
 	return true
 }
 
-// broken gives a member a value of a wrong type where the protocol says what
-// becomes of it, and reports whether it did.
+// broken gives a member a value of a wrong type if the protocol defines how to read
+// it, and reports whether it did.
 func (g *values) broken(key, k string, p *schema.Node, must bool, in, want map[string]any, depth int) bool {
 	if g.kit.strict[key] || key == "Error.data" {
 		return false
@@ -238,7 +238,7 @@ func (g *values) broken(key, k string, p *schema.Node, must bool, in, want map[s
 	return true
 }
 
-// misfit is a value that does not fit n, nil when every value does.
+// misfit is a value that does not fit n, nil if every value fits.
 func (g *values) misfit(n *schema.Node) any {
 	if ref := n.Ref(); ref != "" {
 		return g.misfit(g.kit.doc.Def(ref))
