@@ -149,7 +149,7 @@ func TestNewAndRemovedMethodsAreReported(t *testing.T) {
 	}
 }
 
-// Unstable holds everything of stable, so a program moves over unchanged.
+// Unstable has everything that stable has, so a program can switch without changes.
 func TestStableToUnstableBreaksNothing(t *testing.T) {
 	t.Parallel()
 	patches, err := schema.ReadPatches(schema.Tree)

@@ -20,7 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// reported is what a handler was given, in order.
+// reported is what a handler received, in order.
 type reported struct {
 	mu   sync.Mutex
 	msgs []string
@@ -42,7 +42,7 @@ func (r *reported) HandleNotification(_ context.Context, method string, params j
 	return nil
 }
 
-// hearing returns what a client makes of some input.
+// hearing returns what a client reads from some input.
 func hearing(t *testing.T, input string) ([]string, rpc.Stats, error) {
 	t.Helper()
 	r := new(reported)
@@ -51,7 +51,7 @@ func hearing(t *testing.T, input string) ([]string, rpc.Stats, error) {
 	return r.msgs, c.Stats(), c.Err()
 }
 
-// messages are what is cut: those of a turn, and one with every way to write a
+// messages are the messages to cut: those of a turn, and one with every way to write a
 // character.
 func messages(t *testing.T, round int) []string {
 	t.Helper()
@@ -127,7 +127,7 @@ func TestACutLineCostsOnlyItself(t *testing.T) {
 	})
 }
 
-// fragments passes on what it gets in odd pieces.
+// fragments passes its input on in odd pieces.
 type fragments struct {
 	io.Reader
 	io.Writer

@@ -57,7 +57,7 @@ func TestAFloodOfQuestionsIsBounded(t *testing.T) {
 	})
 }
 
-// slow is a client that takes its time over updates.
+// slow is a client that handles updates slowly.
 type slow struct {
 	next, wrong int
 	last        chan struct{}
@@ -116,7 +116,7 @@ func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 	})
 }
 
-// A flood that never ends does not keep anybody from closing.
+// A connection can be closed during an endless flood.
 func TestAnEndlessFloodCanBeClosed(t *testing.T) {
 	leak.Check(t)
 	soak.Repeat(t, func(t *testing.T, _ int) {

@@ -59,7 +59,7 @@ type saboteur struct {
 
 type connKey struct{}
 
-// victim is a TCP connection that may come to a bad end.
+// victim is a TCP connection that may be broken.
 type victim struct {
 	*net.TCPConn
 	mu   sync.Mutex
@@ -117,7 +117,7 @@ func (v *victim) Write(b []byte) (int, error) {
 	return n, net.ErrClosed
 }
 
-// Read makes a server that is behind something see the end of a connection late.
+// Read delays the end of a connection, as a proxy in front of a server does.
 func (v *victim) Read(b []byte) (int, error) {
 	n, err := v.TCPConn.Read(b)
 	v.mu.Lock()

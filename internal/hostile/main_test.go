@@ -70,7 +70,7 @@ func workers(n int, job func(i int)) {
 	wg.Wait()
 }
 
-// command is an agent that plays a scenario, with a ladder for the impatient.
+// command is an agent that plays a scenario, with short shutdown waits.
 func command(script string) launch.Command {
 	return launch.Command{
 		Path: program, Env: []string{testagent.Env + "=" + script},
@@ -208,7 +208,7 @@ func paramsOf(t *testing.T, lines []string) []string {
 	return out
 }
 
-// closed closes a connection and sees to it that nothing of its agent is left.
+// closed closes a connection and checks that nothing of its agent is left.
 func closed(t *testing.T, what string, c *rpc.Conn, p *launch.Process) {
 	t.Helper()
 	began := time.Now()

@@ -64,9 +64,9 @@ var (
 	}
 )
 
-// K3: agents that in one turn of a hundred do something wrong cost that turn at
-// most: every update of the others arrives, in order; what the client says is
-// always valid; and in the end nothing is left, nor does memory grow.
+// K3: agents do something wrong in one turn of a hundred. This costs at most that turn:
+// every update of the others arrives, in order. The messages of the client are always
+// valid. In the end nothing is left, and memory does not grow.
 func TestRandomFaultsCostOnlyTheirTurns(t *testing.T) {
 	leak.Check(t)
 	m := &mix{t: t, valid: validate.New(validate.V1, validate.Strict), faults: map[string]int{}}
@@ -101,7 +101,7 @@ func TestRandomFaultsCostOnlyTheirTurns(t *testing.T) {
 	}
 }
 
-// heap is what is in use, in bytes.
+// heap is the heap in use, in bytes.
 func heap() int64 {
 	goruntime.GC()
 	goruntime.GC() // pools survive one

@@ -2,5 +2,5 @@
 
 package hostile
 
-// peakLimit is in bytes: the race detector holds memory back for longer.
+// peakLimit is in bytes. It is higher because the race detector frees memory later.
 const peakLimit = 4 * 160 * mib

@@ -96,7 +96,7 @@ func (refuse) UnmarshalJSON([]byte) error { return New([]byte(`1`)).wantString()
 
 func (d *Dec) wantString() error { d.Str(); return d.Err() }
 
-// Forgiving a member that comes twice would hide which of the two a reader takes.
+// Forgiving a duplicate member would hide which of the two a reader uses.
 func TestADuplicateMemberIsNotForgiven(t *testing.T) {
 	t.Parallel()
 	members := func(d *Dec) {

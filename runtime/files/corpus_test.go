@@ -373,8 +373,8 @@ func within(t *testing.T, what string, d time.Duration, f func()) {
 	}
 }
 
-// checkMessage makes sure that an error names operation and path and shows no
-// control character.
+// checkMessage checks that an error names operation and path and shows no control
+// character.
 func checkMessage(t *testing.T, op, path string, err error) {
 	t.Helper()
 	if err == nil {

@@ -50,7 +50,7 @@ func victim(what, dir string) string {
 	return errorText(w.WriteText(dir+"/f", newText))
 }
 
-// child runs the test binary as a victim and returns what it has to say.
+// child runs the test binary as a victim and returns its output.
 func child(t *testing.T, what, dir string, with func(*exec.Cmd)) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -107,7 +107,7 @@ func TestAKillBetweenStepsLeavesOldOrNewContent(t *testing.T) {
 			t.Errorf("killed before %q: %d bytes", step, len(got))
 		}
 	}
-	// The last victim swept what its predecessors left.
+	// The last victim swept the leftovers of the earlier ones.
 	if names, _ := os.ReadDir(dir); len(names) != 1 {
 		t.Errorf("left behind: %v", names)
 	}
@@ -141,7 +141,7 @@ func TestOnlyLeftoversOfDeadProcessesAreSwept(t *testing.T) {
 	}
 }
 
-// The device error itself cannot be had on demand; what follows it can.
+// A device error cannot be produced on demand, so the test injects one.
 func TestAnErrorAtAnyStepKeepsTheOldContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -124,7 +124,7 @@ func TestOrdinaryNamesNeedNoApproval(t *testing.T) {
 	}
 }
 
-// The names above the root count as well: a session may begin anywhere.
+// The names above the root also count, because a session may start anywhere.
 func TestASessionInsideAProtectedFolderIsProtected(t *testing.T) {
 	t.Parallel()
 	const denied, asked, free = "denied", "asked", "free"
@@ -134,10 +134,10 @@ func TestASessionInsideAProtectedFolderIsProtected(t *testing.T) {
 		".config/nvim": asked, ".config/nvim/lua": asked, ".CONFIG/Nvim": asked, ".config": asked, ".vim/plugin": asked, ".ssh": asked,
 		".github/workflows": asked, ".claude": asked, ".local/bin": asked, ".local/share/nvim/site/pack/p/start/q": asked,
 		"Library/LaunchAgents": asked, ".vſcode": asked, "p/.husky/_": asked,
-		// A folder with an everyday name is somebody's project.
+		// A folder with an everyday name is an ordinary project.
 		"plain": free, "configure": free, "makefile/x": free, "crontab": free, "cvs/resume": free, "plugin": free, "after/x": free,
 		"build": free, "workspace/p": free, "git": free, "github/p": free, "config/nvim": free, ".local/src": free, ".cache/p": free,
-		// A checkout that an agent works in is a project, wherever the agent keeps it.
+		// A checkout that an agent works in is an ordinary project, wherever it is.
 		".claude/worktrees/w": free, ".cursor/worktrees/p/w": free, ".claude/worktrees/w/.git": denied,
 	} {
 		base, err := filepath.EvalSymlinks(t.TempDir())
@@ -172,7 +172,7 @@ func TestASessionInsideAProtectedFolderIsProtected(t *testing.T) {
 			}
 			w.Close()
 		}
-		// The other way round: a protected name that leads to a harmless folder.
+		// The reverse: a protected name that leads to a harmless folder.
 		if want == free {
 			continue
 		}

@@ -154,7 +154,7 @@ func check(t *testing.T, what, path, said, old string) {
 	}
 }
 
-// tidy writes once more, and sees that this sweeps what a victim left.
+// tidy writes once more, and checks that this sweeps the leftovers of a victim.
 func tidy(t *testing.T, what, dir string) {
 	t.Helper()
 	w := open(t, Options{}, dir)

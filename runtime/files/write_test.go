@@ -150,7 +150,7 @@ func TestAFileInAnotherEncodingIsNeitherReadNorReplaced(t *testing.T) {
 	}
 }
 
-// Root may write everything, so the refusals are tried by a child that is not.
+// Root may write everything, so a child that is not root tries the refusals.
 func TestWriteRespectsPermissions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -232,7 +232,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if s.bytes > 100_000 || len(n.Timeline) > 50 || n.Dropped+len(n.Timeline) != 1000 || len(s.messages)+len(s.calls) != len(n.Timeline) {
 		t.Errorf("%d bytes, %d entries, %d dropped, %d indexed", s.bytes, len(n.Timeline), n.Dropped, len(s.messages)+len(s.calls))
 	}
-	// One message without end keeps its newest text and the others.
+	// An endless message keeps its newest text and does not push out the others.
 	apply(t, s, chunk("agent_message", "", strings.Repeat("ä", 10_000)))
 	for range 20 {
 		apply(t, s, chunk("agent_message", "", strings.Repeat("ö", 10_000)))

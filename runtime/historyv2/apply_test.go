@@ -243,7 +243,7 @@ func TestWhatASessionOfVersion2IsDoing(t *testing.T) {
 	}
 }
 
-// Content is written alike in both versions.
+// Both versions write content the same way.
 func TestContentOfVersion2KeepsEverything(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -57,7 +57,7 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if r, err = prompt(t.Context(), c, "COUNT 10\nWAIT"); err != nil || r.StopReason != acp.StopReasonCancelled {
 		t.Fatal(r, err)
 	}
-	// The session goes on.
+	// The session continues.
 	before := u.n.Load()
 	if r, err = prompt(t.Context(), c, "COUNT 10"); err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != before+10 {
 		t.Fatal(r, err, u.n.Load())
@@ -215,7 +215,7 @@ func TestAnAgentThatEndsBeforeInitializeIsExplained(t *testing.T) {
 	}
 }
 
-// An agent that prints how it is used and then waits never answers.
+// An agent that prints its usage and then waits never answers.
 func TestEarlierOutputOfASilentAgentCanBeQuoted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
@@ -351,9 +351,8 @@ func TestStderrIsDrainedCutAndKept(t *testing.T) {
 	}
 }
 
-// quick is a ladder for agents that need TERM, and hurried one for those that
-// need KILL. A wait that an agent is meant to make use of is long enough for a
-// busy machine.
+// quick has shutdown waits for agents that need TERM, hurried for those that need KILL.
+// A wait that an agent is meant to use is long enough for a busy machine.
 func quick(cmd launch.Command) launch.Command {
 	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, soon, soon
 	return cmd
@@ -538,7 +537,7 @@ func (filler) AppendJSON(b []byte) []byte {
 }
 
 func TestTwoHundredAgentsLeaveNothingBehind(t *testing.T) {
-	// TestMain counts what is left.
+	// TestMain checks that nothing is left.
 	for i := range 200 {
 		p := start(t, plays(agent))
 		c := rpc.NewConn(p.Transport(), nil, rpc.Options{})

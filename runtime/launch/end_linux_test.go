@@ -83,8 +83,8 @@ func connect(t *testing.T, ctx context.Context, mode string, keeper []string) (*
 	return p, c
 }
 
-// However an agent is ended in the middle of a turn, nothing of the commands is
-// left that it has started in groups and sessions of their own.
+// An agent may be ended in any way in the middle of a turn. No command remains that it
+// has started in a group or session of its own.
 func TestNoCommandOutlivesItsAgent(t *testing.T) {
 	commands := map[string]struct {
 		script string
@@ -164,8 +164,8 @@ func TestAKilledProgramLeavesNothingOfItsAgents(t *testing.T) {
 	eventually(t, "the end of agent and command", func() bool { return len(s.running()) == 0 && !alive(pid) })
 }
 
-// The turns that run are cancelled, and their end is awaited before the agent's
-// input ends. Its open questions are answered first.
+// Running turns are cancelled, and their end is awaited before the agent's input ends.
+// Open questions of the agent are answered first.
 func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 	t.Parallel()
 	for with, keeper := range keepers {
@@ -216,9 +216,8 @@ func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 	}
 }
 
-// A turn that does not end when it is cancelled holds up the end for a second;
-// an agent without a turn is not cancelled, because some take that for the next
-// prompt.
+// A turn that does not end when it is cancelled delays the end for a second. An agent
+// without a turn gets no cancel, because some agents apply it to the next prompt.
 func TestAnAgentThatIgnoresACancelIsStopped(t *testing.T) {
 	t.Parallel()
 	p, c := connect(t, t.Context(), "commands", nil)
@@ -308,8 +307,8 @@ func TestTwoHundredAgentsInTurnLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// An agent behind a keeper starts, fails to start, ends and is reported as one
-// without.
+// An agent behind a keeper starts, fails to start, ends and is reported in the same way
+// as one without.
 func TestAKeeperIsNotNoticed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -363,7 +362,7 @@ func TestAProgramThatIsNotAKeeperIsReported(t *testing.T) {
 	}
 }
 
-// The end of a keeper is that of its agent.
+// An agent ends with its keeper.
 func TestAKilledKeeperEndsItsAgent(t *testing.T) {
 	t.Parallel()
 	p, _ := connect(t, t.Context(), "commands", keepers["keeper"])
@@ -451,8 +450,8 @@ func detached(script string) error {
 	return nil
 }
 
-// asks is an agent on the bare transport. It asks for permission in each turn,
-// and twice more when the second answer has come. It says what it sees.
+// asks is an agent on the bare transport. It asks for permission in each turn, and
+// twice more after the second answer. It prints the messages that it gets.
 func asks() {
 	tr := transport.Stdio()
 	say := func(what string) { fmt.Fprintln(os.Stderr, what) }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A client that leaves cancels the turns that run, and answers what it was
-// asked in them. Sessions that do nothing are not cancelled.
+// A client that leaves cancels the running turns and answers their open requests. Idle
+// sessions are not cancelled.
 func TestALeavingClientCancelsTurnsAndAnswersRequests(t *testing.T) {
 	t.Parallel()
 	const (
@@ -90,7 +90,7 @@ func TestALeavingClientCancelsTurnsAndAnswersRequests(t *testing.T) {
 	}
 }
 
-// An agent cannot make a client remember without bound what it asked.
+// An agent cannot make a client remember an unbounded number of requests.
 func TestRememberedQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var turns turns

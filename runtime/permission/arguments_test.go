@@ -132,8 +132,8 @@ func TestARuleForACommandAllowsItDespiteADeniedPath(t *testing.T) {
 	}
 }
 
-// folders are a folder a user trusts, reached also by a link, one he does not,
-// and a link from the first to the second.
+// folders makes a folder that a user trusts, a link to it, a folder that the user does
+// not trust, and a link from the first to the second.
 func folders(t *testing.T) (trusted, other string) {
 	t.Helper()
 	dir := t.TempDir()

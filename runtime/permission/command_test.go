@@ -218,7 +218,7 @@ func FuzzDeniedCommand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b uint64) { judge(t, j, speller{rand.New(rand.NewPCG(a, b))}, 1) })
 }
 
-// judge tries commands; of many, some have to run rm.
+// judge tries commands. Among many commands, some have to run rm.
 func judge(t *testing.T, j *jail, s speller, tries int) {
 	shells := []string{"sh"}
 	if _, err := os.Stat(filepath.Join(j.bin, "bash")); err == nil {

@@ -17,7 +17,7 @@ import (
 
 const goodFile = `{"version":1,"rules":[{"action":"allow","scope":"always"}]}`
 
-// openSoon is Open, which must not wait for anybody.
+// openSoon is Open, which must not wait for another process.
 func openSoon(t *testing.T, path string) (*Policy, error) {
 	t.Helper()
 	type opened struct {
@@ -83,7 +83,7 @@ func write(t *testing.T, path string, mode os.FileMode) {
 	must(t, os.Chmod(path, mode))
 }
 
-// other is a good file of this mode elsewhere, in a folder of that mode.
+// other is a valid file of one mode elsewhere, in a folder of another mode.
 func other(t *testing.T, mode, dirMode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "other", "rules.json")
@@ -102,8 +102,8 @@ func TestALinkToAFileOfTheUserIsFollowed(t *testing.T) {
 	}
 }
 
-// Nothing in a folder that others write can be trusted, also nothing that is put
-// there now.
+// Nothing in a folder that others can write to can be trusted, not even a file that is
+// created there now.
 func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(string) error{
@@ -134,7 +134,7 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	}
 }
 
-// Open and Add are far apart, and so is another process.
+// Much time may pass between Open and Add, and another process may change the file.
 func TestAFileIsCheckedWheneverItIsRead(t *testing.T) {
 	t.Parallel()
 	path := other(t, 0o600, 0o700)

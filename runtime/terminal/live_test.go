@@ -12,7 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// recorder keeps what the callbacks say.
+// recorder records the callbacks.
 type recorder struct {
 	mu      sync.Mutex
 	text    strings.Builder

@@ -320,8 +320,8 @@ func TestTerminalsAreLimited(t *testing.T) {
 	create(t, m, "true")
 }
 
-// A machine may be too busy to read for longer than a background child is
-// waited for.
+// A busy machine may not read for longer than the manager waits for a background
+// child.
 func TestTheEndIsNotReportedBeforeTheOutputIsRead(t *testing.T) {
 	t.Parallel()
 	m := manager(t, Options{})
@@ -447,7 +447,7 @@ func TestNothingRunsWithoutApproval(t *testing.T) {
 	}
 }
 
-// The reason of a refusal is read, whatever the agent wrote before it.
+// The reason of a refusal is visible, whatever the agent wrote before it.
 func TestALongTextOfTheAgentDoesNotHideTheReason(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä ", 4000)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// No connection takes a message that is nested more than 512 levels deep, but it
-// is recorded.
+// No connection accepts a message that is nested more than 512 levels deep, but it is
+// recorded.
 func TestSecretsInMessagesThatAreTooDeepAreHidden(t *testing.T) {
 	t.Parallel()
 	for name, inner := range map[string]string{

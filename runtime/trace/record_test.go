@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
-// raws are messages and lines that must come back as they were.
+// raws are messages and lines that must be read back unchanged.
 var raws = []string{
 	`{"jsonrpc": "2.0",  "id":1.0, "x":"\u00e4\ud83d\ude00", "x":2}`, `[{"a":1},[]]`, "plain text \x1b[31m", "\xff\xfe", "", `{"a":1`, `{"a":1}` + "\r",
 	` {"a":1}`, `{"lone":"\ud800"}`, `"string"`, "null", `{},"x":1`, strings.Repeat("[", 9998) + strings.Repeat("]", 9998), "a\nb", "{\n}",

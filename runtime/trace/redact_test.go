@@ -54,7 +54,7 @@ var canaries = []struct {
 	{"environment in a list", canary, `{"jsonrpc":"2.0","method":"_x","params":{"envVars":["A=SECRET"]}}`},
 }
 
-// Secrets in a text that say what they are.
+// Secrets that the text around them names.
 var spoken = map[string]string{
 	"export DB_PASSWORD=SECRET":                         "lettersonly",
 	"DB_PASS=SECRET make":                               "lettersonly",

@@ -99,7 +99,7 @@ func TestTheHeadOfAMessageAboveTheLimitIsKept(t *testing.T) {
 	}
 }
 
-// endless is a line without end that counts what is taken of it.
+// endless is an endless line that counts the bytes read from it.
 type endless struct{ n int }
 
 func (e *endless) Read(b []byte) (int, error) {

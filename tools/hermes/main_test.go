@@ -19,7 +19,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// asHermes makes the test binary be the program.
+// asHermes makes the test binary run as the program.
 const asHermes = "HERMES_TEST_AS_HERMES"
 
 func TestMain(m *testing.M) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Each side learns that the other has closed a stream as if nothing were between.
+// Each side learns that the other has closed a stream, as without a recorder.
 func TestAClosedStreamIsClosedForTheOtherSide(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,8 +25,8 @@ import (
 )
 
 // evil is what agents, registries, recordings and peers say here: it sets the
-// clipboard, begins sequences with C0 and C1, turns the order of text round,
-// goes back to the beginning of the line, and makes a line of its own.
+// clipboard, begins sequences with C0 and C1, reverses the order of text, returns to
+// the beginning of the line, and makes a line of its own.
 const evil = "\x1b]52;c;ZXZpbA==\x07\u009b31m\u202e\r\x1b[2J\u2028\u2067\u061c\x7f\x08EVIL\nhermes run: all is well"
 
 // evilLine is evil for a line of standard error, with bytes that are C1 to a
@@ -76,7 +76,7 @@ func init() {
 	testAgents["evil turn"] = steps(answering("session/new", fmt.Sprintf(`{"sessionId":%s}`, e)), turnOf(append(turn, ask(evil, "{}"))...))
 }
 
-// tame reports what a terminal would obey, and what is not UTF-8.
+// tame reports text that a terminal would obey or that is not UTF-8.
 func tame(t *testing.T, name string, output []byte) {
 	t.Helper()
 	for i, r := range string(output) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// everyday is what most versions of the protocol bring: a value, a variant, a
-// method, another name, and something that goes.
+// everyday is what most versions of the protocol bring: a new value, variant and method,
+// a rename, and a removal.
 func everyday(t *testing.T, text string) string {
 	t.Helper()
 	for _, edit := range [][2]string{
@@ -60,7 +60,7 @@ func TestAnEverydayUpdateAsksForItsRowsAndGoesThrough(t *testing.T) {
 	})
 	before := contents(t, root)
 
-	// A strict member that is nowhere, so that two files want an edit.
+	// A strict member that does not exist, so that two files need an edit.
 	quirks := filepath.Join(root, "schema", "overlay", "quirks.json")
 	good := replaceIn(t, quirks, `"Diff.path"`, `"Diff.pth"`)
 	_, err := specupdate(t, "-root", root, pkg)

@@ -17,7 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
 
-// cutter cuts the event streams of a server after so many bytes.
+// cutter cuts the event streams of a server after a number of bytes.
 type cutter struct {
 	http.Handler
 	after   int64 // bytes of a stream
@@ -97,7 +97,7 @@ func TestACutStreamContinuesWithoutLossOrRepetition(t *testing.T) {
 	}
 }
 
-// noIDs takes the numbers out of a server's events, like servers without them.
+// noIDs removes the numbers from a server's events, as in servers without them.
 type noIDs struct{ http.ResponseWriter }
 
 func (w noIDs) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -55,7 +55,7 @@ func stream(ctx context.Context, t *testing.T, s *httpstream.Server, url, connec
 	return answer.Body
 }
 
-// numbers reads the member n of so many events, or of all when count is 0.
+// numbers reads the member n of count events, or of all events if count is 0.
 func numbers(t *testing.T, from io.Reader, count int) []int {
 	t.Helper()
 	var got []int

@@ -114,7 +114,7 @@ func TestManyConnections(t *testing.T) {
 
 const loadEnv = "HERMES_HTTPSTREAM_LOAD"
 
-// serveLoad is a server in a process of its own; it ends with its input.
+// serveLoad is a server in its own process. It ends when its input ends.
 func serveLoad(token string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -165,7 +165,7 @@ func loadServer(t *testing.T, token access.Token) (url string, peak func() int64
 	}
 }
 
-// raceDetector reports whether it is on, which takes much memory itself.
+// raceDetector reports whether the race detector is on, which itself takes much memory.
 func raceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A few streams keep much of what they sent for clients that come back, many
-// keep little each, and what a connection keeps goes with it.
+// A few streams keep many sent events for returning clients. Many streams keep few
+// events each. A connection that ends keeps none.
 func TestEventsKeptForReturningClientsAreBoundedTogether(t *testing.T) {
 	t.Parallel()
 	s := new(Server)

@@ -17,8 +17,7 @@ import (
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`
 
-// ask sends one request; headers replace the usual ones, an empty value takes
-// one away.
+// ask sends one request. headers replace the usual ones; an empty value removes one.
 func ask(t *testing.T, url string, token access.Token, method string, headers map[string]string, body string) (int, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -229,7 +228,7 @@ func TestAStreamHasOneReceiver(t *testing.T) {
 	if got, _ := ask(t, server.URL, s.Guard.Token, http.MethodGet, head{"Acp-Connection-Id": id}, ""); got != 409 {
 		t.Error(got)
 	}
-	// One that comes back after a cut takes over.
+	// A receiver that returns after a cut takes over.
 	if got, _ := ask(t, server.URL, s.Guard.Token, http.MethodGet, head{"Acp-Connection-Id": id, "Last-Event-Id": "0"}, ""); got != 200 {
 		t.Error(got)
 	}

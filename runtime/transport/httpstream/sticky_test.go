@@ -16,8 +16,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
 
-// balancer spreads clients over nodes, and sends those back to theirs that
-// bring its cookie.
+// balancer spreads clients over nodes. It sends clients with its cookie back to their
+// node.
 type balancer struct {
 	nodes  []*httpstream.Server
 	next   atomic.Int32

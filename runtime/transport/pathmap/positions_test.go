@@ -45,8 +45,7 @@ var notPaths = map[string]string{
 	"fileType": "a kind of file, which a peer may extend",
 }
 
-// program is the one position that version 1 calls by another name than paths
-// have.
+// program is the one position of a path whose name in version 1 is not that of a path.
 const program = "mcpServers/command"
 
 // walk calls tell with every string of a schema: its position without lists, and
@@ -93,7 +92,7 @@ func walk(defs map[string]*node, n *node, at []string, below []string, tell func
 	}
 }
 
-// find returns what the table says of a position.
+// find returns the entry of the table for a position.
 func find(at object, pos string) shape {
 	var s shape = at
 	for _, name := range strings.Split(pos, "/") {

@@ -359,7 +359,7 @@ func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {
 	}
 }
 
-// Nobody needs a token to connect and say nothing.
+// A client needs no token to connect and send nothing.
 func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	serverTLS, clientTLS := certificates(t)

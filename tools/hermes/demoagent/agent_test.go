@@ -51,7 +51,8 @@ func allow(id acp.PermissionOptionID) func(context.Context, *acp.RequestPermissi
 	}
 }
 
-// start connects an editor to a running agent. can nil means it can do all.
+// start connects an editor to a running agent. If can is nil, the editor can do
+// everything.
 func start(t *testing.T, can *acp.ClientCapabilities) *editor {
 	t.Helper()
 	if can == nil {
