@@ -72,6 +72,69 @@ describe("events", function()
     eq(got[1].data.update.content.text, "hi")
   end)
 
+  it("do not fire when they are off, but are known to the state", function()
+    local hermes = require("hermes")
+    hermes.setup({ events = { off = { "Agent*Message", "ToolCall" } } })
+    listen({ "*" })
+    offs[#offs + 1] = hermes.on("*", function(_, name)
+      got[#got + 1] = { match = name }
+    end)
+    deliver("StateChanged", { agent = "demo", from = "starting", to = "ready" })
+    deliver("SessionCreated", { agent = "demo", sessionId = "s" })
+    deliver("AgentTextMessage", chunk("hi"))
+    local call = { sessionUpdate = "tool_call", toolCallId = "t", title = "Look" }
+    deliver("AgentToolCall", { agent = "demo", sessionId = "s", update = call })
+    local names = vim.tbl_map(function(event)
+      return event.match
+    end, got)
+    eq(
+      names,
+      vim
+        .iter({ "StateChanged", "SessionCreated", "ToolCallState" })
+        :map(function(name)
+          return { name, name }
+        end)
+        :flatten()
+        :totable()
+    )
+    eq(hermes.state("s").toolCalls.t.title, "Look")
+    hermes.setup({ events = { off = {} } })
+    got = {}
+    deliver("AgentTextMessage", chunk("hi"))
+    eq(#got, 2)
+    deliver("StateChanged", { agent = "demo", from = "ready", to = "disconnected" })
+  end)
+
+  it("have the value and the choices of an option as older configurations expect them", function()
+    listen("AgentConfigOption")
+    local plain = { value = "a", name = "A", description = "first" }
+    local grouped = { group = "g", name = "G", options = { plain } }
+    deliver("AgentConfigOption", {
+      agent = "demo",
+      sessionId = "s",
+      update = {
+        sessionUpdate = "config_option_update",
+        configOptions = {
+          { id = "m", name = "M", type = "select", currentValue = "a", options = { plain } },
+          { id = "n", name = "N", type = "select", currentValue = "a", options = { grouped } },
+          { id = "b", name = "B", type = "boolean", currentValue = false },
+        },
+      },
+    })
+    local options = got[1].data.configOptions
+    eq(options[1].kind, {
+      currentValue = "a",
+      options = { { type = "ungrouped", value = "a", name = "A", description = "first" } },
+    })
+    eq({ options[1].id, options[1].name, options[1].currentValue }, { "m", "M", "a" })
+    eq(
+      options[2].kind.options,
+      { { type = "grouped", group = "g", name = "G", options = { plain } } }
+    )
+    eq(options[3].kind, { currentValue = false })
+    eq(got[1].data.update.configOptions[1].kind, nil)
+  end)
+
   it("spell the members of a tool call both ways", function()
     listen("AgentToolCall")
     deliver("AgentToolCall", {
@@ -338,7 +401,7 @@ describe("events", function()
   it("are taken by nvim_create_autocmd with compat.seed", function()
     local plain = vim.api.nvim_create_autocmd
     require("hermes").setup({ compat = { seed = true } })
-    vim.api.nvim_create_autocmd("AgentToolCall", {
+    vim.api.nvim_create_autocmd({ "AgentToolCall", "AgentToolCallUpdate" }, {
       group = "Hermes",
       pattern = { "*" },
       callback = function(args)
@@ -352,6 +415,14 @@ describe("events", function()
       update = { sessionUpdate = "tool_call", toolCallId = "t", status = "in_progress" },
     })
     eq({ got[1].status, got[1].update.status, got[1].id }, { "InProgress", "in_progress", "t" })
+    local link = { type = "resource_link", name = "x", uri = "file:///x" }
+    local content = { { type = "content", content = link } }
+    deliver("AgentToolCallUpdate", {
+      agent = "demo",
+      sessionId = "s",
+      update = { sessionUpdate = "tool_call_update", toolCallId = "t", content = content },
+    })
+    eq({ got[2].content[1].type, got[2].fields[1].type }, { "resourcelink", "resourcelink" })
     require("hermes").setup({ compat = { seed = false } })
     eq(vim.api.nvim_create_autocmd, plain)
   end)

@@ -240,6 +240,12 @@ describe("arguments", function()
       ['setup: unknown key "agents.a.quirks.ignore_eof"; did you mean "ignores_eof"?'] = function()
         hermes.setup({ agents = { a = { quirks = { ignore_eof = true } } } })
       end,
+      ['"defaults.PermisionRequest"; did you mean "PermissionRequest"?'] = function()
+        hermes.setup({ defaults = { PermisionRequest = false } })
+      end,
+      ['events.off: "AgentTextThougt" is not the name of an event; did'] = function()
+        hermes.setup({ events = { off = { "AgentTextThougt" } } })
+      end,
       ['"PermisionRequest"; did you mean "PermissionRequest"?'] = function()
         hermes.setup({ handlers = { PermisionRequest = print } })
       end,

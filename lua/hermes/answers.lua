@@ -187,6 +187,18 @@ local function find_handler(ask)
   end
 end
 
+---Whether setup() has left the default on.
+---@param ask hermes.Ask
+---@return boolean
+local function has_default(ask)
+  for name, on in pairs(require("hermes.config").get().defaults) do
+    if not on and require("hermes.events").canonical(name) == ask.name then
+      return false
+    end
+  end
+  return true
+end
+
 ---@param ask hermes.Ask
 local function limit(ask)
   local ms = require("hermes.config").get().timeouts.answer
@@ -194,8 +206,12 @@ local function limit(ask)
     ask.timer = vim.uv.new_timer()
     ask.timer:start(ms, 0, function()
       vim.schedule(function()
-        if asks[ask.requestId] then
+        if not asks[ask.requestId] then
+          return
+        elseif has_default(ask) then
           M.run_default(ask)
+        else
+          M.reject(ask.requestId, "nobody has answered in time", nil, "default")
         end
       end)
     end)
@@ -234,7 +250,7 @@ function M.receive(ask)
   if handler and run_handler(ask, handler) then
     return limit(ask)
   end
-  if claimed and not handler then
+  if (claimed and not handler) or not has_default(ask) then
     return limit(ask)
   end
   -- Outside any autocommand, so that the default can fire others.

@@ -27,6 +27,13 @@ local function seed_data(data)
   local copy = vim.tbl_extend("force", {}, data)
   copy.kind, copy.status = seed_value(data.kind), seed_value(data.status)
   copy.type = spelling[data.type] or data.type
+  for _, key in ipairs({ "content", "fields" }) do
+    if vim.islist(data[key]) then
+      copy[key] = vim.tbl_map(function(item)
+        return vim.tbl_extend("force", item, { type = spelling[item.type] or item.type })
+      end, data[key])
+    end
+  end
   if type(data.entries) == "table" then
     copy.entries = vim.tbl_map(function(entry)
       return vim.tbl_extend("force", entry, {

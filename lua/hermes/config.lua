@@ -81,6 +81,13 @@ M.defaults = {
   ---Handlers of agents' requests: function(data, answer) by event or method.
   ---@type table<string, fun(data: table, answer: hermes.Answer): any>
   handlers = {},
+  ---Requests of agents that wait for a handler or listener instead of the default, by event:
+  ---{ PermissionRequest = false }.
+  ---@type table<string, boolean>
+  defaults = {},
+  events = {
+    off = {}, ---@type string[] names of events that do not fire, with * for any letters
+  },
   compat = {
     flat = true, -- members of the update are also in the data itself
     seed = false, -- nvim_create_autocmd accepts the names of Hermes' events
@@ -108,11 +115,12 @@ M.defaults = {
 }
 
 ---Keys whose members the user names.
-local open = { agents = true, handlers = true, ["permissions.rules"] = true }
+local open = { agents = true, handlers = true, defaults = true, ["permissions.rules"] = true }
 
 ---The kind of a key's value, where its default does not show it; see
 ---hermes.check.
 local types = {
+  ["events.off"] = "strings",
   ["host.cmd"] = "command",
   ["host.url"] = "url",
   ["log.level"] = "integer",
@@ -417,6 +425,34 @@ local function check_handlers(handlers)
   end
 end
 
+---@param defaults table<any, any>
+local function check_defaults(defaults)
+  local events = require("hermes.events")
+  for name, value in pairs(defaults) do
+    local canonical = type(name) == "string" and events.canonical(name)
+    if not canonical or not events.is_request(canonical) then
+      local requests = vim.tbl_filter(events.is_request, events.names())
+      local problem = require("hermes.check").unknown("defaults.", name, requests)
+      error("hermes.setup: " .. problem, 0)
+    elseif type(value) ~= "boolean" then
+      local text = "hermes.setup: defaults.%s must be a boolean, not a %s"
+      error(text:format(name, type(value)), 0)
+    end
+  end
+end
+
+---@param patterns string[]
+local function check_events(patterns)
+  local events = require("hermes.events")
+  for _, pattern in ipairs(patterns) do
+    if #events.matching(pattern) == 0 then
+      local meant = require("hermes.check").similar(pattern, events.names())
+      local text = "hermes.setup: events.off: %q is not the name of an event%s"
+      error(text:format(pattern, meant and ("; did you mean %q?"):format(meant) or ""), 0)
+    end
+  end
+end
+
 ---Lays `opts` over the configuration. Nothing changes if `opts` is wrong.
 ---@param opts table?
 function M.set(opts)
@@ -428,7 +464,12 @@ function M.set(opts)
   check_agents(opts.agents or {})
   check_handlers(opts.handlers or {})
   check_rules(opts.permissions and opts.permissions.rules or {})
+  check_defaults(opts.defaults or {})
+  check_events(opts.events and opts.events.off or {})
   current = vim.tbl_deep_extend("force", current, opts)
+  if opts.events and opts.events.off then
+    current.events.off = vim.list_slice(opts.events.off) -- an empty list, too
+  end
 end
 
 ---Resets the configuration to the defaults.

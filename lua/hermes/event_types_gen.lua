@@ -355,7 +355,7 @@
 ---The agent changed the options of the session; the list is always complete.
 ---@class hermes.event.AgentConfigOption: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.config_option_update # The update as it came over the wire.
----@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its current value; replaces what the client holds.
+---@field configOptions hermes.FlatOption[] # Every setting with its current value; replaces what the client holds.
 ---@field meta? table<string, any> # Extension data.
 
 ---The title or another property of the session changed.

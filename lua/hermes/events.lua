@@ -33,6 +33,23 @@ function M.exists(name)
   return gen.events[name] ~= nil
 end
 
+---The events that a pattern stands for, where * matches any letters.
+---@param pattern string
+---@return string[] names
+function M.matching(pattern)
+  local as_lua = "^" .. vim.pesc(pattern):gsub("%%%*", ".*") .. "$"
+  local exact = M.canonical(pattern)
+  return vim.tbl_filter(function(name)
+    return name == exact or name:find(as_lua) ~= nil
+  end, M.names())
+end
+
+---@param name string canonical
+---@return boolean whether the agent waits for an answer
+function M.is_request(name)
+  return gen.events[name].source == "request"
+end
+
 ---@return string[] names of all events, sorted
 function M.names()
   local names = vim.tbl_keys(gen.events)
@@ -128,8 +145,29 @@ local function blocks(list)
   return flat
 end
 
+---@class hermes.FlatOption: hermes.acp.SessionConfigOption
+---@field kind { currentValue: string|boolean, options?: table[] } the value, and the choices, each
+---with the type "ungrouped" or "grouped"
+
+---@param list hermes.acp.SessionConfigOption[]
+---@return hermes.FlatOption[]
+local function config_options(list)
+  return vim.tbl_map(function(option)
+    local choices = option.options
+      and vim.tbl_map(function(choice)
+        local kind = choice.options and "grouped" or "ungrouped"
+        return vim.tbl_extend("force", choice, { type = kind })
+      end, option.options)
+    local kind = { currentValue = option.currentValue, options = choices }
+    return vim.tbl_extend("force", option, { kind = kind })
+  end, list)
+end
+
 local convert = {
   json = vim.json.encode,
+  options = function(value)
+    return type(value) == "table" and config_options(value) or value
+  end,
   blocks = function(value)
     return type(value) == "table" and blocks(value) or value
   end,
@@ -275,6 +313,24 @@ local function call_listeners(name, data)
   end
 end
 
+local off_for ---@type string[]? the patterns that `off_names` is of
+local off_names = {} ---@type table<string, true>
+
+---The events that setup() has turned off.
+---@return table<string, true>
+local function turned_off()
+  local patterns = require("hermes.config").get().events.off
+  if patterns ~= off_for then
+    off_for, off_names = patterns, {}
+    for _, pattern in ipairs(patterns) do
+      for _, name in ipairs(M.matching(pattern)) do
+        off_names[name] = true
+      end
+    end
+  end
+  return off_names
+end
+
 ---Delivers an event: to the state first, then to hermes.on, then to autocommands.
 ---Other spellings fire only for autocommands on exactly that name, so a glob
 ---never sees an event twice.
@@ -290,10 +346,12 @@ function M.emit(name, data)
     require("hermes.log").notify(vim.log.levels.ERROR, "the state failed: " .. follow)
     follow = nil
   end
-  call_listeners(name, data)
-  local err = silence(fire_all, name, data)
-  if err then
-    failed(name, err)
+  if not turned_off()[name] then
+    call_listeners(name, data)
+    local err = silence(fire_all, name, data)
+    if err then
+      failed(name, err)
+    end
   end
   for _, event in ipairs(follow or {}) do
     M.emit(event.name, event.data)

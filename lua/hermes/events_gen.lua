@@ -10,7 +10,7 @@
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
 ---@field lift? string place in the data whose members stand flat in the data, too
----@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
+---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks", "options")
 
 local M = {}
 
@@ -200,6 +200,9 @@ M.events = {
     update = "config_option_update",
     alias = { "ConfigurationOption" },
     lift = "update",
+    flat = {
+      configOptions = { "configOptions", "options" },
+    },
   },
   SessionUpdate = {
     source = "update",

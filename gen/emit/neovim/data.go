@@ -201,6 +201,8 @@ func (c *cats) updateData(e Event) []luaMember {
 			m.typ, m.optional, m.doc = "string", true, "The same as "+p.Of+", as JSON text."
 		case "blocks":
 			m.typ = flatContentType
+		case "options":
+			m.typ = "hermes.FlatOption[]"
 		default:
 			m.doc = "The same as " + p.Of + "."
 		}

@@ -150,7 +150,7 @@ const luaEventsTypes = `
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
 ---@field lift? string place in the data whose members stand flat in the data, too
----@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
+---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks", "options")
 
 `
 

@@ -31,8 +31,9 @@ type EventRow struct {
 }
 
 // FlatPath is where the value of a flat key comes from: member Of of the
-// update, as it is, as JSON text ("json") or as a list with content blocks out
-// of their wrapper ("blocks").
+// update, as it is, as JSON text ("json"), as a list with content blocks out of
+// their wrapper ("blocks"), or as config options that also have their value and
+// choices as older configurations expect them ("options").
 type FlatPath struct {
 	Of string `json:"of"`
 	As string `json:"as"`

@@ -106,7 +106,7 @@ func TestGenerationStops(t *testing.T) {
 		},
 		"a flat key by an unknown way": {
 			func(r *EventRows) { r.Updates["plan"].Flat = map[string]FlatPath{"steps": {Of: "entries", As: "xml"}} },
-			`flat key "steps": "as" is "xml", not json or blocks`,
+			`flat key "steps": "as" is "xml", not json, blocks or options`,
 		},
 		"a parameter that no request has": {
 			func(r *EventRows) { r.Replies["session/new"].Params = []string{"colour"} },

@@ -185,8 +185,8 @@ func (t *joiner) row(at string, r *EventRow, e Event) {
 func (t *joiner) check(at string, r *EventRow, e Event) {
 	for _, k := range slices.Sorted(maps.Keys(r.Flat)) {
 		p := r.Flat[k]
-		if p.As != "" && p.As != "json" && p.As != "blocks" {
-			t.fail(at, "flat key %q: \"as\" is %q, not json or blocks", k, p.As)
+		if !slices.Contains([]string{"", "json", "blocks", "options"}, p.As) {
+			t.fail(at, "flat key %q: \"as\" is %q, not json, blocks or options", k, p.As)
 		}
 		if member(t.spec, e.Payload, p.Of) == nil {
 			t.fail(at, "flat key %q: %s has no member %q", k, e.Payload, p.Of)
