@@ -59,6 +59,12 @@ local kinds = {
     end,
   },
   strings = { "a list of strings", list_of_strings },
+  table_or_function = {
+    "a table or a function",
+    function(value)
+      return type(value) == "table" or vim.is_callable(value)
+    end,
+  },
   strings_by_name = { "a table of strings by name", strings_by_name },
   url = {
     "an address that begins with https:// or http://",

@@ -75,6 +75,10 @@ M.defaults = {
     limit = 256 * 1024, -- text; a file that is larger becomes a link
     media_limit = 5 * 1024 * 1024, -- an image
   },
+  ---What sessions start with unless the call says otherwise: a table, or a function of the folder
+  ---that returns one. A .hermes.json in the folder, once trusted, adds to it.
+  ---@type hermes.SessionDefaults|fun(cwd: string): hermes.SessionDefaults?
+  session_defaults = {},
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },
@@ -129,6 +133,7 @@ local types = {
   ["timeouts.cancel"] = "time",
   ["timeouts.initialize"] = "time",
   root_markers = "strings",
+  session_defaults = "table_or_function",
 }
 
 ---Values of another type that a key also accepts.
@@ -465,8 +470,13 @@ function M.set(opts)
   check_handlers(opts.handlers or {})
   check_rules(opts.permissions and opts.permissions.rules or {})
   check_defaults(opts.defaults or {})
+  local problem = require("hermes.project").problem(opts.session_defaults or {})
+  if problem then
+    error("hermes.setup: " .. problem, 0)
+  end
   check_events(opts.events and opts.events.off or {})
   current = vim.tbl_deep_extend("force", current, opts)
+  current.session_defaults = opts.session_defaults or current.session_defaults
   if opts.events and opts.events.off then
     current.events.off = vim.list_slice(opts.events.off) -- an empty list, too
   end

@@ -68,12 +68,16 @@ end
 ---@param session_id? string
 ---@return table params
 function M.session(opts, session_id)
-  local dirs = opts.additional_directories or opts.additionalDirectories
+  local cwd = opts.cwd and M.folder(opts.cwd) or default_cwd()
+  local defaults = require("hermes.project").defaults(cwd)
+  local dirs = opts.additional_directories
+    or opts.additionalDirectories
+    or defaults.additional_directories
   return {
     sessionId = session_id,
-    cwd = opts.cwd and M.folder(opts.cwd) or default_cwd(),
-    additionalDirectories = dirs and vim.tbl_map(M.folder, dirs),
-    mcpServers = mcp_servers(opts.mcp_servers or opts.mcpServers),
+    cwd = cwd,
+    additionalDirectories = #dirs > 0 and vim.tbl_map(M.folder, dirs) or nil,
+    mcpServers = mcp_servers(opts.mcp_servers or opts.mcpServers or defaults.mcp_servers),
   }
 end
 
