@@ -123,7 +123,9 @@ func (r release) build(ctx context.Context, t target) (archive, []byte, error) {
 }
 
 // compile links the program without anything that differs between machines:
-// paths, the C compiler, the state of the repository, settings of Go.
+// paths, the C compiler, the state of the repository, settings of Go. The build
+// ID stays: it is the same everywhere, and without it programs for macOS lack
+// the UUID that newer systems demand.
 func (r release) compile(ctx context.Context, t target) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "hermes-release-")
 	if err != nil {
@@ -132,7 +134,7 @@ func (r release) compile(ctx context.Context, t target) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "hermes")
 	_, err = output(r.goCommand(ctx, t, "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", path, "./tools/hermes"))
+		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./tools/hermes"))
 	if err != nil {
 		return nil, err
 	}

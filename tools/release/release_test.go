@@ -177,6 +177,9 @@ func checkArchive(t *testing.T, dist, name string) {
 			if out, err := output(exec.Command(path, "version")); err != nil || string(out) != "v1.2.3\n" {
 				t.Errorf("version: %q %v", out, err)
 			}
+			if out, err := output(exec.Command("go", "tool", "buildid", path)); err != nil || len(out) < 20 {
+				t.Errorf("build ID: %q %v", out, err)
+			}
 		case strings.HasSuffix(header.Name, "/THIRD-PARTY-LICENSES"):
 			for _, part := range []string{"==== Go, its standard library: LICENSE ====", "==== github.com/neovim/go-client v", "Permission is hereby granted"} {
 				if !bytes.Contains(content, []byte(part)) {
