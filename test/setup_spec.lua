@@ -133,6 +133,9 @@ describe("setup", function()
       hermes.setup,
       { agents = { a = { reconnect = {} } } }
     )
+    for _, url in ipairs({ "", "x.example", "ftp://x", "https://", "https://x/a b", 1 }) do
+      fails("host.url must be an address that begins", hermes.setup, { host = { url = url } })
+    end
     for _, cmd in ipairs({ "x", {}, { "" }, { 1 } }) do
       fails("host.cmd must be a list of strings", hermes.setup, { host = { cmd = cmd } })
     end
@@ -209,6 +212,8 @@ describe("arguments", function()
     fails("hermes.session_list: the params must be a table", hermes.session_list, 5)
     fails("hermes.session_list: on_done must be", hermes.session_list, {}, { on_done = 5 })
     fails("the id of the session must be a string", hermes.state, 5)
+    fails("file must be a string", hermes.install, { file = 5 })
+    fails("timeout must be a whole number of milliseconds", hermes.install, { timeout = "5" })
     fails("the id of the request must be a string", hermes.respond)
     fails("the id of the request must be a string", hermes.reject, 5)
     fails("the code must be a whole number", hermes.reject, "r", "no", "x")
