@@ -103,8 +103,7 @@ Hello! I keep a list of visits in hermes-demo.md.
 
 
 wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
-
-❯ ]])
+]])
     )
     local options = {
       "Reject  [reject once]",
@@ -148,7 +147,64 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for("end of the turn", function()
       return status() == "ready"
     end)
-    eq(shown():match("[^\n]*$"), "❯ next")
+    eq(shown():match("[^\n]*$"), "next")
+  end)
+
+  it("takes several lines that are pasted", function()
+    wait_for("session", function()
+      return status() == "ready"
+    end)
+    child.api.nvim_paste("/say one\ntwo", true, -1)
+    child.api.nvim_input("<CR>")
+    wait_for("the answer", function()
+      return shown():find("❯ /say one\ntwo\n\none\ntwo", 1, true)
+    end)
+  end)
+
+  it("does not refuse :qa", function()
+    child.type_keys("half a prompt<Esc>")
+    pcall(child.cmd, "qa")
+    local gone = vim.wait(5000, function()
+      return not pcall(child.lua_get, "1")
+    end, 20)
+    pcall(child.stop)
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) }) -- for what comes after each
+    eq(gone, true)
+  end)
+
+  for what, kill in pairs({
+    agent = "/crash<CR>",
+    host = [[<C-o>:lua for _, c in ipairs(vim.api.nvim_list_chans()) do if c.argv and c.argv[2] == "host" then vim.uv.kill(vim.fn.jobpid(c.id), "sigkill") end end<CR>]],
+  }) do
+    it("says that the " .. what .. " died, and keeps the next prompt", function()
+      prompt(what == "host" and "/slow 1000" or "/say x", what == "host" and "1 2 " or "\nx")
+      child.api.nvim_input((kill:gsub("<C%-o>", "<Esc>")) .. (what == "host" and "i" or ""))
+      wait_for("word of it", function()
+        return (status() or ""):find("the agent has stopped: ", 1, true)
+      end)
+      child.api.nvim_input("do not lose this<CR>")
+      vim.uv.sleep(200)
+      eq(shown():match("[^\n]*$"), "do not lose this")
+      eq((status() or ""):find("the agent has stopped: ", 1, true), 1)
+    end)
+  end
+
+  it("closes its session with its buffer, and then the agent", function()
+    prompt("/slow 1000", "1 ")
+    child.cmd("HermesChat")
+    wait_for("second session", function()
+      return child.lua_get("vim.tbl_count(require('hermes').state().sessions)") == 2
+    end)
+    child.cmd("stopinsert | bwipeout!")
+    wait_for("one session", function()
+      return child.lua_get("vim.tbl_count(require('hermes').state().sessions)") == 1
+    end)
+    eq(child.lua_get("next(require('hermes').state().agents)"), "demo")
+    child.cmd("bwipeout!")
+    wait_for("no agent", function()
+      return child.lua_get("next(require('hermes').state().agents) == nil")
+    end)
+    eq(vim.trim(child.cmd_capture("messages")), "")
   end)
 
   it("says why a turn failed", function()

@@ -296,10 +296,7 @@ var meant = map[string]string{
 	`lua/hermes/complete/init.lua: vim.fn.complete(lead.col + 1, M.words(items))`:                                            "words that hide nothing, inserted when the user picks them",
 	`lua/hermes/complete/files.lua: local ok, started = pcall(vim.system, command, {`:                                        "a constant command, no shell",
 
-	`examples/chat.lua: vim.fn.prompt_setprompt(buf, "❯ ")`:                     "a constant",
-	`examples/chat.lua: vim.fn.prompt_setcallback(buf, send)`:                   "a function",
-	`examples/chat.lua: vim.fn.prompt_setinterrupt(buf, cancel)`:                "a function",
-	`examples/chat.lua: vim.keymap.set("n", "<C-c>", cancel, { buffer = buf })`: "a function",
+	`examples/chat.lua: vim.keymap.set({ "n", "i" }, "<C-c>", cancel, { buffer = buf })`: "a function",
 
 	`README.md: vim.cmd.sbuffer(buf)`:                     "the number of a buffer",
 	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                "the number of a buffer",

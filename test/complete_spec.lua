@@ -1,0 +1,181 @@
+-- Completion of /commands and @files: as an 'omnifunc', from a key, and as the
+-- source that blink.cmp and nvim-cmp call. Needs bin/hermes (make build).
+
+local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
+local eq = MiniTest.expect.equality
+
+describe("completion", function()
+  local child = MiniTest.new_child_neovim()
+  local dir
+
+  before_each(function()
+    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+    for file, text in pairs({
+      ["main.go"] = "x",
+      ["src/main_test.go"] = "x",
+      ["src/deep/other.lua"] = "x",
+      ["two words.txt"] = "x",
+      ["bad\27[31m.txt"] = "x",
+      ["ignored.log"] = "x",
+      [".gitignore"] = "*.log\n",
+    }) do
+      vim.fn.mkdir(vim.fs.dirname(dir .. "/" .. file), "p")
+      vim.fn.writefile({ text }, dir .. "/" .. file)
+    end
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.lua(
+      [[local dir = ...
+      vim.cmd.cd(dir)
+      vim.cmd.runtime("plugin/hermes.lua")
+      _G.hermes, _G.complete = require("hermes"), require("hermes.complete")
+      hermes.connect("demo")
+      hermes.create_session({ cwd = dir, on_done = function(_, session)
+        vim.b.hermes_session = session.sessionId
+      end })
+      vim.bo.omnifunc = "v:lua.require'hermes.complete'.omnifunc"
+      vim.o.completeopt = "menuone,noinsert"]],
+      { dir }
+    )
+    vim.wait(20000, function()
+      return child.lua_get(
+        "vim.b.hermes_session ~= nil and hermes.state(vim.b.hermes_session, 'commands') ~= nil"
+      )
+    end, 20)
+  end)
+  after_each(function()
+    child.lua("hermes.disconnect()")
+    child.stop()
+  end)
+
+  local function wait_for(what, is)
+    if not vim.wait(10000, is, 20) then
+      error(
+        ("no %s; line %q, messages %q"):format(
+          what,
+          child.api.nvim_get_current_line(),
+          child.cmd_capture("messages")
+        )
+      )
+    end
+  end
+
+  --- The words of the menu, once it is there.
+  local function offered()
+    wait_for("menu", function()
+      return child.fn.pumvisible() == 1
+    end)
+    return vim.tbl_map(function(item)
+      return item.word
+    end, child.fn.complete_info({ "items" }).items)
+  end
+
+  it("offers commands at the start of a prompt only", function()
+    child.type_keys("i/s<C-x><C-o>")
+    eq(offered(), { "/say", "/slow", "/crash" })
+    child.type_keys("<C-n><C-y>")
+    eq(child.api.nvim_get_current_line(), "/slow")
+    child.type_keys("<CR>/s<C-x><C-o>")
+    eq(child.fn.pumvisible(), 0)
+    eq(child.api.nvim_get_current_line(), "/s")
+  end)
+
+  for _, git in ipairs({ true, false }) do
+    it(
+      "offers the files of the project, those of their own name first; git: " .. tostring(git),
+      function()
+        if git then
+          vim.system({ "git", "init", "-q" }, { cwd = dir }):wait()
+        end
+        child.type_keys("isee @ma<Tab>")
+        if child.fn.pumvisible() == 0 then
+          child.lua("vim.keymap.set('i', '<F5>', complete.tab)")
+          child.type_keys("<BS><F5>")
+        end
+        eq(offered(), { "@main.go", "@src/main_test.go" })
+        child.type_keys("<C-y> and @two<F5>")
+        eq(offered(), { '@"two words.txt"' })
+        child.type_keys("<C-y> @log<F5>")
+        wait_for("answer", function()
+          return child.lua_get("not vim.in_fast_event()")
+        end)
+        eq(child.fn.pumvisible(), git and 0 or 1)
+        child.type_keys("<C-e><Esc>S@txt<F5>")
+        eq(offered(), { '@"two words.txt"' }) -- and none with an escape sequence
+      end
+    )
+  end
+
+  it("is a source of blink.cmp", function()
+    local got = child.lua([[local source = require("hermes.complete.source").new({}, {})
+      _G.got = { enabled = source:enabled(), triggers = source:get_trigger_characters() }
+      source:get_completions({ line = "é @ma x", cursor = { 2, 6 }, bufnr = 0 }, function(response)
+        got.files = response
+      end)
+      source:get_completions({ line = "/sa", cursor = { 1, 3 }, bufnr = 0 }, function(response)
+        got.commands = response
+      end)
+      vim.wait(5000, function() return got.files ~= nil end)
+      vim.b.hermes_session = nil
+      got.outside = source:enabled()
+      return got]])
+    eq({ got.enabled, got.outside, got.triggers }, { true, false, { "/", "@" } })
+    eq(got.files.is_incomplete_forward, false)
+    eq(got.files.items[1].textEdit, {
+      newText = "@main.go",
+      range = { start = { line = 1, character = 3 }, ["end"] = { line = 1, character = 6 } },
+    })
+    eq(got.commands.items, {
+      {
+        label = "/say",
+        filterText = "/say",
+        sortText = "0001",
+        kind = 3,
+        documentation = "Repeats a text",
+        textEdit = {
+          newText = "/say",
+          range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 3 } },
+        },
+      },
+    })
+  end)
+
+  it("is a source of nvim-cmp", function()
+    local got = child.lua([[local source = require("hermes.complete.source").new()
+      _G.got = { source:is_available(), source:get_position_encoding_kind(), source:get_debug_name() }
+      _G.got.keyword = vim.regex(source:get_keyword_pattern() .. "$"):match_str("see @src/ma")
+      source:complete({
+        offset = 5,
+        context = { cursor_before_line = "see @src/ma", cursor = { row = 1, col = 12 }, bufnr = 0 },
+        completion_context = { triggerKind = 1 },
+      }, function(response) got.response = response end)
+      vim.wait(5000, function() return got.response ~= nil end)
+      return { got[1], got[2], got[3], got.keyword, got.response }]])
+    eq(vim.list_slice(got, 1, 4), { true, "utf-8", "hermes", 4 })
+    eq(
+      { #got[5].items, got[5].items[1].label, got[5].isIncomplete },
+      { 1, "@src/main_test.go", false }
+    )
+  end)
+
+  it("sends the files that a prompt names along", function()
+    local blocks = child.lua([[local function uris(text)
+        local blocks = complete.blocks(text, vim.fn.getcwd())
+        return type(blocks) == "string" and blocks
+          or vim.tbl_map(function(block) return block.uri or block end, blocks)
+      end
+      return {
+        uris("see @main.go, @\"two words.txt\" and (@src/main_test.go)."),
+        uris("mail me@main.go or @nobody or @src"),
+        uris("@main.go @main.go"),
+      }]])
+    local function uri(file)
+      return vim.uri_from_fname(dir .. "/" .. file)
+    end
+    local first = 'see @main.go, @"two words.txt" and (@src/main_test.go).'
+    eq(blocks, {
+      { first, uri("main.go"), uri("two words.txt"), uri("src/main_test.go") },
+      "mail me@main.go or @nobody or @src",
+      { "@main.go @main.go", uri("main.go") },
+    })
+  end)
+end)
