@@ -18,3 +18,5 @@ end, {
     return require("hermes.command").complete(...)
   end,
 })
+
+vim.api.nvim_set_keymap("n", "<Plug>(hermes-chat)", "<Cmd>Hermes chat<CR>", {})

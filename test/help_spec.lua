@@ -179,7 +179,10 @@ describe("the examples of the help", function()
   it("compile, and run when an agent is connected", function()
     open()
     child.lua([[hermes.connect = function() end -- no agent that may be installed here
-    if vim.pack then vim.pack.add = function() end end -- and nothing from the network]])
+    if vim.pack then vim.pack.add = function() end end -- and nothing from the network
+    package.preload.cmp = function() -- which is not installed here
+      return { register_source = function() end, setup = function() end }
+    end]])
     local has_pack = child.lua_get("vim.pack ~= nil")
     child.lua("_G.id, _G.f = session, function() end")
     local run, refused = 0, false

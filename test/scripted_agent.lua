@@ -3,6 +3,7 @@
 --   { "update": {…} }            sends a session/update
 --   { "say": "…", "times": 1 }   sends pieces of text
 --   { "ask": {…}, "times": 1 }   asks for permission and waits for each answer
+--   { "asks": {…}, "times": 1 }  asks for permission at once as often, and waits for the cancel
 --   { "hold": true }             waits until the turn is cancelled
 --   { "stderr": "…" }, { "exit": 3 }, { "fail": "…" }
 -- It stores the sessions in $HERMES_TEST_SESSIONS, a JSON list, each with a
@@ -26,6 +27,21 @@ local function chunk(kind, text)
 end
 
 local handle
+
+local options = {
+  { optionId = "yes", name = "Yes", kind = "allow_once" },
+  { optionId = "no", name = "No", kind = "reject_once" },
+}
+
+--- Asks for permission.
+---@return string id
+local function ask(session, params)
+  asked = asked + 1
+  local id = "ask-" .. asked
+  params = vim.tbl_extend("force", { options = options }, params, { sessionId = session })
+  send({ id = id, method = "session/request_permission", params = params })
+  return id
+end
 
 --- Reads messages until one says that it is enough.
 local function listen(enough)
@@ -53,15 +69,7 @@ local steps = {
   end,
   ask = function(session, step)
     for _ = 1, step.times or 1 do
-      asked = asked + 1
-      local id = "ask-" .. asked
-      local params = vim.tbl_extend("force", {
-        options = {
-          { optionId = "yes", name = "Yes", kind = "allow_once" },
-          { optionId = "no", name = "No", kind = "reject_once" },
-        },
-      }, step.ask, { sessionId = session })
-      send({ id = id, method = "session/request_permission", params = params })
+      local id = ask(session, step.ask)
       local answer = listen(function(message)
         return message.id == id and not message.method
       end)
@@ -69,6 +77,23 @@ local steps = {
       local text = ("answer %d: %s\n"):format(asked, outcome.optionId or outcome.outcome or "error")
       update(session, chunk("agent_message_chunk", text))
     end
+  end,
+  asks = function(session, step)
+    for _ = 1, step.times do
+      ask(session, step.asks)
+    end
+    listen(function(message)
+      if message.id and not message.method and message.result then
+        local outcome = message.result.outcome
+        if outcome.outcome == "selected" then
+          update(
+            session,
+            chunk("agent_message_chunk", ("%s: %s\n"):format(message.id, outcome.optionId))
+          )
+        end
+      end
+      return cancelled
+    end)
   end,
   hold = function()
     listen(function()

@@ -226,6 +226,7 @@ function Transcript:sign(block, sign, group)
   if sign then
     block.sign = api.nvim_buf_set_extmark(self.buf, ns_line, (self:rows(block)) + block.gap, 0, {
       id = block.sign,
+      right_gravity = false,
       sign_text = sign,
       sign_hl_group = group,
     })

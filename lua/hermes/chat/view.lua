@@ -113,14 +113,15 @@ function View:show()
     local beside = position == "left" or position == "right"
     local config = { split = position, win = -1 }
     if beside then
-      config.width = math.max(20, math.floor(vim.o.columns * size))
+      local least = math.max(20, math.min(40, vim.o.columns - 10))
+      config.width = math.max(least, math.floor(vim.o.columns * size))
     else
       config.height = math.max(6, math.floor(vim.o.lines * size))
     end
     local window = api.nvim_open_win(self.transcript_buf, true, config)
     self.windows.transcript = window
     local local_ = vim.wo[window][0]
-    local_.winbar = " %{get(b:,'hermes_chat','')}"
+    local_.winbar = " %{get(b:,'hermes_chat','')}%<"
     local_.wrap, local_.linebreak, local_.breakindent = true, true, true
     local_.number, local_.relativenumber, local_.list, local_.spell = false, false, false, false
     local_.signcolumn, local_.foldcolumn, local_.conceallevel = "yes:1", "0", 0
@@ -135,7 +136,7 @@ function View:show()
     })
     self.windows.prompt = window
     local_ = vim.wo[window][0]
-    local_.winbar = " %{get(b:,'hermes_chat','')}"
+    local_.winbar = " %{get(b:,'hermes_chat','')}%<"
     local_.wrap, local_.linebreak = true, true
     local_.number, local_.relativenumber, local_.list = false, false, false
     local_.signcolumn, local_.foldcolumn, local_.foldmethod = "yes:1", "0", "manual"

@@ -1,0 +1,202 @@
+-- hermes.chat on a real screen, with real keys. Needs bin/hermes (make build).
+
+local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+local root = vim.fs.dirname(vim.fs.dirname(here))
+local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
+local eq = MiniTest.expect.equality
+
+describe("the chat on the screen", function()
+  local screen ---@type hermes.test.Screen
+
+  before_each(function()
+    screen = screens.start()
+    screen:lua(
+      [[local root, program = ...
+      _G.notes = {}
+      _G.hermes, _G.chat = require("hermes"), require("hermes.chat")
+      hermes.setup({ agents = { scripted = {
+        command = program,
+        args = { "--clean", "--headless", "-l", root .. "/test/scripted_agent.lua" },
+      } } })
+      function _G.Buffer(filetype)
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.bo[buf].filetype == filetype then
+            return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n")
+          end
+        end
+      end
+      function _G.Say(steps)
+        hermes.prompt((next(hermes.state().sessions)), vim.json.encode(steps))
+      end]],
+      root,
+      vim.v.progpath
+    )
+  end)
+  after_each(function()
+    screen:stop()
+  end)
+
+  ---@param opts? table
+  local function open(opts)
+    screen:lua("chat.setup(...)", opts or {})
+    screen:type(":Hermes chat scripted<CR>")
+    screen:wait_for_text("scripted · idle")
+  end
+
+  --- The columns of the chat, without blanks at the end of lines.
+  ---@return string[]
+  local function right()
+    local lines = {}
+    for line in (screen:text() .. "\n"):gmatch("(.-)\n") do
+      local own = vim.trim(line:match("│(.*)$") or ""):gsub("%s+", " ")
+      lines[#lines + 1] = (own:gsub(" ?[\194\183]+$", "")) -- what fills the line of a fold
+    end
+    return lines
+  end
+
+  local function text(kind, value)
+    return { update = { sessionUpdate = kind, content = { type = "text", text = value } } }
+  end
+
+  local turn = {
+    text("agent_thought_chunk", "Let me see\nwhat there is\nto be done"),
+    {
+      update = {
+        sessionUpdate = "plan",
+        entries = {
+          { content = "Look", status = "completed", priority = "low" },
+          { content = "Change \27[1m", status = "pending", priority = "low" },
+        },
+      },
+    },
+    {
+      update = {
+        sessionUpdate = "tool_call",
+        toolCallId = "e",
+        title = "Edit it",
+        status = "completed",
+        content = { { type = "diff", path = "/w/a", oldText = "one\ntwo\n", newText = "one\n2\n" } },
+      },
+    },
+    {
+      update = {
+        sessionUpdate = "tool_call",
+        toolCallId = "r",
+        title = "Run %{1+1}",
+        status = "failed",
+        content = { { type = "content", content = { type = "text", text = "1\n2\n3\n4" } } },
+      },
+    },
+    text("agent_message_chunk", "**Done**, with `code`."),
+    {
+      update = {
+        sessionUpdate = "usage_update",
+        used = 12000,
+        size = 200000,
+        cost = { amount = 0.5, currency = "USD" },
+      },
+    },
+    { update = { sessionUpdate = "session_info_update", title = "A %{2+2} title" } },
+  }
+
+  it("shows each kind of thing, and hides nothing", function()
+    open()
+    screen:lua("Say(...)", turn)
+    screen:wait_for_text("with `code`.")
+    screen:wait_for_text("12k/200k")
+    local status = "scripted · idle · Ask · 12k/200k 6% · 0.50 USD · A %{2+2} title"
+    screen:wait_for("status", function()
+      return screen:lua([[for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.bo[buf].filetype == "hermes_chat" then return vim.b[buf].hermes_chat end
+      end]]) == status
+    end)
+    local lines = right()
+    eq(vim.startswith(lines[1], "scripted · idle · Ask · 12k/200k 6%"), true)
+    local last = 0
+    for i, line in ipairs(lines) do
+      last = line:find("with `code`.", 1, true) and i or last
+    end
+    eq(vim.list_slice(lines, last - 13, last), {
+      "… Let me see (+2 lines)",
+      "",
+      "≡ ● Look",
+      "○ Change <1b>[1m",
+      "",
+      "● Edit it",
+      "/w/a",
+      "@@ -1,2 +1,2 @@",
+      "one",
+      "-two",
+      "+2",
+      "✗ Run %{1+1} (+4 lines)",
+      "",
+      "**Done**, with `code`.",
+    })
+  end)
+
+  it("fits a narrow window", function()
+    screen:lua("vim.o.columns = 40")
+    open()
+    screen:lua("Say(...)", turn)
+    screen:wait_for("text", function()
+      return table.concat(right(), " "):find("**Done**, with `code`.", 1, true)
+    end)
+    screen:type("a prompt that is longer than the window")
+    screen:wait_for("prompt", function()
+      return table.concat(right(), " "):find("longer than the window", 1, true)
+    end)
+  end)
+
+  it("follows the end, unless the user reads something else", function()
+    open({ insert = false })
+    screen:lua(
+      "Say(...)",
+      { { say = "line\n", times = 100 }, { say = "the la" }, { say = "st line" } }
+    )
+    screen:wait_for_text("the last line")
+    screen:type("<C-w>kgg")
+    screen:wait_for("top", function()
+      return not screen:shows("the last line")
+    end)
+    screen:lua(
+      "Say(...)",
+      { { say = "line\n", times = 100 }, { say = "another e" }, { say = "nd" } }
+    )
+    screen:wait_for("text", function()
+      return screen:lua("return Buffer('hermes_chat')"):find("another end", 1, true)
+    end)
+    vim.wait(200)
+    eq({ screen:shows("another end"), screen:lua("return vim.fn.line('.')") }, { false, 1 })
+    screen:type("G")
+    screen:wait_for_text("another end")
+  end)
+
+  for _, where in ipairs({ "dialog", "chat" }) do
+    it("takes no key of a typist while the agent asks; questions in the " .. where, function()
+      open({ permissions = where })
+      screen:lua("Say(...)", {
+        {
+          asks = {
+            toolCall = { toolCallId = "t", title = "rm", rawInput = { command = "rm -rf /" } },
+          },
+          times = 60,
+        },
+      })
+      local prose, typed = "2 of 3 and 1 more,\n1\n2\n\ny yes n no <C-y> 1) a b c\n", {}
+      for i = 1, 3 do
+        typed[i] = prose
+        for key in prose:gmatch(".") do
+          screen:type(key == "\n" and "<CR>" or key == "<" and "<lt>" or key)
+          vim.wait(33) -- 30 keys a second
+        end
+      end
+      local want = table.concat(typed)
+      screen:wait_for("text", function()
+        return screen:lua("return Buffer('hermes_prompt')") == want
+      end)
+      eq(screen:mode(), "i")
+      eq(screen:lua("return #hermes.state().pending"), 60)
+      eq(screen:lua("return Buffer('hermes_chat')"):find("ask%-%d+: "), nil)
+    end)
+  end
+end)
