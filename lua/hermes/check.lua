@@ -39,6 +39,12 @@ local kinds = {
       return list_of_strings(value) and (value[1] or "") ~= ""
     end,
   },
+  count = {
+    "a whole number above 0",
+    function(value)
+      return whole(value) and value > 0 and value < 2 ^ 31
+    end,
+  },
   integer = { "a whole number", whole },
   name = {
     "a string",

@@ -79,6 +79,18 @@ M.defaults = {
   ---that returns one. A .hermes.json in the folder, once trusted, adds to it.
   ---@type hermes.SessionDefaults|fun(cwd: string): hermes.SessionDefaults?
   session_defaults = {},
+  ---What is kept of the commands that agents run.
+  terminals = {
+    count = 50, -- terminals; the oldest that have ended go first
+    bytes = 256 * 1024, -- of the output of each
+    scrollback = 10000, -- lines of a terminal that is shown
+  },
+  ---What the traffic inspector keeps, and whether it shows secrets.
+  traffic = {
+    count = 10000, -- messages
+    bytes = 16 * 1024 * 1024, -- of all messages
+    raw = false, -- secrets are not replaced, in the event TrafficMessage either
+  },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },
@@ -128,10 +140,15 @@ local types = {
   ["host.cmd"] = "command",
   ["host.url"] = "url",
   ["log.level"] = "integer",
+  ["terminals.bytes"] = "count",
+  ["terminals.count"] = "count",
+  ["terminals.scrollback"] = "count",
   ["timeouts.answer"] = "time",
   ["timeouts.host"] = "time",
   ["timeouts.cancel"] = "time",
   ["timeouts.initialize"] = "time",
+  ["traffic.bytes"] = "count",
+  ["traffic.count"] = "count",
   root_markers = "strings",
   session_defaults = "table_or_function",
 }
@@ -149,7 +166,7 @@ local foreign = {
   distributions = "agents are installed by their own means",
   progress = "listen to the events instead",
   session = "agents keep their sessions",
-  terminal = "commands run in the host; listen to TerminalData",
+  terminal = "commands run in the host; see :help hermes-terminals",
   ["permissions.send_notifications"] = "hear PermissionRequest",
   ["log.stdio"] = "the log is a file",
   ["log.notification"] = "the log is a file",
@@ -513,6 +530,7 @@ function M.for_host()
     timeouts = current.timeouts,
     reconnect = current.reconnect,
     traffic = require("hermes.events").wants_traffic(),
+    raw_traffic = current.traffic.raw,
   }
 end
 

@@ -135,6 +135,7 @@
 ---| "FileWritePre" # A file is about to be written for the agent.
 ---| "FileWritten" # A file has been written for the agent.
 ---| "FileEdited" # A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+---| "TerminalStarted" # A command of the agent was started.
 ---| "TerminalData" # A command that runs for the agent printed something.
 ---| "TerminalExited" # A command that ran for the agent ended.
 ---| "TrafficMessage" # A message was sent to an agent or came from it. Fires only while something listens.
@@ -763,6 +764,14 @@
 ---@field bufnr integer # The buffer.
 ---@field outcome "refreshed"|"conflict"|"deleted" # The buffer shows the new text; or it keeps its own, because it has unsaved edits or because the file is gone.
 
+---A command of the agent was started.
+---@class hermes.event.TerminalStarted: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The session.
+---@field terminalId hermes.acp.TerminalId # The terminal.
+---@field command? string # The command line, quoted as for a shell; absent when the agent runs the command itself.
+---@field title? string # The title of the tool call, when the agent runs the command itself.
+---@field cwd? string # The folder it runs in.
+
 ---A command that runs for the agent printed something.
 ---@class hermes.event.TerminalData: hermes.EventData
 ---@field sessionId hermes.acp.SessionId # The session.
@@ -780,6 +789,13 @@
 ---A message was sent to an agent or came from it. Fires only while something listens.
 ---@class hermes.event.TrafficMessage: hermes.EventData
 ---@field direction "in"|"out" # From the agent or to it.
+---@field kind "request"|"notification"|"response"|"other" # What it is; other for a line that is not a message.
+---@field method? string # The method of a request or notification.
+---@field id? string # The id of a request or response, as JSON. Both sides number their requests.
+---@field sessionId? hermes.acp.SessionId # The session, when the message names one.
+---@field failed? boolean # The response is an error.
+---@field message string # The message as it is on the wire, with secrets replaced by [redacted] unless `traffic.raw` is set.
+---@field redacted? boolean # Something in it was replaced.
 ---@field time string # When, as RFC 3339 in UTC.
----@field seq integer # Counts the messages of the connection.
----@field message string # The message as it is on the wire.
+---@field connection integer # The number of the connection. An agent that is restarted or reconnected has a new one.
+---@field seq integer # Counts the messages of the agent, including those sent while nothing listened.

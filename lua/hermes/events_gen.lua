@@ -366,6 +366,7 @@ M.events = {
   FileWritePre = { source = "local" },
   FileWritten = { source = "local" },
   FileEdited = { source = "local" },
+  TerminalStarted = { source = "local" },
   TerminalData = { source = "local" },
   TerminalExited = { source = "local" },
   TrafficMessage = { source = "local" },

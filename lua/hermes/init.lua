@@ -594,6 +594,52 @@ function M.text.diff(old, new)
 end
 
 ---------------------------------------------------------------------------
+-- Commands that agents run.
+
+---The commands of agents that are remembered, of one session or of all, the
+---oldest first. Copies.
+---@param session_id? string
+---@return hermes.Terminal[]
+function M.terminals(session_id)
+  if session_id ~= nil then
+    text_of(session_id, "terminals", "the id of the session")
+  end
+  return require("hermes.output").list(session_id)
+end
+
+---What is remembered of one command and of its output.
+---@param session_id string
+---@param terminal_id string
+---@return hermes.Terminal? terminal nil when it is not known
+---@return string? output its end; `dropped` of the terminal says how much is missing before it
+function M.terminal_output(session_id, terminal_id)
+  text_of(session_id, "terminal_output", "the id of the session")
+  text_of(terminal_id, "terminal_output", "the id of the terminal")
+  return require("hermes.output").get(session_id, terminal_id)
+end
+
+---End a command of an agent and everything in its process group. The agent sees
+---that a signal ended it.
+---@param session_id string
+---@param terminal_id string
+---@param opts? hermes.Opts
+---@return string id
+function M.kill_terminal(session_id, terminal_id, opts)
+  text_of(session_id, "kill_terminal", "the id of the session")
+  text_of(terminal_id, "kill_terminal", "the id of the terminal")
+  opts = options(opts, "kill_terminal")
+  local rpc = require("hermes.rpc")
+  local agent = rpc.agent_for(opts, session_id) or ""
+  local payload = { agent = agent, sessionId = session_id, terminalId = terminal_id }
+  return rpc.call("kill", payload, {
+    method = "terminal/kill",
+    agent = agent,
+    session_id = session_id,
+    on_done = opts.on_done,
+  })
+end
+
+---------------------------------------------------------------------------
 -- The rest.
 
 ---Run a workflow as straight code: a function in which `hermes.await` waits for what it starts.

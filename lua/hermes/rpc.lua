@@ -3,7 +3,7 @@
 local M = {}
 
 ---Version of the messages between this file and the host; see plugin/host/host.go.
-M.PROTOCOL = 2
+M.PROTOCOL = 3
 
 ---@class hermes.Error
 ---@field kind string what programs compare, such as "exit", "agent", "timeout"

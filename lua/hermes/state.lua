@@ -174,6 +174,7 @@ local on_session = {
 ---@param data table
 ---@return hermes.FollowEvent[]? follow events to fire after this one
 function M.update(name, data)
+  require("hermes.output").update(name, data)
   local a = agents[data.agent]
   if name == "StateChanged" and not data.sessionId then
     if data.to == "disconnected" then

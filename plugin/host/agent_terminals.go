@@ -9,8 +9,12 @@ import (
 )
 
 // foreignTerminal is what agents that run commands themselves tell of them in
-// the _meta of a tool call: output to append, and the end.
+// the _meta of a tool call: the start, output to append, and the end.
 type foreignTerminal struct {
+	Info struct {
+		ID  acp.TerminalID `json:"terminal_id"`
+		Cwd string         `json:"cwd"`
+	} `json:"terminal_info"`
 	Output foreignOutput `json:"terminal_output"`
 	Delta  foreignOutput `json:"terminal_output_delta"`
 	Exit   struct {
@@ -30,15 +34,26 @@ type foreignOutput struct {
 // does not have the usual shape is left to whoever reads _meta.
 func (s *session) foreign(u acp.SessionUpdate) {
 	var meta json.RawMessage
+	var title string
 	switch u := u.(type) {
 	case *acp.ToolCall:
-		meta = u.Meta
+		meta, title = u.Meta, u.Title
 	case *acp.ToolCallUpdate:
-		meta = u.Meta
+		meta, title = u.Meta, u.Title.Or("")
 	}
 	var f foreignTerminal
 	if !bytes.Contains(meta, []byte(`"terminal_`)) || json.Unmarshal(meta, &f) != nil {
 		return
+	}
+	if s.isForeign(f.Info.ID) {
+		o := s.conn.terminal(s.id, f.Info.ID)
+		if title != "" {
+			o.str("title", title)
+		}
+		if f.Info.Cwd != "" {
+			o.str("cwd", f.Info.Cwd)
+		}
+		s.conn.host.queue.push(event(eventTerminalStarted, o))
 	}
 	for _, out := range []foreignOutput{f.Output, f.Delta} {
 		if out.Data != "" && s.isForeign(out.ID) {

@@ -20,7 +20,8 @@ type config struct {
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
 	Reconnect   reconnect          `json:"reconnect"`
-	Traffic     bool               `json:"traffic"` // somebody listens to TrafficMessage
+	Traffic     bool               `json:"traffic"`     // somebody listens to TrafficMessage
+	RawTraffic  bool               `json:"raw_traffic"` // secrets stay in it
 }
 
 // reconnect says which connections are made again when they break: those to
@@ -261,6 +262,7 @@ func (h *Host) setup(c config) error {
 	h.config = c
 	h.mu.Unlock()
 	h.configureRules(c.Permissions)
+	h.rawTraffic.Store(c.RawTraffic)
 	h.traffic.Store(c.Traffic)
 	return nil
 }

@@ -37,11 +37,14 @@ type connection struct {
 	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
-	stopped  error        // why stop was called, nil before
-	tapped   atomic.Int64 // messages seen
-	err      error        // why it is over
+	stopped  error // why stop was called, nil before
+	err      error // why it is over
 	faults   map[rpc.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
+
+	wireNumber atomic.Int64 // of the connection as it is now, among all that the host has made
+	tapping    sync.Mutex
+	tapped     int64 // messages seen
 
 	pool *pool // it belongs to
 }

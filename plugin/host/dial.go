@@ -52,6 +52,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.wireNumber.Store(c.host.wires.Add(1))
 		return pathmap.Wrap(t, paths...), nil
 	}
 	if !c.host.reconnects(c.cmd) {

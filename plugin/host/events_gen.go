@@ -26,6 +26,7 @@ const (
 	eventFileWritePre              = "FileWritePre"              // A file is about to be written for the agent.
 	eventFileWritten               = "FileWritten"               // A file has been written for the agent.
 	eventFileEdited                = "FileEdited"                // A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+	eventTerminalStarted           = "TerminalStarted"           // A command of the agent was started.
 	eventTerminalData              = "TerminalData"              // A command that runs for the agent printed something.
 	eventTerminalExited            = "TerminalExited"            // A command that ran for the agent ended.
 	eventTrafficMessage            = "TrafficMessage"            // A message was sent to an agent or came from it. Fires only while something listens.

@@ -23,7 +23,7 @@ import (
 
 // Protocol numbers the messages between this package and lua/hermes/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 2
+const Protocol = 3
 
 // maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
 const maxLogged = 64 << 10
@@ -48,7 +48,9 @@ type Host struct {
 	rules       rules
 	registry    *preset.Set // agents of a registry that was read; nil before
 
-	traffic atomic.Bool // somebody listens to TrafficMessage
+	traffic    atomic.Bool  // somebody listens to TrafficMessage
+	rawTraffic atomic.Bool  // with its secrets
+	wires      atomic.Int64 // connections made so far
 }
 
 // Options of Serve; the zero value logs nothing.
@@ -185,6 +187,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeOp(text, func(p agentsOp) error { return h.listAgents(id, p) })
 	case "queue":
 		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
+	case "kill":
+		err = decodeOp(text, func(p killOp) error { return h.kill(id, p) })
 	case "rules":
 		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
 	case "respond":

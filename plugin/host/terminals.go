@@ -24,9 +24,10 @@ func (c *connection) newServices() *services.Services {
 			}
 			return s.approveCommand(ctx, cmd)
 		},
-		Terminal:     terminal.Options{Keeper: c.host.keeper},
-		TerminalData: c.terminalData,
-		TerminalExit: c.terminalExited,
+		Terminal:      terminal.Options{Keeper: c.host.keeper},
+		TerminalStart: c.terminalStarted,
+		TerminalData:  c.terminalData,
+		TerminalExit:  c.terminalExited,
 	})
 }
 
@@ -38,6 +39,10 @@ func (s *session) openRoots() error {
 		s.opened, s.openErr = true, s.conn.services.OpenSession(s.id, s.roots)
 	}
 	return s.openErr
+}
+
+func (c *connection) terminalStarted(session acp.SessionID, id acp.TerminalID, cmd *terminal.Command) {
+	c.host.queue.push(event(eventTerminalStarted, c.terminal(session, id).str("command", cmd.String()).str("cwd", cmd.Dir)))
 }
 
 func (c *connection) terminalData(session acp.SessionID, id acp.TerminalID, text string, skipped int) {
@@ -109,4 +114,27 @@ func (k *client) KillTerminal(ctx context.Context, p *acp.KillTerminalRequest) (
 // ReleaseTerminal ends the command and forgets it.
 func (k *client) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
 	return inTerminals(ctx, k, acp.MethodTerminalRelease, p.SessionID, p, k.conn.services.ReleaseTerminal)
+}
+
+type killOp struct {
+	Agent    string         `json:"agent"`
+	Session  acp.SessionID  `json:"sessionId"`
+	Terminal acp.TerminalID `json:"terminalId"`
+}
+
+// kill ends a command for the user, as terminal/kill does for the agent.
+func (h *Host) kill(id string, p killOp) error {
+	s, err := h.session(p.Agent, p.Session)
+	if err != nil {
+		return err
+	}
+	h.start(func() {
+		_, err := s.conn.services.KillTerminal(s.conn.ctx, &acp.KillTerminalRequest{SessionID: p.Session, TerminalID: p.Terminal})
+		if err != nil {
+			h.fail(id, invalid("Hermes runs no command in terminal %q; the agent may have ended it, or runs it itself and ends it with the turn", p.Terminal))
+			return
+		}
+		h.done(id, nil)
+	})
+	return nil
 }

@@ -56,9 +56,11 @@ type Options struct {
 	// Terminal are the settings of the terminals. Workspace, Approve, OnData
 	// and OnExit are set for each session.
 	Terminal terminal.Options
-	// TerminalData and TerminalExit are terminal.Options' OnData and OnExit.
-	TerminalData func(id acp.SessionID, term acp.TerminalID, text string, skipped int)
-	TerminalExit func(id acp.SessionID, term acp.TerminalID, status terminal.Status)
+	// TerminalStart, TerminalData and TerminalExit are terminal.Options' OnStart,
+	// OnData and OnExit.
+	TerminalStart func(id acp.SessionID, term acp.TerminalID, cmd *terminal.Command)
+	TerminalData  func(id acp.SessionID, term acp.TerminalID, text string, skipped int)
+	TerminalExit  func(id acp.SessionID, term acp.TerminalID, status terminal.Status)
 
 	// Policy holds the permission rules; nil: none. Those that deny bind the
 	// file methods, too.
@@ -274,6 +276,9 @@ func (s *Services) terminalOptions(id acp.SessionID, ws *files.Workspace) termin
 	o := s.opts.Terminal
 	o.Workspace = ws
 	o.Approve = func(ctx context.Context, c *terminal.Command) error { return s.opts.ApproveCommand(ctx, id, c) }
+	if f := s.opts.TerminalStart; f != nil {
+		o.OnStart = func(term acp.TerminalID, cmd *terminal.Command) { f(id, term, cmd) }
+	}
 	if f := s.opts.TerminalData; f != nil {
 		o.OnData = func(term acp.TerminalID, text string, skipped int) { f(id, term, text, skipped) }
 	}

@@ -65,13 +65,15 @@ type Options struct {
 	Keeper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size
+	// OnStart is called once a command runs, before the other callbacks.
+	OnStart func(id acp.TerminalID, cmd *Command)
 	// OnData receives output as it arrives, cut between characters. A slow OnData
 	// never delays the command: skipped counts the bytes left out right before
 	// text.
 	OnData func(id acp.TerminalID, text string, skipped int)
 	// OnExit is called once for each terminal, after the OnData calls with the
 	// output of the command. Background children may cause more OnData calls.
-	// Neither callback may call Close.
+	// No callback may call Close.
 	OnExit func(id acp.TerminalID, status Status)
 }
 

@@ -88,6 +88,9 @@ func (t *term) start(c *Command) error {
 		t.in.Close()
 		return fmt.Errorf("start %s: %w", brief(c.Argv[0]), plain(err))
 	}
+	if t.m.opts.OnStart != nil {
+		t.m.opts.OnStart(t.id, c)
+	}
 	t.m.wg.Go(t.read)
 	if t.m.opts.OnData != nil || t.m.opts.OnExit != nil {
 		t.m.wg.Go(t.notify)
