@@ -202,6 +202,46 @@ local subcommands = {
       return #before == 0 and require("hermes.health").agent_names() or {}
     end,
   },
+  terminal = {
+    run = function(args)
+      require("hermes.terminals").pick(args[1])
+    end,
+    complete = first_session,
+  },
+  traffic = {
+    run = function(args)
+      local traffic = require("hermes.traffic")
+      local verb = ({ pause = "pause", resume = "resume", close = "close" })[args[1]]
+      if verb then
+        traffic[verb]()
+      elseif args[1] == "save" then
+        traffic.save(args[2])
+      elseif args[1] == "replay" and args[2] then
+        traffic.replay(args[2])
+      else
+        traffic.open(#args > 0 and traffic.parse_filter(args) or nil)
+      end
+    end,
+    complete = function(lead, before)
+      if before[1] == "save" or before[1] == "replay" then
+        return vim.fn.getcompletion(lead, "file")
+      end
+      return #before == 0
+          and {
+            "agent=",
+            "close",
+            "direction=in",
+            "direction=out",
+            "method=",
+            "pause",
+            "replay",
+            "resume",
+            "save",
+            "session=",
+          }
+        or {}
+    end,
+  },
   log = {
     run = function()
       local buf = vim.fn.bufadd(require("hermes.log").host_path())

@@ -84,12 +84,14 @@ M.defaults = {
     count = 50, -- terminals; the oldest that have ended go first
     bytes = 256 * 1024, -- of the output of each
     scrollback = 10000, -- lines of a terminal that is shown
+    keys = true, -- map keys in the buffers of hermes.terminals
   },
   ---What the traffic inspector keeps, and whether it shows secrets.
   traffic = {
     count = 10000, -- messages
     bytes = 16 * 1024 * 1024, -- of all messages
     raw = false, -- secrets are not replaced, in the event TrafficMessage either
+    keys = true, -- map keys in the buffers of hermes.traffic
   },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
