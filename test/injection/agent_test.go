@@ -166,6 +166,20 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 				return err
 			}
 		}
+	case "terminals": // commands that the agent runs itself
+		for _, v := range vectors {
+			for _, meta := range []map[string]any{
+				{"terminal_info": map[string]any{"terminal_id": v, "cwd": v}},
+				{"terminal_output": map[string]any{"terminal_id": v, "data": "\x1b[31m" + v + "\x1b[m\n" + v}},
+				{"terminal_output_delta": map[string]any{"terminal_id": v, "data": v + "\x1b[6n\x1b[c\x07"}},
+				{"terminal_exit": map[string]any{"terminal_id": v, "signal": v}},
+			} {
+				update := map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": v, "title": v, "_meta": meta}
+				if err := a.conn.Notify(ctx, acp.MethodSessionUpdate, acp.Raw(encode(map[string]any{"sessionId": session, "update": update}))); err != nil {
+					return err
+				}
+			}
+		}
 	case "requests":
 		for round := range vectors {
 			var all sync.WaitGroup

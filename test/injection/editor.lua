@@ -218,6 +218,64 @@ function editor.arrived()
   return table.concat(vim.tbl_keys(arrived), "\n")
 end
 
+---Shows what agents say in the views, below the window of the user. What a
+---terminal can do to an editor raises an alarm.
+function editor.views()
+  local function alarm(what)
+    return function(args)
+      alarms[#alarms + 1] = what .. vim.inspect(args)
+    end
+  end
+  vim.g.clipboard = {
+    name = "test",
+    copy = { ["+"] = alarm("copy "), ["*"] = alarm("copy ") },
+    paste = { ["+"] = alarm("paste "), ["*"] = alarm("paste ") },
+  }
+  api.nvim_create_autocmd("TermRequest", { callback = alarm("TermRequest ") })
+  -- Only a terminal may ring.
+  vim.o.belloff = "backspace,cursor,complete,copy,ctrlg,error,esc,ex,hangul,lang,mess,showmatch,"
+    .. "operator,register,shell,spell,wildmode"
+  local traffic, terminals = require("hermes.traffic"), require("hermes.terminals")
+  local user = api.nvim_get_current_win()
+  traffic.open()
+  vim.cmd("vertical rightbelow split | set nowinfixbuf | enew")
+  local window = api.nvim_get_current_win()
+  api.nvim_set_current_win(user)
+  hermes.on({ "TerminalStarted", "TerminalExited" }, function(data)
+    terminals.show(data.sessionId, data.terminalId, { window = window, focus = false })
+  end)
+end
+
+---Goes through the captured messages as a user does who reads each.
+---@return boolean whether there is another one
+function editor.read_traffic()
+  local traffic = require("hermes.traffic")
+  local window = vim.fn.bufwinid(traffic.open())
+  local line = api.nvim_win_get_cursor(window)[1]
+  return line < api.nvim_buf_line_count(0)
+end
+
+---What the screen shows of the user's window.
+---@return string
+function editor.screen()
+  local window = vim.fn.win_findbuf(mine)[1]
+  vim.cmd.redraw()
+  local at, lines = vim.fn.win_screenpos(window), {}
+  for row = 0, api.nvim_win_get_height(window) - 1 do
+    local line = {}
+    for col = 0, api.nvim_win_get_width(window) - 1 do
+      line[#line + 1] = vim.fn.screenstring(at[1] + row, at[2] + col)
+    end
+    lines[#lines + 1] = table.concat(line)
+  end
+  return table.concat(lines, "\n")
+end
+
+---@return string[] what must not have happened
+function editor.alarms()
+  return alarms
+end
+
 ---What a text left that was run.
 ---@return string[]
 function editor.marked()

@@ -96,7 +96,7 @@ func (e *editor) redraw(updates ...[]any) {
 			var bad bool
 			list, _ := args.([]any)
 			switch {
-			case name == "ui_send":
+			case name == "ui_send", name == "bell", name == "visual_bell":
 				bad = true
 			case name == "set_title", name == "set_icon":
 				bad = hasControls(list)
