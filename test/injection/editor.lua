@@ -88,6 +88,9 @@ function editor.open()
   vim.cmd("silent write")
   if settings.place == "chat" then
     vim.cmd("HermesChat hostile")
+  elseif settings.place == "hermes.chat" then
+    require("hermes.chat").setup({ insert = false })
+    vim.cmd("Hermes chat hostile")
   else
     hermes.connect("hostile")
     hermes.create_session({ agent = "hostile" })
@@ -105,6 +108,9 @@ end
 function editor.session()
   local id, session = next(hermes.state().sessions)
   local ready = session and session.state == "idle"
+  if settings.place == "hermes.chat" then
+    ready = ready and vim.b.hermes_session ~= nil
+  end
   return ready and (settings.place ~= "chat" or vim.b.hermes_chat == "ready") and id or nil
 end
 
@@ -305,7 +311,7 @@ function editor.snapshot()
   -- The user leaves insert mode for a question and comes back: what was inserted
   -- last are the user's words, or nothing.
   registers["."] = vim.trim(registers["."]:gsub("my words", ""))
-  local first = settings.place == "chat" and -2 or 0 -- of a chat, the line that the user types on
+  local first = settings.place == "chat" and -2 or 0 -- of the example, the line that the user types on
   local maps = 0
   for _, mode in ipairs({ "n", "i", "c", "t", "v" }) do
     maps = maps + #api.nvim_get_keymap(mode)

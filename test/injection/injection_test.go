@@ -311,6 +311,8 @@ func TestNoTextOfAnAgentActs(t *testing.T) {
 			{"plain", "i", "Omy words"},
 			{"chat", "i", "my words"},
 			{"chat", "n", "my words<Esc>"},
+			{"hermes.chat", "i", "imy words"},
+			{"hermes.chat", "n", "imy words<Esc>"},
 			{"terminal", "t", "i"},
 		} {
 			t.Run(program.Version+"/"+where.place+"/"+where.mode, func(t *testing.T) {

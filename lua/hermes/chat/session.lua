@@ -243,6 +243,7 @@ function Chat:close()
   self.asks:drop("the chat was closed")
   self.last_id = self.id
   if self.id then
+    self:cancel() -- an agent may not know how to close a session
     hermes.close_session(self.id, { agent = self.agent, on_done = function() end })
   end
 end

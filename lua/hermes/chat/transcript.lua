@@ -189,7 +189,9 @@ function Transcript:parse()
   local began = os.clock()
   self.parser:parse({ vim.fn.line("w0", window) - 1, vim.fn.line("w$", window) })
   if os.clock() - began > max_parse_s then
-    vim.treesitter.stop(self.buf)
+    api.nvim_buf_call(self.buf, function() -- Neovim 0.10 would set 'syntax' of the current buffer
+      vim.treesitter.stop(self.buf)
+    end)
     self.parser = nil
   end
 end
