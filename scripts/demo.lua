@@ -1,4 +1,4 @@
--- What "make demo" runs inside Neovim: examples/chat.lua with the demo agent.
+-- What "make demo" runs inside Neovim: a chat with the demo agent.
 -- Headless it answers for the user, prints the chat and quits.
 local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
 local hermes = require("hermes")
@@ -6,7 +6,6 @@ hermes.setup({
   host = { cmd = { root .. "/bin/hermes", "host" } },
   agents = { demo = { command = root .. "/bin/hermes", args = { "demo-agent" } } },
 })
-dofile(root .. "/examples/chat.lua")
 
 local headless = #vim.api.nvim_list_uis() == 0
 vim.o.showmode = not headless
@@ -29,15 +28,16 @@ vim.fn.writefile({ "# Visits of the demo agent", "", "- visit 1" }, "hermes-demo
 vim.cmd.edit("hermes-demo.md")
 
 local function finish(command)
-  print("\n" .. table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"))
+  local buf = require("hermes.chat").list()[1].buf
+  print("\n" .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n"))
   vim.cmd(command)
 end
 
 if headless then
   hermes.on({ "TurnEnded", "ConnectionFailed" }, function(data)
-    vim.schedule(function()
+    vim.defer_fn(function() -- the transcript is written a little later
       finish(data.stopReason == "end_turn" and "qa!" or "cquit")
-    end)
+    end, 200)
   end)
   vim.defer_fn(function()
     finish("cquit")
@@ -47,7 +47,7 @@ end
 hermes.on("SessionCreated", function()
   -- The first prompt, typed into the chat. Questions come up in normal mode.
   vim.schedule(function()
-    vim.api.nvim_input("Show me what you can do.<CR><Esc>")
+    vim.api.nvim_input("Show me what you can do.<C-s><Esc>")
   end)
 end)
-vim.cmd("HermesChat demo")
+vim.cmd("Hermes chat demo")

@@ -110,8 +110,10 @@ describe("the chat on the screen", function()
         if vim.bo[buf].filetype == "hermes_chat" then return vim.b[buf].hermes_chat end
       end]]) == status
     end)
+    screen:wait_for("status on the screen", function()
+      return vim.startswith(right()[1], "scripted · idle · Ask · 12k/200k 6%")
+    end)
     local lines = right()
-    eq(vim.startswith(lines[1], "scripted · idle · Ask · 12k/200k 6%"), true)
     local last = 0
     for i, line in ipairs(lines) do
       last = line:find("with `code`.", 1, true) and i or last

@@ -161,7 +161,7 @@ describe("completion", function()
     local blocks = child.lua([[local function uris(text)
         local blocks = complete.blocks(text, vim.fn.getcwd())
         return type(blocks) == "string" and blocks
-          or vim.tbl_map(function(block) return block.uri or block end, blocks)
+          or vim.tbl_map(function(block) return block.resource and block.resource.uri or block end, blocks)
       end
       return {
         uris("see @main.go, @\"two words.txt\" and (@src/main_test.go)."),

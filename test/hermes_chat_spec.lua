@@ -129,7 +129,7 @@ describe("the chat", function()
     wait_for_state("idle")
     eq(
       vim.trim(shown()),
-      vim.trim(([[
+      vim.trim([[
 hello
 # there
 
@@ -142,7 +142,7 @@ Hello! I keep a list of visits in hermes-demo.md.
 
 Read hermes-demo.md
 Edit hermes-demo.md
-%s/hermes-demo.md
+hermes-demo.md
 @@ -0,0 +1,3 @@
 +# Visits of the demo agent
 +
@@ -156,7 +156,7 @@ wc -l hermes-demo.md
 Allow  [allow once]: wc -l hermes-demo.md
 
 wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
-]]):format(dir))
+]])
     )
     eq(shown("hermes_prompt"), "")
     eq(vim.trim(child.cmd_capture("messages")), "")
@@ -220,6 +220,25 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       return shown("hermes_prompt") == "second"
     end)
     wait_for_text("cancelled")
+  end)
+
+  it("takes a waiting prompt back, and sends one at once", function()
+    open()
+    send({ { hold = true } })
+    wait_for_state("running")
+    for _, text in ipairs({ "first", "second" }) do
+      send(text)
+      wait_for("empty prompt", function()
+        return shown("hermes_prompt") == ""
+      end)
+    end
+    child.type_keys("gb")
+    wait_for("second in the prompt", function()
+      return shown("hermes_prompt") == "second"
+    end)
+    child.type_keys("gs")
+    wait_for_text("You said: first")
+    eq(shown("hermes_prompt"), "second")
   end)
 
   it("says at once that the agent died, keeps the prompt, and starts it again", function()

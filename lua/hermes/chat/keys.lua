@@ -48,7 +48,8 @@ end
 ---@return string
 local function named(item, current, id)
   local about = item.description and ": " .. item.description or ""
-  return ("%s %s%s"):format(id == current and "●" or "○", item.name or id, about)
+  local sign = current == nil and "" or id == current and "● " or "○ "
+  return ("%s%s%s"):format(sign, item.name or id, about)
 end
 
 ---@param options table[]
@@ -103,6 +104,29 @@ M.actions = {
     desc = "stop the turn; prompts that wait come back",
     run = function(chat)
       chat:cancel()
+    end,
+  },
+  {
+    name = "take_back",
+    where = "prompt",
+    modes = { "n" },
+    desc = "take the last prompt that waits back",
+    run = function(chat)
+      local id = chat.queue[#chat.queue]
+      if id then
+        hermes.queue.remove(id, { agent = chat.agent, on_done = report(chat) })
+      end
+    end,
+  },
+  {
+    name = "send_now",
+    where = "prompt",
+    modes = { "n" },
+    desc = "stop the turn, and send the prompt that waits",
+    run = function(chat)
+      if chat.queue[1] then
+        hermes.queue.send_now(chat.queue[1], { agent = chat.agent, on_done = report(chat) })
+      end
     end,
   },
   {
@@ -187,6 +211,28 @@ M.actions = {
     end,
   },
   {
+    name = "login",
+    where = "both",
+    modes = { "n" },
+    desc = "log in",
+    run = function(chat)
+      local known = hermes.state().agents[chat.agent] or {}
+      pick(known.authMethods or {}, "Log in:", function(method)
+        return named(method, nil, method.id)
+      end, function(method)
+        hermes.authenticate(method.id, {
+          agent = chat.agent,
+          on_done = function(err)
+            if chat.ended and not err and not chat.closed then
+              return chat:open()
+            end
+            report(chat)(err)
+          end,
+        })
+      end)
+    end,
+  },
+  {
     name = "restart",
     where = "both",
     modes = { "n" },
@@ -256,6 +302,8 @@ M.defaults = {
   send = { n = "<CR>", i = "<C-s>" },
   complete = "<Tab>",
   cancel = "<C-c>",
+  take_back = "gb",
+  send_now = "gs",
   choose = "<CR>",
   question = "ga",
   mode = "gm",
@@ -263,6 +311,7 @@ M.defaults = {
   option = "go",
   new = "gn",
   resume = "gl",
+  login = "gL",
   restart = "gR",
   next = "]]",
   previous = "[[",
@@ -326,7 +375,7 @@ function M.help(view)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, true, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].modifiable = "wipe", false
-  local width = math.min(vim.o.columns - 4, 70)
+  local width = math.min(vim.o.columns - 4, 80)
   local height = math.max(1, math.min(#lines, vim.o.lines - 4))
   api.nvim_open_win(buf, true, {
     relative = "editor",

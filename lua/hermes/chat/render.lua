@@ -89,8 +89,13 @@ local diffs = setmetatable({}, { __mode = "k" }) ---@type table<table, string[]>
 
 ---@param list hermes.chat.Line[]
 ---@param change table content of the type "diff"
-local function add_diff(list, change)
-  list[#list + 1] = { hermes.text.line(change.path or "a file without a path"), "HermesChatNote" }
+---@param cwd string
+local function add_diff(list, change, cwd)
+  local path = change.path or "a file without a path"
+  if vim.startswith(path, cwd .. "/") then
+    path = path:sub(#cwd + 2)
+  end
+  list[#list + 1] = { hermes.text.line(path), "HermesChatNote" }
   diffs[change] = diffs[change]
     or hermes.text.diff(change.oldText or "", change.newText or "")
     or { "… too large to compare" }
@@ -116,10 +121,10 @@ end
 
 --- The lines of a tool call, and which of them belong into a fold.
 ---@param call table
----@param outputs table<string, string> by terminal
+---@param chat hermes.chat.Chat
 ---@return hermes.chat.Line[]
 ---@return integer? from the first line of the fold
-local function tool_lines(call, outputs)
+local function tool_lines(call, chat)
   local title = hermes.text.line(call.title or call.name or call.kind or "tool call", 300)
   local list = { { title, (signs[call.status] or signs.pending)[2] } }
   local over = call.status == "completed" or call.status == "failed"
@@ -127,7 +132,7 @@ local function tool_lines(call, outputs)
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
       local first = #list
-      add_diff(list, content)
+      add_diff(list, content, chat.cwd)
       if first == 1 then
         from = math.min(#list, first + 1 + M.open_diff) + 1
       end
@@ -144,7 +149,7 @@ local function tool_lines(call, outputs)
     elseif inner then
       add(list, M.label(inner), "HermesChatOutput")
     elseif content.type == "terminal" then
-      add_tail(list, outputs[content.terminalId] or "", over and M.max_lines or 10)
+      add_tail(list, chat.outputs[content.terminalId] or "", over and M.max_lines or 10)
     end
   end
   if not call.content and call.rawOutput ~= nil then
@@ -160,7 +165,7 @@ local function show_call(chat, call)
   local from
   chat.transcript:show("call " .. call.toolCallId, "tool", function()
     local lines
-    lines, from = tool_lines(call, chat.outputs)
+    lines, from = tool_lines(call, chat)
     return lines
   end, function(block)
     local sign = signs[call.status] or signs.pending

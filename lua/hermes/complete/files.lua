@@ -92,7 +92,8 @@ local function from_git(folder, done)
   end
 end
 
----Lists the files of a folder. A list that is not fresh is given at once while the next one is made.
+---Lists the files of a folder. A list that is not fresh is given at once, while the next one is
+---made.
 ---@param folder string
 ---@param done fun(files: string[])
 function M.list(folder, done)

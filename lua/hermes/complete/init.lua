@@ -149,8 +149,8 @@ function M.omnifunc(findstart, base)
   return M.words(M.offer(lead, before) or {})
 end
 
----Items for a lead in the current buffer, or nil; then they are offered as soon as they are there, if
----nothing was typed meanwhile.
+---Items for a lead in the current buffer, or nil; then they are offered as soon as they are
+---there, if nothing was typed meanwhile.
 ---@private
 ---@param lead hermes.complete.Lead
 ---@param before string the line up to the cursor
@@ -192,19 +192,6 @@ end
 ---------------------------------------------------------------------------
 -- Sending.
 
----@param path string
----@return table block
-local function block_of(path)
-  local context = hermes.context
-  if type(context) == "table" and context.file then
-    local block = context.file(path)
-    if block then
-      return block
-    end
-  end
-  return { type = "resource_link", name = vim.fs.basename(path), uri = vim.uri_from_fname(path) }
-end
-
 ---What to give to |hermes.prompt()| for a text: the text, and a block for each file that it names
 ---with "@".
 ---@param text string
@@ -218,7 +205,7 @@ function M.blocks(text, cwd)
     local stat = not seen[path] and #blocks <= M.max_files and vim.uv.fs_stat(path)
     if stat and stat.type == "file" then
       seen[path] = true
-      blocks[#blocks + 1] = block_of(path)
+      blocks[#blocks + 1] = hermes.context.file(path)
       return true
     end
     return stat ~= nil
