@@ -54,3 +54,38 @@ func TestTrafficShowsNoSecretsUnlessTheUserWantsThem(t *testing.T) {
 		e.is(has(secret), true)
 	})
 }
+
+// stallLimit is how long Neovim may be busy without looking at keys and screen,
+// in seconds of its processor time: a busy machine does not count.
+const stallLimit = 0.05
+
+func TestAFloodInTheTrafficWindowStallsNothing(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.attach()
+		e.open()
+		e.lua(`
+hermes.setup({ traffic = { count = 5000 } })
+_G.traffic = require("hermes.traffic")
+traffic.open()
+vim.cmd("normal! G")
+_G.longest = 0
+local last
+local timer = vim.uv.new_timer()
+timer:start(0, 2, function()
+  local now = os.clock()
+  longest = math.max(longest, last and now - last or 0)
+  last = now
+end)`)
+		e.prompt("COUNT 20000")
+		e.until(`(function()
+  return vim.fn.line("$") == 5000 and vim.fn.getline("$"):find("✓ session/prompt", 1, true)
+end)()`)
+		if longest, _ := e.lua("return longest").(float64); longest <= 0 || longest > stallLimit {
+			t.Errorf("busy for %.3f s without a pause", longest)
+		} else {
+			t.Logf("longest: %.1f ms", 1000*longest)
+		}
+		e.is(`#traffic.messages()`, 5000)
+		e.is(`traffic.messages()[5000].ms ~= nil`, true) // its request is no longer kept
+	})
+}

@@ -122,17 +122,16 @@ function List:following()
 end
 
 --- Adds lines for the next entries.
-function List:append()
+---@param deadline number looking into large messages takes time, too
+function List:append(deadline)
   local lines = {}
-  while self.seen < self.store.last and #lines < slice do
+  while self.seen < self.store.last and #lines < slice and vim.uv.hrtime() < deadline do
     self.seen = math.max(self.seen + 1, self.store.first)
     local entry = self.store.entries[self.seen]
     if self.matches(entry) then
       self.last = self.last + 1
       self.rows[self.last], self.row_of[entry] = entry, self.last
       lines[#lines + 1] = M.line(entry)
-    elseif self.seen % 20 == 0 then
-      break -- looking into large messages takes time, too
     end
   end
   if #lines == 0 then
@@ -166,14 +165,14 @@ function List:draw()
   if not api.nvim_buf_is_valid(self.buf) then
     return
   end
-  local began = vim.uv.hrtime()
+  local deadline = vim.uv.hrtime() + budget_ms * 1e6
   local more
   self:trim()
   repeat
-    self:append()
+    self:append(deadline)
     self:refresh()
     more = self.seen < self.store.last or #self.changed > 0
-  until not more or (vim.uv.hrtime() - began) / 1e6 > budget_ms
+  until not more or vim.uv.hrtime() >= deadline
   self.drawn()
   if more then
     self:draw_soon(8)

@@ -28,6 +28,7 @@ local M = {}
 ---@field bytes integer
 ---@field entries table<integer, hermes.TrafficEntry>
 ---@field open table<string, hermes.TrafficEntry> requests without a response
+---@field old integer those of them that were dropped
 ---@field seqs table<integer, integer> last number of each connection
 local Store = {}
 Store.__index = Store
@@ -40,6 +41,7 @@ function M.new()
     bytes = 0,
     entries = {},
     open = {},
+    old = 0,
     seqs = {},
   }, Store)
 end
@@ -74,22 +76,35 @@ end
 ---@param entry hermes.TrafficEntry
 function Store:join(entry)
   if entry.kind == "request" then
-    self.open[key(entry, entry.direction)] = entry
+    local at = key(entry, entry.direction)
+    if self.open[at] and self.open[at].n < self.first then
+      self.old = self.old - 1
+    end
+    self.open[at] = entry
   elseif entry.kind == "response" and entry.id then
     local at = key(entry, entry.direction == "in" and "out" or "in")
     local request = self.open[at]
-    if request then
-      self.open[at] = nil
+    if not request then
+      return
+    end
+    self.open[at] = nil
+    entry.ms = between(request, entry)
+    entry.method, request.ms = request.method, entry.ms
+    entry.session = entry.session or request.session
+    request.session = request.session or entry.session
+    if request.n >= self.first then
       entry.other, request.other = request, entry
-      entry.ms = between(request, entry)
-      entry.method, request.ms = request.method, entry.ms
-      entry.session = entry.session or request.session
-      request.session = request.session or entry.session
+    else
+      self.old = self.old - 1
     end
   end
 end
 
---- Forgets the oldest entry.
+--- Requests that are remembered for their response after they were dropped.
+local max_old = 1000
+
+--- Forgets the oldest entry. Of a request without a response, the method and the
+--- time stay.
 function Store:drop()
   local entry = self.entries[self.first]
   self.entries[self.first], self.first = nil, self.first + 1
@@ -97,7 +112,12 @@ function Store:drop()
   if entry.other then
     entry.other.other, entry.other = nil, nil
   elseif entry.kind == "request" and self.open[key(entry, entry.direction)] == entry then
-    self.open[key(entry, entry.direction)] = nil
+    entry.message = ""
+    self.old = self.old + 1
+    if self.old > max_old then
+      self.open[key(entry, entry.direction)] = nil
+      self.old = max_old
+    end
   end
 end
 
