@@ -324,7 +324,7 @@ describe("the examples of the help", function()
     child.cmd("edit note.txt")
     child.type_keys("j", "Vj", "\\a")
     wait_for("#sent == 2")
-    local about = ("From %s/note.txt, line 2:\n\ntwo\nthree"):format(dir)
+    local about = ("file://%s/note.txt#L2-L3\n```\ntwo\nthree\n```"):format(dir)
     eq(child.lua_get("sent"), { "Why?", about })
   end)
 
