@@ -566,7 +566,7 @@
 ---@class hermes.event.SessionClosed: hermes.ReplyData
 ---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
----@field reason? string # Why, when nobody asked for it.
+---@field reason? string # Why, when nobody asked for it, or when the agent cannot close sessions.
 
 ---The agent deleted a session.
 ---@class hermes.event.SessionDeleted: hermes.ReplyData

@@ -107,6 +107,17 @@ func (r *request) fitSession(a *acp.AgentCapabilities, servers []acp.MCPServer, 
 	return nil
 }
 
+// forget closes a session here, because the agent cannot: what it is at work on is
+// cancelled, and what the session holds is freed.
+func (r *request) forget(s *session) {
+	c := r.conn
+	s.cancel()
+	c.removeSession(s.id)
+	o := r.stamp(new(object)).str("reason", fmt.Sprintf("agent %q cannot close sessions and may keep it", c.name))
+	c.host.queue.push(event(replyEvent(r.method), o))
+	c.host.done(r.id, nil)
+}
+
 // fit replaces blocks of the prompt that the agent does not take by ones that it
 // does, and refuses those that cannot be replaced.
 func (t *turn) fit(c *connection) error {

@@ -11,14 +11,14 @@ func TestWhatTheAgentHasNotAnnouncedIsNotSent(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"modest"`)
 		for call, want := range map[string]string{
-			`load_session("old", `:   "session/load: it has not announced loadSession",
-			`resume_session("old", `: "session/resume: it has not announced sessionCapabilities.resume",
-			`fork_session(s, `:       "session/fork: it has not announced sessionCapabilities.fork",
-			`list_sessions(`:         "session/list: it has not announced sessionCapabilities.list",
-			`close_session(s, `:      "session/close: it has not announced sessionCapabilities.close",
-			`delete_session("old", `: "session/delete: it has not announced sessionCapabilities.delete",
-			`logout("modest", `:      "logout: it has not announced auth.logout",
-			`session_list({}, `:      "session/list: it has not announced sessionCapabilities.list",
+			`load_session("old", `:      "session/load: it has not announced loadSession",
+			`resume_session("old", `:    "session/resume: it has not announced sessionCapabilities.resume",
+			`fork_session(s, `:          "session/fork: it has not announced sessionCapabilities.fork",
+			`list_sessions(`:            "session/list: it has not announced sessionCapabilities.list",
+			`close_session("nowhere", `: "session/close: it has not announced sessionCapabilities.close",
+			`delete_session("old", `:    "session/delete: it has not announced sessionCapabilities.delete",
+			`logout("modest", `:         "logout: it has not announced auth.logout",
+			`session_list({}, `:         "session/list: it has not announced sessionCapabilities.list",
 			`prompt(s, { type = "image", data = "", mimeType = "image/png" }, `:        "images in prompts: it has not announced promptCapabilities.image",
 			`prompt(s, { type = "audio", data = "", mimeType = "audio/wav" }, `:        "audio in prompts: it has not announced promptCapabilities.audio",
 			`prompt(s, { type = "embedded", resource = { blob = "", uri = "x:y" } }, `: "embedded data in prompts: it has not announced promptCapabilities.embeddedContext",
@@ -49,6 +49,26 @@ hermes.list_sessions({ agent = "shy", on_done = finish("shy") })`)
 			e.until("done.mcp")
 			e.is("{ done.mcp.err.kind, done.mcp.err.message }", []string{"unsupported", `agent "modest" does not support ` + want})
 		}
+	})
+}
+
+func TestASessionThatTheAgentCannotCloseIsForgotten(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.openWith(`"modest"`)
+		e.lua(`
+hermes.prompt(s, "SAY on\nWAIT 1m", { on_done = finish("turn") })
+hermes.prompt(s, "SAY never", { on_done = finish("next") })`)
+		e.until(`said() == "on"`)
+		e.lua(`_G.id = hermes.close_session(s, { on_done = finish("close") })`)
+		e.until("done.close and done.turn and done.next")
+		e.is("{ done.close.err == nil, done.turn.result.stopReason, done.next.result.stopReason }", []any{true, "cancelled", "cancelled"})
+		e.is(`(function() local d = of("SessionClosed")[1]; return { d.sessionId == s, d.opId == id, d.reason } end)()`,
+			[]any{true, true, `agent "modest" cannot close sessions and may keep it`})
+		e.is(`hermes.state(s) == nil`, true)
+		e.is(`#of("RequestFailed")`, 0)
+		e.lua(`hermes.prompt(s, "x", { agent = "modest", on_done = finish("late") })`)
+		e.until("done.late")
+		e.is("done.late.err.kind", "unknown_session")
 	})
 }
 

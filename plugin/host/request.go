@@ -171,6 +171,10 @@ func (r *request) roots() []string {
 func (r *request) begin() {
 	c := r.conn
 	if err := r.fit(); err != nil {
+		if s, unknown := c.session(r.session); unknown == nil && r.method == acp.MethodSessionClose {
+			r.forget(s)
+			return
+		}
 		c.host.fail(r.id, err)
 		if len(c.open()) == 0 { // forRequest may have claimed it
 			c.pool.unclaim(c)
