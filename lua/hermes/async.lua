@@ -113,6 +113,10 @@ local function wait(begin)
   return unpack(answer, 2, answer.n)
 end
 
+---@class hermes.Await
+---@field [string] fun(...: any): any the function of Hermes of that name
+---@overload fun(begin: fun(done: fun(err: any, ...: any))): any
+
 -- Where functions take their options.
 local place = {
   agents = 1,
@@ -142,6 +146,7 @@ local place = {
 ---Waits in a function that async() runs. `await(begin)` calls `begin(done)` and returns what
 ---`done(nil, ...)` gets. `await.prompt(...)` and the like call the function of Hermes of that name
 ---and return its result. What fails is raised.
+---@type hermes.Await
 M.await = setmetatable({
   request = function(agent, method, params)
     return wait(function(done)

@@ -1,5 +1,6 @@
 ---Content blocks for prompts: files, buffers and what else Neovim knows. A function raises no error
 ---for what it cannot read: it returns nil and the reason.
+---@class hermes.Context
 local M = {}
 
 ---@class hermes.ContextOpts

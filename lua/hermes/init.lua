@@ -3,6 +3,10 @@
 ---No function here blocks. Those that ask an agent return the id of the
 ---operation at once. Its outcome reaches `on_done`, an event with the same
 ---`opId`, and the log.
+---@class hermes.Api
+---@field await hermes.Await waits in a function that async() runs
+---@field context hermes.Context content blocks for prompts
+---@field queue hermes.Queue the prompts that wait
 local M = {}
 
 ---@class hermes.Opts

@@ -1,5 +1,6 @@
 ---The prompts that wait for the turn before them. All functions but list() fail with the kind
 ---"not_queued" when the prompt has been sent meanwhile.
+---@class hermes.Queue
 local M = {}
 
 ---@class hermes.QueuedPrompt
