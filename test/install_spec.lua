@@ -745,6 +745,36 @@ describe("installing the host", function()
     child.lua("vim.env.PATH = ...", { path })
   end)
 
+  it("goes on while the user types", function()
+    local published = publish()
+    local go_on
+    answer = wrong(published, "archive", function(client, path)
+      go_on = function()
+        right(published)(client, path)
+      end
+    end)
+    local screen = dofile(plugin .. "/test/screen.lua").start(root)
+    screen:lua(
+      [[vim.cmd.runtime("plugin/hermes.lua")
+      require("hermes").setup({ host = { url = "http://" .. ... .. "/releases" } })]],
+      address
+    )
+    screen:type(":Hermes install<CR>")
+    screen:wait_for("download", function()
+      return go_on
+    end)
+    screen:type("ithis is typed")
+    screen:wait_for_text("this is typed")
+    untouched()
+    go_on()
+    screen:wait_for("host", function()
+      return read(root .. "/bin/hermes") == published.program
+    end)
+    screen:type(" and this")
+    screen:wait_for_text("this is typed and this")
+    screen:stop()
+  end)
+
   it("has commands, which wait where nobody else would", function()
     local published = publish()
     child.cmd("Hermes install")

@@ -237,8 +237,9 @@ end
 
 local M = {}
 
+---@param plugin? string folder of the plugin; default: the one of this repository
 ---@return hermes.test.Screen
-function M.start()
+function M.start(plugin)
   vim.o.lines, vim.o.columns = 30, 90
   local self = setmetatable({ buf = vim.api.nvim_create_buf(false, true) }, Screen)
   vim.api.nvim_open_win(self.buf, true, {
@@ -254,7 +255,7 @@ function M.start()
   local socket = dir .. "/socket"
   local argv =
     { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", "set shm+=I", "--cmd" }
-  argv[#argv + 1] = "set rtp^=" .. vim.fn.fnameescape(root)
+  argv[#argv + 1] = "set rtp^=" .. vim.fn.fnameescape(plugin or root)
   local opts = { env = { TERM = "xterm-256color", NVIM = "", XDG_STATE_HOME = dir }, cwd = dir }
   if vim.fn.has("nvim-0.11") == 1 then
     opts.term = true

@@ -313,7 +313,7 @@ local function archive_of(manifest)
       table.concat(names, ", ")
     )
   end
-  for _, file in ipairs({ archive, archive.program }) do
+  for _, file in ipairs({ archive, archive.program or {} }) do
     if not is_name(file.path) or not is_digest(file.sha256) or type(file.size) ~= "number" then
       fail("manifest.json is damaged")
     end
