@@ -306,9 +306,6 @@ var meant = map[string]string{
 	`lua/hermes/terminals.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`: "constants",
 	`lua/hermes/traffic.lua: vim.keymap.set("n", plug, its.run, opts)`:                                              "the name of an action",
 	`lua/hermes/traffic.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`:   "constants",
-	`examples/chat.lua: vim.fn.prompt_setprompt(buf, "❯ ")`:                                                         "a constant",
-	`examples/chat.lua: vim.fn.prompt_setinterrupt(buf, cancel)`:                                                    "a function",
-	`examples/chat.lua: vim.keymap.set("n", "<C-c>", cancel, { buffer = buf })`:                                     "a function",
 
 	`README.md: vim.cmd.sbuffer(buf)`:                     "the number of a buffer",
 	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                "the number of a buffer",
