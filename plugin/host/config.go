@@ -24,7 +24,7 @@ type config struct {
 	RawTraffic  bool               `json:"raw_traffic"` // secrets stay in it
 }
 
-// reconnect says which connections are made again when they break: those to
+// reconnect says which connections are re-established when they break: those to
 // agents that run elsewhere, unless false, and those to agents started here.
 type reconnect struct {
 	Remote  *bool `json:"remote"`
@@ -214,7 +214,7 @@ func (c command) pathRules() ([]pathmap.Rule, error) {
 	return rules, nil
 }
 
-// reconnects reports whether the connection to c is made again when it breaks.
+// reconnects reports whether the connection to c is re-established when it breaks.
 func (h *Host) reconnects(c command) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

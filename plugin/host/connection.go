@@ -146,7 +146,7 @@ func (c *connection) run() {
 	c.setEnding()
 	sessions := c.open()
 	c.finish(err)
-	c.tellEnd(err, sessions) // last, so that who hears it can connect again at once
+	c.tellEnd(err, sessions) // last, so that a listener can connect again at once
 }
 
 func (c *connection) bringUp() (stage string, err error) {
@@ -265,7 +265,7 @@ func (c *connection) finish(err error) {
 }
 
 // setEnding makes the next connect start the agent anew. It comes before the
-// event that tells of the end.
+// event that reports the end.
 func (c *connection) setEnding() {
 	c.mu.Lock()
 	c.ending = true
@@ -293,7 +293,7 @@ func (c *connection) stop(cause error) {
 	c.end(cause)
 }
 
-// cancelTurns tells the agent to end what it is at work on. It never waits.
+// cancelTurns tells the agent to end its turns. It never waits.
 func (c *connection) cancelTurns() {
 	select {
 	case <-c.up:
@@ -328,7 +328,7 @@ func (c *connection) why() error {
 	return context.Cause(c.ctx)
 }
 
-// left is why when the user ended the connection, else nil.
+// left is why if the user ended the connection, otherwise nil.
 func (c *connection) left() error {
 	why := c.why()
 	if op := (*opError)(nil); errors.As(why, &op) && op.byUser() {

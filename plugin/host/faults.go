@@ -48,7 +48,7 @@ func (c *connection) fault(f rpc.Fault) {
 	}
 }
 
-// cause is why the agent is gone when that is what err says, else err.
+// cause is why the agent is gone if err says that, otherwise err.
 func cause(err error) error {
 	var restarts *launch.RestartError
 	var gaveUp *redial.GaveUpError

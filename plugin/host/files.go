@@ -47,7 +47,7 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 	})
 }
 
-// write replaces the file on disk. Neovim hears of it before and after.
+// write replaces the file on disk. Neovim is told before and after.
 func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
 	old, err := ws.ReadText(p.Path, files.Range{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +128,7 @@ func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileReque
 	return err
 }
 
-// fileError is what the agent is told.
+// fileError is the error that the agent gets.
 func fileError(err error) error {
 	code := acp.ErrorCodeInternalError
 	switch {

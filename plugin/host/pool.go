@@ -10,7 +10,7 @@ import (
 // pool is the connections to one agent: the first, which Neovim knows, and
 // further ones when the agent has the quirk one_session. Then each session gets a
 // connection, and with it a process. The further ones go by the name of the
-// first, Neovim hears of their sessions only, and they end with these or with the
+// first, Neovim sees only their sessions, and they end with these or with the
 // first.
 type pool struct {
 	first *connection
@@ -76,7 +76,7 @@ func (p *pool) claim(c *connection) bool {
 	return true
 }
 
-// unclaim is told that the session of c has ended, or has never begun. A further
+// unclaim notes that the session of c has ended, or never began. A further
 // connection ends with it.
 func (p *pool) unclaim(c *connection) {
 	p.mu.Lock()

@@ -4,7 +4,7 @@ import "time"
 
 // watchSilence tells the user when the agent has said nothing for long in a
 // turn: some try a model that fails again and again, for minutes. It ends
-// nothing. Waiting for the user is no silence.
+// nothing. Waiting for the user does not count as silence.
 func (s *session) watchSilence(t *turn) {
 	c := s.conn
 	limit := c.host.timeouts().silence()

@@ -9,7 +9,7 @@ import (
 )
 
 // redialled follows a connection that broke: operations wait for the next one,
-// the agent takes its sessions up again, and Neovim is told of each.
+// the agent resumes its sessions, and Neovim is told about each.
 func (c *connection) redialled(e redial.Event) {
 	select {
 	case <-c.up:
@@ -23,7 +23,7 @@ func (c *connection) redialled(e redial.Event) {
 	case redial.Broken:
 		why := cause(e.Err)
 		c.on(connectionBroke, why)
-		c.host.notice("warn", "the connection to agent %q broke and is made again: %v", c.name, why)
+		c.host.notice("warn", "the connection to agent %q broke and is being re-established: %v", c.name, why)
 		for _, s := range c.open() {
 			s.cutShort()
 		}
@@ -75,7 +75,7 @@ func (s *session) cutShort() {
 	}
 }
 
-// restored tells Neovim that the agent has taken the session up again.
+// restored tells Neovim that the agent has resumed the session.
 func (s *session) restored(answer acp.Appender) {
 	s.mu.Lock()
 	method := acp.MethodSessionResume
@@ -99,7 +99,7 @@ func (s *session) restored(answer acp.Appender) {
 	}
 }
 
-// lost ends a session that the agent cannot take up again.
+// lost ends a session that the agent cannot resume.
 func (c *connection) lost(id acp.SessionID, err error) {
 	why := "the session could not be resumed: " + c.needsLogin(err).Error()
 	c.tellClosed(id, why)

@@ -2,7 +2,7 @@ package host
 
 import "github.com/hermes-nvim/hermes/internal/machine"
 
-// What a connection and a session can be and what changes that: the code says
+// The states of a connection and a session, and what changes them: the code says
 // what happens, and these tables what follows from it.
 
 type (
@@ -16,7 +16,7 @@ const (
 	stateStarting     connectionState = "starting"
 	stateInitializing connectionState = "initializing"
 	stateReady        connectionState = "ready"
-	stateReconnecting connectionState = "reconnecting" // it broke, and is made again
+	stateReconnecting connectionState = "reconnecting" // it broke and is being re-established
 	stateClosing      connectionState = "closing"
 )
 
@@ -24,7 +24,7 @@ const (
 	connectionStarts  connectionEvent = iota
 	connectionReached                 // the agent runs and can be spoken to
 	connectionReady                   // the agent is initialized
-	connectionBroke                   // and is made again
+	connectionBroke                   // and is being re-established
 	connectionCloses
 	connectionEnded
 )

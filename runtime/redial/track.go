@@ -68,8 +68,8 @@ func (c *Client) beginTurn(id acp.SessionID) (finish func(error)) {
 	}
 }
 
-// beginSession adds the session that the answer names, before anything is handled
-// that the agent sent for it.
+// beginSession adds the session that the answer names, before the messages of the
+// session are handled.
 func (c *Client) beginSession(ctx context.Context, params acp.Appender) (_ context.Context, finish func(error)) {
 	var opened acp.SessionID
 	ctx = rpc.WithOpened(ctx, func(_ context.Context, id acp.SessionID, _ json.RawMessage) {
@@ -85,8 +85,8 @@ func (c *Client) beginSession(ctx context.Context, params acp.Appender) (_ conte
 	}
 }
 
-// beginOld adds the session that is loaded or resumed, because its history comes
-// before the answer.
+// beginOld adds a session that is loaded or resumed. Its history comes before the
+// answer.
 func (c *Client) beginOld(id acp.SessionID, params acp.Appender) (finish func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -118,7 +118,7 @@ type pending struct {
 	last   atomic.Int64
 	mu     sync.Mutex
 	calls  map[int64]*Call
-	gaveUp map[int64]struct{} // recent calls whose answers nobody wants
+	gaveUp map[int64]struct{} // recent calls whose answers are no longer wanted
 	forget [1024]int64        // ring of the keys of gaveUp
 	given  int
 	closed error // cause, once no call can be added

@@ -193,7 +193,7 @@ func uninitialized(method string) error {
 	return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + method + ": " + errNotInitialized.Error()}
 }
 
-// offered are the params of an initialize. The connection tells them the result.
+// offered are the params of an initialize. The connection gives them the result.
 type offered struct {
 	acp.Appender
 	versions *ClientVersions

@@ -46,11 +46,11 @@ import (
 // of the session's prompts, with the cause ErrSessionCancelled, and reaches the
 // handler at once, past what is queued.
 //
-// Faults. Unknown, late and second answers, lines that are no messages and
+// Faults. Unknown, late and second answers, lines that are not messages and
 // panics of handlers are counted and reported (Options), answered where the
 // protocol asks for it, and never end the connection. No version of the protocol
 // uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone
-// surrogate escapes reach nobody; they are replaced by U+FFFD.
+// surrogate escapes are replaced by U+FFFD.
 //
 // End. When the peer is gone, what it sent before is still handled, and
 // pending calls fail with *ClosedError after it, at the latest after
@@ -61,7 +61,7 @@ type Conn struct {
 	opts Options
 	lim  Limits
 
-	unsided bool // nobody has said whether h is a client or an agent
+	unsided bool // whether h is a client or an agent is unknown
 
 	base         context.Context // of notification handlers; ends with Close
 	stopBase     context.CancelCauseFunc
@@ -199,7 +199,7 @@ func (c *Conn) finish() {
 	c.watch.stop()
 	c.out.finish()
 	var stalled *StalledError
-	if !errors.As(c.cause, &stalled) { // else there is no point in waiting
+	if !errors.As(c.cause, &stalled) { // a peer that does not read is not waited for
 		wait(c.writeDone, c.lim.Grace)
 	}
 	c.closeErr = c.t.Close()
@@ -336,7 +336,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) e
 	return nil
 }
 
-// sendCancel tells the peer that nobody waits for the answer to id any more.
+// sendCancel tells the peer that the answer to id is no longer wanted.
 func (c *Conn) sendCancel(id int64) {
 	buf := newBuffer()
 	buf.b, _, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})

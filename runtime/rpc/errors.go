@@ -45,7 +45,7 @@ func (e *ClosedError) Unwrap() error { return e.Cause }
 // TooLargeError reports a message above Limits.Message.
 type TooLargeError = transport.TooLargeError
 
-// MalformedError reports a message that is JSON but no JSON-RPC message, or an
+// MalformedError reports a message that is JSON but not a JSON-RPC message, or an
 // answer that does not fit the call it belongs to.
 type MalformedError struct {
 	Method string // of the call whose answer it is; empty when unknown
@@ -83,7 +83,7 @@ func (e *BacklogError) Error() string {
 // StalledError is the cause of a connection that ended because the peer did
 // not read, and the error of the report that it stopped inside a message.
 type StalledError struct {
-	Write bool // the peer does not read; else it stopped sending
+	Write bool // the peer does not read; otherwise it stopped sending
 	For   time.Duration
 }
 

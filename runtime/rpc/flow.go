@@ -64,8 +64,8 @@ func (f *flow) exceeds(times int) bool {
 	return n > 1 && (n > m*int64(f.lim.Messages) || f.bytes.Load() > m*int64(f.lim.Bytes) || f.budget.over(times))
 }
 
-// wait returns when the reader may go on. It calls relieve before it stops the
-// reading, for what handlers could do at once. It calls giveUp when handlers wait for
+// wait returns when the reader may go on. Before it stops the reading it calls
+// relieve, which lets handlers have what is held. It calls giveUp when handlers wait for
 // answers that cannot be read any more, because they may be behind what would
 // exceed the limits: those handlers have to end, so that they make room.
 func (f *flow) wait(relieve func(), giveUp func(messages, bytes int)) {

@@ -10,7 +10,7 @@ import (
 // Limits bounds what a peer can make a connection hold, and how long it can
 // keep it waiting. A zero member means its default.
 //
-// What is not of one connection is limited where it is held:
+// Limits that do not belong to a connection are set elsewhere:
 //
 //   - all connections together, 256 MiB: [Budget] and [DefaultBudget]
 //   - what an agent says on stderr, the last 256 KiB in lines of 8 KiB:
@@ -34,7 +34,7 @@ type Limits struct {
 	Notice int
 	// Depth is how far arrays and objects may be nested in a message of the
 	// peer: 512, which is also the most. SendDepth is the same for this side: 100,
-	// because others stop near 128. What is deeper is not sent: *TooDeepError.
+	// because others stop near 128. Deeper messages are not sent (*TooDeepError).
 	Depth     int
 	SendDepth int
 	// Messages and Bytes bound what has been read and not yet handled: 10,000
@@ -67,7 +67,7 @@ type Limits struct {
 	Stall time.Duration
 	// Initialize and NewSession are how long a call of initialize and of
 	// session/new waits for the answer when its context has no deadline: 30 s and
-	// 60 s. Then it fails with *TimeoutError. Negative: for ever.
+	// 60 s. Then it fails with *TimeoutError. Negative: forever.
 	Initialize time.Duration
 	NewSession time.Duration
 	// Grace is how long an ending connection waits for handlers to return and

@@ -10,32 +10,39 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// What the lanes of sessions that are not known yet hold together. Their bytes
-// are bounded by a quarter of Limits.Bytes.
-const maxEarly = 1024 // messages
+// maxEarly is how many messages wait, in all lanes, for their sessions to become
+// known. The bound on their bytes is a quarter of Limits.Bytes.
+const maxEarly = 1024
 
-// earlyWait is how long a request waits for its session to become known. An
-// agent that answers session/new only after it would wait for ever otherwise.
+// earlyWait is how long a request waits for its session to become known. Without
+// it, an agent that waits for the answer before it answers session/new would wait
+// forever.
 const earlyWait = 5 * time.Second
 
 // WithOpened returns a context for a call that opens a session whose id the
 // agent chooses, such as session/new. When the answer names the session, f is
 // called with the id and the text of the result. Messages of the session that
-// came before the answer are handled after that; so f can make the session known
-// to their handlers. f has returned when the call returns without an error, and
-// does not run once the call has returned. It may keep the result, and call the
-// peer with the context it is given. With a context that has several such functions, the one added
-// last is called first.
+// came before the answer are handled after f, so f can make the session known to
+// their handlers. A call that succeeds returns after f. A call that fails may
+// return before f, and then f never runs. f may keep the result, and may call the
+// peer with the context it is given. Of several functions in one context, the one
+// added last runs first.
 //
-// While such a call waits for its answer, messages of sessions that are new to
-// the connection wait, too: at most 1,024 of them and a quarter of Limits.Bytes.
-// Those that wait are handled after all, as messages of a session nobody opened,
-// when there are more, when the connection would stop reading because of them,
-// when the last such call ends without naming their session, and when the
-// connection ends. A request among them is handled on its own when it is
-// cancelled or has waited for 5 s, so that the agent can go on to its answer.
+// While such a call is out, messages of sessions that are new to the connection
+// wait: at most 1,024 of them, and at most a quarter of Limits.Bytes. They are
+// handled without f, as messages of a session that nobody opened, when
 //
-// Sessions that a call names, such as session/load, are known from its start.
+//   - more than that wait,
+//   - the connection would have to stop reading,
+//   - the last such call ends without naming their session, or
+//   - the connection ends.
+//
+// A request among them goes to its handler alone when it is cancelled or has
+// waited for 5 s. The agent may be waiting for its answer before it answers the
+// call.
+//
+// A session that a call names, such as that of session/load, is known from the
+// start of the call.
 func WithOpened(ctx context.Context, f func(ctx context.Context, id acp.SessionID, result json.RawMessage)) context.Context {
 	outer, _ := ctx.Value(openedKey{}).(*opened)
 	return context.WithValue(ctx, openedKey{}, &opened{f, outer})
@@ -49,20 +56,20 @@ type opened struct {
 	outer *opened // of the context inside; may be nil
 }
 
-// opening is what a call with WithOpened holds for its end.
+// opening is the part of a call that opens a session.
 type opening struct {
 	method string
 	first  *opened
 
-	// Set before the answer is delivered; session is empty when it names none.
+	// Set before the answer is delivered. session is empty if the answer names none.
 	session acp.SessionID
 	result  json.RawMessage
 
 	mu   sync.Mutex
-	over bool // the functions were called, or will not be
+	over bool // the functions have run, or never will
 }
 
-// newOpening returns nil for calls that open no session.
+// newOpening returns nil if the context is not one of WithOpened.
 func newOpening(ctx context.Context, method string) *opening {
 	if first, _ := ctx.Value(openedKey{}).(*opened); first != nil {
 		return &opening{method: method, first: first}
@@ -70,7 +77,7 @@ func newOpening(ctx context.Context, method string) *opening {
 	return nil
 }
 
-// run calls the functions, unless they were called or drop was first.
+// run calls the functions, unless they have run already or drop came first.
 func (o *opening) run(c *Conn) {
 	if o == nil {
 		return
@@ -93,7 +100,7 @@ func (o *opening) run(c *Conn) {
 	}
 }
 
-// drop waits for functions that run and keeps others from being called.
+// drop keeps the functions from running, or waits until they have.
 func (o *opening) drop() {
 	if o != nil {
 		o.mu.Lock()
@@ -102,7 +109,7 @@ func (o *opening) drop() {
 	}
 }
 
-// early is what is held for sessions that the answer to a call may make known.
+// early holds the lanes of sessions that the answer to a call may make known.
 type early struct {
 	mu    sync.Mutex
 	calls int // with WithOpened that have no answer
@@ -111,7 +118,7 @@ type early struct {
 	sum   held
 }
 
-// held is what a lane holds.
+// held counts what waits in a lane.
 type held struct {
 	session         string
 	messages, bytes int
@@ -124,7 +131,7 @@ func (h *held) add(messages, bytes int) {
 
 func (e *early) init() { e.lanes = map[*lane]*held{} }
 
-// takeAll returns the lanes that are held, and holds them no more. e.mu is held.
+// takeAll empties e and returns its lanes. The caller has locked e.mu.
 func (e *early) takeAll() []*lane {
 	var all []*lane
 	for l := range e.lanes {

@@ -33,7 +33,7 @@ type Options struct {
 	// connection; Fault.Log logs it. It is called by the goroutine that reads, or
 	// by a handler's, so it must return soon, and may be called concurrently.
 	OnFault func(Fault)
-	// Tap sees every message as it is on the wire, lines that are no messages
+	// Tap sees every message as it is on the wire, lines that are not messages
 	// included. It may not keep the bytes. Calls for one direction come one at
 	// a time and in order.
 	Tap func(Direction, []byte)
@@ -61,8 +61,8 @@ type FaultKind uint8
 // The kinds of fault.
 const (
 	FaultNoise           FaultKind = iota // a line that does not look like a message, such as a banner
-	FaultParse                            // a message that is no JSON
-	FaultInvalid                          // JSON that is no message
+	FaultParse                            // a message that is not JSON
+	FaultInvalid                          // JSON that is not a message
 	FaultTooLarge                         // a message above the limit
 	FaultLarge                            // a message, incoming or outgoing, above Limits.Notice
 	FaultUnknownResponse                  // an answer to nothing
@@ -95,8 +95,8 @@ type Fault struct {
 	Size int    // of the whole message in bytes
 }
 
-// Log logs the fault, without the content of the message. What peers do all the
-// time is logged at the level Debug, everything else at Warn. (Connections do not
+// Log logs the fault, without the content of the message. Faults that peers cause
+// all the time are logged at the level Debug, everything else at Warn. (Connections do not
 // log by themselves, so that programs without a log do not link log/slog.)
 func (f Fault) Log(l *slog.Logger) {
 	level := slog.LevelWarn

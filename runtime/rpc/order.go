@@ -47,8 +47,8 @@ func (s *step) size() int {
 	return 0
 }
 
-// maxLaneName is how much of a session id tells lanes apart, so that what is
-// kept of idle sessions stays small whatever a peer calls them.
+// maxLaneName is how much of a session id identifies a lane, in bytes. It keeps
+// idle sessions small, however long their ids are.
 const maxLaneName = 256
 
 func laneName[T string | []byte](session T) T { return session[:min(len(session), maxLaneName)] }

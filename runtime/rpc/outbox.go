@@ -19,7 +19,7 @@ var errOutboxClosed = errors.New("outbox closed")
 // outgoing is one encoded message that waits to be written.
 type outgoing struct {
 	buf     *buffer
-	id      int64  // of a request of ours, else 0
+	id      int64  // of a request of ours, otherwise 0
 	session string // of a request of ours
 	urgent  bool
 }

@@ -44,7 +44,7 @@ func (c *Conn) read() {
 	}
 }
 
-// relieve lets go what is held, so that the connection never stands still for it.
+// relieve releases what is held, so that the connection never waits for it.
 func (c *Conn) relieve() { c.releaseAll(false) }
 
 // giveUp fails the calls that handlers wait in.
@@ -99,7 +99,7 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	return c.request(f, buf)
 }
 
-// unreadable deals with a line that is no JSON.
+// unreadable deals with a line that is not JSON.
 func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	kind := FaultParse
 	if msg[0] != '{' {
@@ -111,10 +111,10 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	}
 }
 
-// malformed deals with JSON that is no message, such as a batch: no version of
-// the protocol uses those, so an array gets one error and none of its elements
-// is looked at. Nothing that looks like an answer is answered, or two peers
-// could go on for ever.
+// malformed deals with JSON that is not a message, such as a batch. No version of
+// the protocol uses batches, so an array gets one error and its elements are
+// ignored. Whatever looks like an answer is not answered; otherwise two peers
+// could go on forever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.Problem}
 	isAnswer := f.Method == nil && (f.Result != nil || f.Error != nil || f.ID != nil)
@@ -274,7 +274,7 @@ func params(f *frame) []byte {
 	return f.Params
 }
 
-// What is kept of the names of methods.
+// Bounds on the method names that are kept.
 const (
 	maxMethods = 256
 	maxMethod  = 128 // bytes

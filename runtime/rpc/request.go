@@ -17,7 +17,7 @@ type request struct {
 	params  []byte
 	session string
 	buf     *buffer
-	lane    *lane // it waits in, or did; the reader's
+	lane    *lane // in which it waits or waited; only the reader uses it
 	after   []func()
 	wait    <-chan struct{} // an initialize that runs; nil: none
 	ctx     requestContext

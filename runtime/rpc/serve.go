@@ -11,7 +11,7 @@ import (
 )
 
 // Serve runs an agent of version 1 over t, usually transport.Stdio(), until the
-// client hangs up, which is no error, or ctx ends. The function makes the agent
+// client hangs up, which is not an error, or ctx ends. The function makes the agent
 // from the client that it serves, which it must not call yet. Use Connect and
 // Conn.Wait for an agent of another version, or of several.
 func Serve(ctx context.Context, t transport.Transport, agent func(acp.Client) acp.AgentHandler, opts Options) error {

@@ -26,8 +26,8 @@ func (e *TimeoutError) Unwrap() error { return context.DeadlineExceeded }
 // Timeout reports true, as net.Error has it.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// patience is how long to wait for the answer to a method; zero or less means
-// as long as ctx. Who gave ctx a deadline has decided.
+// patience is how long to wait for the answer to a method. Zero or less: only ctx
+// limits the wait. A deadline of ctx replaces the limit.
 func (l *Limits) patience(ctx context.Context, method string) time.Duration {
 	var limit time.Duration
 	switch method {

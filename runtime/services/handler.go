@@ -52,7 +52,7 @@ func (s *Services) read(ctx context.Context, p *acp.ReadTextFileRequest) (string
 	return r.files.ReadText(p.Path, lines)
 }
 
-// because says of which request a reason is, in place of the check that found it.
+// because names the request that a check refused, in place of the check.
 func because(op, path string, err error) error {
 	if e, ok := err.(*files.Error); ok {
 		err = e.Err

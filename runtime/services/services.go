@@ -165,8 +165,8 @@ func (s *Services) Sessions() *history.Store { return s.sessions }
 // State returns the accumulated state of a session, nil when it is unknown.
 func (s *Services) State(id acp.SessionID) *history.State { return s.sessions.Get(id) }
 
-// NewSession calls session/new and opens the session under the request's roots,
-// before anything is handled that the agent sent for it.
+// NewSession calls session/new and opens the session under the request's roots
+// before the messages of the session are handled.
 func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	var opened acp.SessionID
 	var failed error
