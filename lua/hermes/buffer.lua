@@ -374,6 +374,9 @@ local function written(buf, opts)
     return text
   end
   local bytes = disk.read(vim.api.nvim_buf_get_name(buf))
+  if bytes == text then
+    return text -- most are UTF-8, and decoding takes time
+  end
   local now = bytes and disk.decode(bytes, vim.bo[buf].fileencoding)
   if now and now ~= text then
     disk.note(buf, "another") -- than the text of the buffer
