@@ -148,17 +148,47 @@ hermes-demo.md
 +
 +- visit 1
 
-Allow  [allow once]: Edit hermes-demo.md
+Allow  (allow once): Edit hermes-demo.md
 
 wc -l hermes-demo.md
 3 hermes-demo.md
 
-Allow  [allow once]: wc -l hermes-demo.md
+Allow  (allow once): wc -l hermes-demo.md
 
 wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
 ]])
     )
     eq(shown("hermes_prompt"), "")
+    -- Signs and colors stay with their lines.
+    eq(
+      child.lua([[local signs, buf = {}, find("hermes_chat")
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
+        local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, true)[1]
+        local what = mark[4].sign_text and vim.trim(mark[4].sign_text)
+        if what then
+          table.insert(signs, what .. " " .. line)
+        elseif (mark[4].hl_group or ""):find("Done") or (mark[4].hl_group or ""):find("Added") then
+          table.insert(signs, "   " .. line)
+        end
+      end
+      return signs]]),
+      {
+        "❯ hello",
+        "… A file and a command will show it all.",
+        "≡ ● Write this visit down",
+        "● Read hermes-demo.md",
+        "   Read hermes-demo.md",
+        "● Edit hermes-demo.md",
+        "   Edit hermes-demo.md",
+        "   +# Visits of the demo agent",
+        "   +",
+        "   +- visit 1",
+        "? Allow  (allow once): Edit hermes-demo.md",
+        "● wc -l hermes-demo.md",
+        "   wc -l hermes-demo.md",
+        "? Allow  (allow once): wc -l hermes-demo.md",
+      }
+    )
     eq(vim.trim(child.cmd_capture("messages")), "")
   end)
 
@@ -351,14 +381,14 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     local call =
       { toolCallId = "t", title = "Clean", kind = "execute", rawInput = { command = "rm x" } }
     send({ { ask = { toolCall = call }, times = 2 } })
-    wait_for_text("▸ Yes  [allow once]")
+    wait_for_text("▸ Yes  (allow once)")
     wait_for_text("command: rm x")
     eq(child.lua_get("picked"), {})
     child.type_keys("ga")
-    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
+    eq(child.api.nvim_get_current_line(), "▸ No  (reject once)")
     child.type_keys("k<CR>") -- a line that is no choice
     child.type_keys("jj")
-    eq(child.api.nvim_get_current_line(), "▸ Yes  [allow once]")
+    eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
     vim.uv.sleep(600)
     child.type_keys("<CR>")
     wait_for_text("answer 1: yes")

@@ -48,7 +48,7 @@ end
 ---@param option table
 ---@return string
 local function label(option)
-  return ("%s  [%s]"):format(
+  return ("%s  (%s)"):format(
     hermes.text.line(option.name or option.optionId, 100),
     kinds[option.kind] or "unknown kind"
   )

@@ -284,9 +284,8 @@ function Transcript:write(block, lines)
     if line[2] then
       local row = first + block.gap + i - 1
       api.nvim_buf_set_extmark(self.buf, ns_line, row, 0, {
-        end_row = row + 1,
+        end_col = #line[1], -- a mark that ended in the next line would go with that line's
         hl_group = line[2],
-        hl_eol = true,
         priority = 4200,
       })
     end
