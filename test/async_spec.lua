@@ -112,6 +112,24 @@ describe("a workflow", function()
     eq(child.lua_get("{ task.done(), #notes }"), { true, 0 }) -- it is what the user wanted
   end)
 
+  it("leaves nothing behind", function()
+    child.lua([[_G.held = setmetatable({}, { __mode = "v" })
+      for i = 1, 3 do
+        local value = { i }
+        held[i] = value
+        hermes.async(function()
+          await(function(done) done(nil, value) end)
+          if i == 2 then error(value) end
+        end, function() end)
+      end]])
+    eq(
+      child.lua_get(
+        "(function() collectgarbage(); collectgarbage(); return vim.tbl_count(held) end)()"
+      ),
+      0
+    )
+  end)
+
   it("is needed to wait", function()
     eq(
       child.lua_get("{ pcall(await, print) }")[2]:find("hermes.async() runs", 1, true) ~= nil,

@@ -5,7 +5,7 @@ local M = {}
 ---@field cancel fun(reason?: string) ends the workflow where it waits; what it waits for goes on
 ---@field done fun(): boolean
 
-local tasks = setmetatable({}, { __mode = "k" }) ---@type table<thread, table>
+local tasks = {} ---@type table<thread, table> those that have not ended
 
 -- What fails is raised as it is, a table that shows its message.
 local shown = {
@@ -25,7 +25,7 @@ local function step(task, ...)
   if coroutine.status(task.thread) ~= "dead" then
     return
   end
-  task.ended = true
+  task.ended, tasks[task.thread] = true, nil
   local ok, err = out[1], nil
   if not ok then
     err = out[2]
