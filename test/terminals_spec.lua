@@ -119,6 +119,15 @@ describe("a terminal of an agent", function()
     screen:wait_for_text("1000")
     eq(screen:lua("return vim.api.nvim_buf_line_count(Buffers()[1]) < 200"), true)
     eq(screen:lua("return { pcall(terminals.show, 's', 't2') }")[1], false)
+    -- The buffer of a command that is forgotten goes, once no window shows it.
+    screen:lua([[Exit("t1", 0) Start("t6", "c6")]])
+    eq(screen:lua("return #Buffers()"), 1)
+    screen:type("q")
+    screen:wait_for("a closed window", function()
+      return screen:lua("return #vim.api.nvim_list_wins()") == 1
+    end)
+    screen:lua([[Start("t7", "c7")]])
+    eq(screen:lua("return #Buffers()"), 0)
   end)
 
   it("takes no key and no attention", function()
@@ -187,6 +196,17 @@ describe("a terminal of an agent", function()
     )
     screen:lua([[terminals.show("s", "t2")]])
     screen:wait_for_text("of the second")
+  end)
+
+  it("has keys of the user's own", function()
+    local screen = fresh({ terminals = { keys = false } })
+    screen:lua([[Start("t", "x") terminals.show("s", "t")
+      vim.keymap.set("n", "K", "<Plug>(hermes-terminal-close)", { buffer = true })]])
+    eq(screen:lua("return { vim.fn.maparg('q', 'n'), vim.fn.maparg('i', 'n') }"), { "", "" })
+    screen:type("K")
+    screen:wait_for("a closed window", function()
+      return screen:lua("return #vim.api.nvim_list_wins()") == 1
+    end)
   end)
 
   it("says what is missing", function()

@@ -184,6 +184,30 @@ describe("the traffic inspector", function()
     eq(screen:lua(wanted), false)
   end)
 
+  it("is one command away", function()
+    local screen = fresh({ traffic = { keys = false } })
+    screen:type(":Hermes traffic direction=in pear<CR>")
+    screen:wait_for_text("direction=in text=pear")
+    screen:lua([[Update("apple") Update("pear")]])
+    screen:wait_for("one line", function()
+      return screen:lua("return #Lines() == 1 and Lines()[1]:find('pear', 1, true) ~= nil")
+    end)
+    screen:type(":Hermes traffic pause<CR>")
+    screen:wait_for_text("paused")
+    screen:type(":Hermes traffic resume<CR>")
+    eq(screen:lua("return vim.fn.maparg('q', 'n')"), "")
+    screen:lua([[vim.keymap.set("n", "K", "<Plug>(hermes-traffic-clear)", { buffer = true })]])
+    screen:type("K")
+    screen:wait_for("two lines", function()
+      return screen:lua("return #Lines()") == 2
+    end)
+    screen:type(":Hermes traffic close<CR>")
+    screen:wait_for("a closed window", function()
+      return screen:lua("return #vim.api.nvim_list_wins()") == 1
+    end)
+    eq(screen:lua("return vim.fn.getcompletion('Hermes traffic pa', 'cmdline')"), { "pause" })
+  end)
+
   it("lays JSON out as it was sent", function()
     local lines = require("hermes.traffic.json").lines
     for _, case in ipairs({
@@ -246,6 +270,7 @@ describe("a recording of the traffic inspector", function()
     child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
     child.lua(
       [[vim.cmd.cd(...)
+      vim.cmd.runtime("plugin/hermes.lua")
       _G.hermes, _G.traffic, _G.said = require("hermes"), require("hermes.traffic"), {}
       hermes.on("AgentTextMessage", function(data)
         said[data.agent] = (said[data.agent] or "") .. data.text
@@ -267,6 +292,8 @@ describe("a recording of the traffic inspector", function()
     local path = dir .. "/saved.jsonl"
     child.lua([[traffic.save(..., function(err) _G.saved = err or "yes" end)]], { path })
     wait_for("saved ~= nil")
+    child.cmd("Hermes traffic save again.jsonl")
+    wait_for("vim.uv.fs_stat('again.jsonl') ~= nil")
     eq(child.lua_get("saved"), "yes")
     eq(vim.uv.fs_stat(path).mode % 512, 384) -- 0600
     local lines = vim.fn.readfile(path)
@@ -285,5 +312,10 @@ describe("a recording of the traffic inspector", function()
     eq(child.lua_get("replayed"), { "fine", "replay-1" })
     wait_for("said['replay-1'] == said.demo")
     eq(child.lua_get("said.demo:find('one two three', 1, true) ~= nil"), true)
+
+    local late = vim.list_extend({ lines[1] }, vim.list_slice(lines, 4))
+    vim.fn.writefile(late, dir .. "/late.jsonl")
+    local refused = child.lua("return { pcall(traffic.replay, 'late.jsonl') }")
+    eq(refused, { false, "hermes.traffic: the recording does not begin with a connection" })
   end)
 end)

@@ -189,6 +189,15 @@ local on = {
   TerminalExited = ended,
 }
 
+--- Removes terminals that are neither remembered nor shown.
+local function prune()
+  for _, view in pairs(vim.tbl_extend("force", {}, views)) do
+    if not known(view.session, view.terminal) and #vim.fn.win_findbuf(view.buf) == 0 then
+      api.nvim_buf_delete(view.buf, { force = true })
+    end
+  end
+end
+
 local function listen()
   if off then
     return
@@ -197,6 +206,8 @@ local function listen()
     local view = views[key(data.sessionId, data.terminalId)]
     if view then
       on[event](view, data)
+    elseif event == "TerminalStarted" then
+      prune()
     end
   end)
   local stop_too = hermes.on("StateChanged", function(data)
@@ -243,7 +254,28 @@ local function plain_window(window)
   local wo = vim.wo[window]
   wo.number, wo.relativenumber, wo.list, wo.spell = false, false, false, false
   wo.wrap, wo.cursorline, wo.signcolumn, wo.foldcolumn = false, false, "no", "0"
+  wo.winfixbuf = false
   vim.wo[window].winbar = "%{get(b:, 'hermes_terminal', '')}%<"
+end
+
+--- Shows a buffer in a window, or in a new one below.
+---@param buf integer
+---@param window? integer
+---@param focus boolean
+---@return integer window
+local function put(buf, window, focus)
+  if window then
+    vim.wo[window].winfixbuf = false
+    api.nvim_win_set_buf(window, buf)
+    if focus then
+      api.nvim_set_current_win(window)
+    end
+  else
+    local lines = math.max(5, math.floor(vim.o.lines / 3))
+    window = api.nvim_open_win(buf, focus, { split = "below", win = -1, height = lines })
+  end
+  plain_window(window)
+  return window
 end
 
 ---@param view hermes.TerminalView
@@ -355,13 +387,13 @@ local function create(session, terminal, window, focus)
   numbered = numbered + 1
   api.nvim_buf_set_name(buf, ("hermes://terminal/%d"):format(numbered))
   vim.bo[buf].bufhidden = "hide"
-  if window then
-    api.nvim_win_set_buf(window, buf)
-  else
-    local lines = math.max(5, math.floor(vim.o.lines / 3))
-    window = api.nvim_open_win(buf, focus, { split = "below", win = -1, height = lines })
+  -- First: the width of the window is that of the terminal.
+  local ok, put_there = pcall(put, buf, window, focus)
+  if not ok then
+    api.nvim_buf_delete(buf, { force = true })
+    error(put_there, 0)
   end
-  plain_window(window) -- first: its width is that of the terminal
+  window = put_there
   local view = {
     session = session,
     terminal = terminal,
@@ -424,17 +456,13 @@ function M.show(session_id, terminal_id, opts)
   if not view then
     view = create(session_id, terminal_id, opts.window, focus)
   elseif opts.window then
-    api.nvim_win_set_buf(opts.window, view.buf)
-    plain_window(opts.window)
+    follow(put(view.buf, opts.window, focus))
   elseif window_of(view) then
     if focus then
       api.nvim_set_current_win(window_of(view))
     end
   else
-    local lines = math.max(5, math.floor(vim.o.lines / 3))
-    local window = api.nvim_open_win(view.buf, focus, { split = "below", win = -1, height = lines })
-    plain_window(window)
-    follow(window)
+    follow(put(view.buf, nil, focus))
   end
   return view.buf
 end

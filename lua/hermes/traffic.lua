@@ -280,6 +280,7 @@ local function show_details(entry, focus)
     window = api.nvim_open_win(buf, false, { split = "right", win = api.nvim_get_current_win() })
     details = { buf = buf, entry = entry }
     vim.wo[window].winbar = "%{get(b:, 'hermes_traffic', '')}%<"
+    vim.wo[window].winfixbuf = false
     map(buf, true)
   end
   local buf = details.buf
@@ -348,7 +349,7 @@ end
 function M.save(path, on_done)
   local chosen = current() or captured.entries[captured.last]
   if not chosen then
-    error("hermes.traffic: nothing was captured", 2)
+    error("hermes.traffic: nothing was captured", 0)
   end
   local entries = {}
   for n = captured.first, captured.last do
@@ -381,11 +382,11 @@ function M.replay(path, on_done)
   local recording = require("hermes.traffic.recording")
   local messages, problem = recording.read(path)
   if not messages then
-    error("hermes.traffic: " .. problem, 2)
+    error("hermes.traffic: " .. problem, 0)
   end
   local host, missing = require("hermes.host").command()
   if not host then
-    error("hermes.traffic: " .. missing, 2)
+    error("hermes.traffic: " .. missing, 0)
   end
   replays = replays + 1
   local agent = "replay-" .. replays
@@ -513,7 +514,10 @@ actions = {
     key = "q",
     help = "close",
     run = function()
-      pcall(api.nvim_win_close, 0, true)
+      if not pcall(api.nvim_win_close, 0, true) then -- the last window
+        vim.wo.winfixbuf = false
+        vim.cmd.enew()
+      end
     end,
     details = true,
   },

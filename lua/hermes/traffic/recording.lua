@@ -113,8 +113,8 @@ function M.read(path)
       messages[#messages + 1] = { from_client = item.direction == ways.out, message = item.message }
     end
   end
-  if #messages == 0 then
-    return nil, path .. " holds no messages"
+  if not messages[1] or messages[1].message.method ~= "initialize" then
+    return nil, "the recording does not begin with a connection"
   end
   return messages
 end
