@@ -300,6 +300,21 @@ describe("the examples of the help", function()
     eq({ lines:find("running") ~= nil, lines:find("idle") ~= nil }, { true, true })
   end)
 
+  it("show commands when they start", function()
+    open()
+    child.lua(example_of("hermes-recipe-terminal"))
+    local window = child.api.nvim_get_current_win()
+    child.lua([[say("/run echo seen")]])
+    wait_for("#turns == 1")
+    local shown = [[table.concat(vim.iter(vim.api.nvim_list_bufs()):map(function(buf)
+      local lines = vim.bo[buf].filetype == "hermes-terminal"
+        and vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+      return table.concat(lines or {}, "\n")
+    end):totable())]]
+    wait_for(shown .. [[:find("seen\n+%[exit code 0%]") ~= nil]])
+    eq({ child.api.nvim_get_current_win(), #child.api.nvim_list_wins() }, { window, 2 })
+  end)
+
   it("send one prompt after the other, until one fails", function()
     open()
     local code, n = example_of("hermes-recipe-queue"):gsub('"Run it."', '"/fail"')

@@ -27,14 +27,17 @@ function M.lines(entries)
   table.sort(entries, function(a, b)
     return a.seq < b.seq
   end)
-  local first = entries[1]
+  local first, redacted = entries[1], true
+  for _, entry in ipairs(entries) do
+    redacted = redacted and not entry.raw
+  end
   local host = require("hermes").state().host
   local meta = {
     format = 1,
     program = "hermes.nvim",
     version = host and host.version or nil,
     agent = first.agent,
-    redacted = not require("hermes.config").get().traffic.raw,
+    redacted = redacted,
   }
   local lines = {
     ('{"seq":0,"time":"%s","direction":"meta","meta":%s}\n'):format(

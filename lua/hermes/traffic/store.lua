@@ -16,6 +16,7 @@ local M = {}
 ---@field message string JSON
 ---@field failed? boolean
 ---@field redacted? boolean
+---@field raw? boolean secrets were not looked for
 ---@field cut? integer bytes that are missing at the end of the message
 ---@field time string
 ---@field ms? number from the request to the response, in both of them
@@ -141,6 +142,7 @@ function Store:add(data)
     failed = data.failed,
     redacted = data.redacted,
     cut = data.truncated and data.truncated.bytes or nil,
+    raw = limits.raw or nil,
     time = data.time,
     missed = before and data.seq > before + 1 and data.seq - before - 1 or nil,
   }
