@@ -141,7 +141,7 @@ describe("completion", function()
 
   it("is a source of nvim-cmp", function()
     local got = child.lua([[local source = require("hermes.complete.source").new()
-      _G.got = { source:is_available(), source:get_position_encoding_kind(), source:get_debug_name() }
+      _G.got = { source:is_available(), source:get_position_encoding_kind() }
       _G.got.keyword = vim.regex(source:get_keyword_pattern() .. "$"):match_str("see @src/ma")
       source:complete({
         offset = 5,
@@ -149,10 +149,10 @@ describe("completion", function()
         completion_context = { triggerKind = 1 },
       }, function(response) got.response = response end)
       vim.wait(5000, function() return got.response ~= nil end)
-      return { got[1], got[2], got[3], got.keyword, got.response }]])
-    eq(vim.list_slice(got, 1, 4), { true, "utf-8", "hermes", 4 })
+      return { got[1], got[2], got.keyword, got.response }]])
+    eq(vim.list_slice(got, 1, 3), { true, "utf-8", 4 })
     eq(
-      { #got[5].items, got[5].items[1].label, got[5].isIncomplete },
+      { #got[4].items, got[4].items[1].label, got[4].isIncomplete },
       { 1, "@src/main_test.go", false }
     )
   end)
@@ -161,7 +161,9 @@ describe("completion", function()
     local blocks = child.lua([[local function uris(text)
         local blocks = complete.blocks(text, vim.fn.getcwd())
         return type(blocks) == "string" and blocks
-          or vim.tbl_map(function(block) return block.resource and block.resource.uri or block end, blocks)
+          or vim.tbl_map(function(block)
+            return block.resource and block.resource.uri or block
+          end, blocks)
       end
       return {
         uris("see @main.go, @\"two words.txt\" and (@src/main_test.go)."),

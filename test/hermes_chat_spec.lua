@@ -240,14 +240,16 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     open()
     send({ { hold = true } })
     wait_for_state("running")
-    send("second")
-    wait_for("queue", function()
-      return status():find("1 waiting", 1, true) and shown("hermes_prompt") == ""
-    end)
-    child.type_keys("<C-c>")
+    for i, text in ipairs({ "second", "third,\nof two lines", "fourth" }) do
+      send(text)
+      wait_for("queue", function()
+        return status():find(i .. " waiting", 1, true) and shown("hermes_prompt") == ""
+      end)
+    end
+    child.type_keys("ia draft<Esc><C-c>")
     wait_for_state("idle")
-    wait_for("second in the prompt", function()
-      return shown("hermes_prompt") == "second"
+    wait_for("them in the prompt", function()
+      return shown("hermes_prompt") == "second\nthird,\nof two lines\nfourth\na draft"
     end)
     wait_for_text("cancelled")
   end)
@@ -355,6 +357,27 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     end)
     child.type_keys("<C-s>")
     wait_for_text("You said: one\ntwo\nthree")
+  end)
+
+  it("refuses options that it does not know, and takes keys of the user", function()
+    for _, wrong in ipairs({
+      { { colour = 1 }, 'there is no option "colour"' },
+      { { keys = { sned = "x" } }, 'there is no key named "sned"' },
+      { { position = "middle" }, 'position cannot be "middle"' },
+      { { size = 2 }, "size cannot be 2" },
+    }) do
+      local ok, err = unpack(child.lua("return { pcall(chat.setup, ...) }", { wrong[1] }))
+      eq({ ok, err:find(wrong[2], 1, true) ~= nil or err }, { false, true })
+    end
+    child.lua([[chat.setup({ keys = { send = { i = "<M-CR>" }, mode = "gz", hide = false } })]])
+    open()
+    child.type_keys("hello<M-CR>")
+    wait_for_text("You said: hello")
+    child.type_keys("<Esc>gz")
+    eq(child.lua_get("picked[1][1]"), "Mode:")
+    child.cmd("wincmd k")
+    eq(child.fn.maparg("q", "n"), "")
+    eq(child.fn.maparg("<Plug>(hermes-chat-hide)", "n") ~= "", true)
   end)
 
   it("offers modes, models and options by key", function()

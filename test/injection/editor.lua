@@ -311,7 +311,7 @@ function editor.snapshot()
   -- The user leaves insert mode for a question and comes back: what was inserted
   -- last are the user's words, or nothing.
   registers["."] = vim.trim(registers["."]:gsub("my words", ""))
-  local first = settings.place == "chat" and -2 or 0 -- of the example, the line that the user types on
+  local first = settings.place == "chat" and -2 or 0 -- of the example, the line of the user
   local maps = 0
   for _, mode in ipairs({ "n", "i", "c", "t", "v" }) do
     maps = maps + #api.nvim_get_keymap(mode)

@@ -283,9 +283,9 @@ var meant = map[string]string{
 	`lua/hermes/elicitation.lua: local ok, _, problem = pcall(vim.ui.open, url)`:                               "a web page the user has seen the address of, no shell",
 
 	`lua/hermes/chat/init.lua: vim.ui.select(list, {`:                                                                        "titles are shown, by text.line",
+	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, ("<Plug>(hermes-chat-%s)"):format(name), act, opts)`:                     "a name of the chat's own, a function",
+	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, key, act, opts)`:                                                         "the user's key, a function",
 	`lua/hermes/chat/keys.lua: vim.ui.select(items, {`:                                                                       "choices are shown, by text.line",
-	`lua/hermes/chat/keys.lua: vim.keymap.set(action.modes, ("<Plug>(hermes-chat-%s)"):format(action.name), run, opts)`:      "a name of the chat's own, a function",
-	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, key, run, opts)`:                                                         "the user's key, a function",
 	`lua/hermes/chat/transcript.lua: local ok = pcall(vim.treesitter.start, self.buf, "markdown")`:                           "the number of a buffer",
 	`lua/hermes/chat/transcript.lua: and vim.treesitter.get_parser(self.buf, "markdown")`:                                    "the number of a buffer",
 	`lua/hermes/chat/transcript.lua: vim.treesitter.stop(self.buf)`:                                                          "the number of a buffer",

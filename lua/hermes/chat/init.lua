@@ -30,10 +30,10 @@ local defaults = {
   keys = {},
 }
 
-local options ---@type hermes.chat.Options?
+local options = vim.tbl_extend("force", {}, defaults) ---@type hermes.chat.Options
 local views = {} ---@type hermes.chat.View[] the one used last at the end
 
----@type table<string, fun(value: any): boolean>
+---@type table<string, fun(value: any): boolean, string?>
 local checks = {
   agent = function(value)
     return type(value) == "string"
@@ -64,50 +64,34 @@ local checks = {
     return vim.tbl_contains({ "disconnect", "keep", "ask" }, value)
   end,
   keys = function(value)
-    if type(value) ~= "table" then
-      return false
+    local keys, unknown = nil, "keys"
+    if type(value) == "table" then
+      keys, unknown = require("hermes.chat.keys").resolve(value)
     end
-    for name in pairs(value) do
-      if require("hermes.chat.keys").defaults[name] == nil then
-        error(("hermes.chat.setup: there is no key named %q"):format(tostring(name)), 4)
-      end
-    end
-    return true
+    return keys ~= nil, unknown
   end,
 }
-
----@return hermes.chat.Options
-local function current()
-  if not options then
-    M.setup()
-  end
-  return options --[[@as hermes.chat.Options]]
-end
 
 ---Configure the chat. Repeated calls merge; chats that are open keep what they have.
 ---@param opts? hermes.chat.Options
 function M.setup(opts)
-  opts = opts or {}
-  for name, value in pairs(opts) do
+  for name, value in pairs(opts or {}) do
     if not checks[name] then
       local names = vim.tbl_keys(checks)
       table.sort(names)
-      error(
-        ("hermes.chat.setup: there is no option %q; there are: %s"):format(
-          tostring(name),
-          table.concat(names, ", ")
-        ),
-        2
-      )
-    elseif not checks[name](value) then
+      local known = table.concat(names, ", ")
+      error(("hermes.chat.setup: there is no option %q, only %s"):format(tostring(name), known), 2)
+    end
+    local fine, what = checks[name](value)
+    if not fine and what then
+      error(("hermes.chat.setup: there is no key named %q"):format(what), 2)
+    elseif not fine then
       error(("hermes.chat.setup: %s cannot be %s"):format(name, vim.inspect(value)), 2)
     end
   end
-  local before = options or defaults
-  options = vim.tbl_extend("force", {}, before, opts)
-  local keys =
-    vim.tbl_extend("force", {}, require("hermes.chat.keys").defaults, before.keys, opts.keys or {})
-  options.keys = keys
+  local before = options
+  options = vim.tbl_extend("force", {}, before, opts or {})
+  options.keys = vim.tbl_extend("force", {}, before.keys, (opts or {}).keys or {})
 end
 
 ---------------------------------------------------------------------------
@@ -149,7 +133,7 @@ end
 
 ---@class hermes.chat.OpenOptions
 ---@field agent? string
----@field cwd? string folder of the session; default: the working directory
+---@field cwd? string folder of the session; default: that of create_session()
 ---@field session? string one that the agent has stored
 ---@field new? boolean another chat, even if there is one with this agent
 
@@ -157,7 +141,8 @@ end
 ---@param opts? hermes.chat.OpenOptions
 function M.open(opts)
   opts = opts or {}
-  local settings = current()
+  local settings = vim.tbl_extend("force", {}, options)
+  settings.keys = require("hermes.chat.keys").resolve(options.keys)
   for i = #views, 1, -1 do
     local chat = views[i].chat
     local same = opts.session and chat.id == opts.session and chat.agent == opts.agent
@@ -176,7 +161,7 @@ function M.open(opts)
   local view = require("hermes.chat.view").new(settings)
   local chat = require("hermes.chat.session").new({
     agent = agent,
-    cwd = opts.cwd or vim.fn.getcwd(),
+    cwd = opts.cwd,
     transcript = require("hermes.chat.transcript").new(view.transcript_buf, settings.max_lines),
     prompt = require("hermes.chat.prompt").new(view.prompt_buf),
     changed = function()
@@ -184,15 +169,15 @@ function M.open(opts)
     end,
   })
   view:begin(chat)
+  chat:open(opts.session) -- in the folder of the project that the user is in
   use(view)
-  chat:open(opts.session)
 end
 
 ---Pick one of the sessions that an agent has stored, and open a chat with it.
 ---@param opts? { agent?: string, cwd?: string }
 function M.resume(opts)
   opts = opts or {}
-  local agent = opts.agent or current().agent or hermes.state().current
+  local agent = opts.agent or options.agent or hermes.state().current
   if not agent then
     error("hermes.chat.resume: which agent? Name one, or set the option `agent`", 2)
   end

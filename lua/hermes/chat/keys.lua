@@ -4,13 +4,6 @@ local hermes, api = require("hermes"), vim.api
 
 local M = {}
 
----@class hermes.chat.Action
----@field name string of its key in the options, and of its <Plug> mapping
----@field where "prompt"|"transcript"|"both"
----@field modes string[]
----@field desc string
----@field run fun(chat: hermes.chat.Chat, view: hermes.chat.View)
-
 --- Lets the user pick one of some things.
 ---@param items table[]
 ---@param prompt string
@@ -77,258 +70,158 @@ local function set_option(chat, option)
   end)
 end
 
----@type hermes.chat.Action[]
-M.actions = {
-  {
-    name = "send",
-    where = "prompt",
-    modes = { "n", "i" },
-    desc = "send the prompt",
-    run = function(chat)
-      chat:send()
-    end,
-  },
-  {
-    name = "complete",
-    where = "prompt",
-    modes = { "i" },
-    desc = "complete an @file or a /command",
-    run = function()
-      require("hermes.complete").tab()
-    end,
-  },
-  {
-    name = "cancel",
-    where = "both",
-    modes = { "n" },
-    desc = "stop the turn; prompts that wait come back",
-    run = function(chat)
-      chat:cancel()
-    end,
-  },
-  {
-    name = "take_back",
-    where = "prompt",
-    modes = { "n" },
-    desc = "take the last prompt that waits back",
-    run = function(chat)
-      local id = chat.queue[#chat.queue]
-      if id then
-        hermes.queue.remove(id, { agent = chat.agent, on_done = report(chat) })
-      end
-    end,
-  },
-  {
-    name = "send_now",
-    where = "prompt",
-    modes = { "n" },
-    desc = "stop the turn, and send the prompt that waits",
-    run = function(chat)
-      if chat.queue[1] then
-        hermes.queue.send_now(chat.queue[1], { agent = chat.agent, on_done = report(chat) })
-      end
-    end,
-  },
-  {
-    name = "choose",
-    where = "transcript",
-    modes = { "n" },
-    desc = "take the choice on this line, or open and close a fold",
-    run = function(chat)
-      if not chat.asks:choose() and vim.fn.foldlevel(".") > 0 then
-        vim.cmd("normal! za")
-      end
-    end,
-  },
-  {
-    name = "question",
-    where = "both",
-    modes = { "n" },
-    desc = "go to the question that waits for an answer",
-    run = function(chat, view)
-      if not (view.windows.transcript and chat.asks:jump(view.windows.transcript)) then
-        vim.cmd("Hermes respond")
-      end
-    end,
-  },
-  {
-    name = "mode",
-    where = "both",
-    modes = { "n" },
-    desc = "choose the mode",
-    run = function(chat)
-      local modes = chat.id and chat.info.modes or {}
-      pick(modes.availableModes or {}, "Mode:", function(mode)
-        return named(mode, modes.currentModeId, mode.id)
-      end, function(mode)
-        hermes.set_mode(chat.id, mode.id, { agent = chat.agent, on_done = report(chat) })
-      end)
-    end,
-  },
-  {
-    name = "model",
-    where = "both",
-    modes = { "n" },
-    desc = "choose the model",
-    run = function(chat)
-      local models = chat.id and hermes.models(chat.id) or {}
-      pick(models.availableModels or {}, "Model:", function(model)
-        return named(model, models.currentModelId, model.modelId)
-      end, function(model)
-        hermes.set_model(chat.id, model.modelId, { agent = chat.agent, on_done = report(chat) })
-      end)
-    end,
-  },
-  {
-    name = "option",
-    where = "both",
-    modes = { "n" },
-    desc = "change an option of the session",
-    run = function(chat)
-      pick(chat.id and hermes.config_options(chat.id) or {}, "Option:", function(option)
-        return option.name or option.id
-      end, function(option)
-        set_option(chat, option)
-      end)
-    end,
-  },
-  {
-    name = "new",
-    where = "both",
-    modes = { "n" },
-    desc = "open another chat with this agent",
-    run = function(chat)
-      require("hermes.chat").open({ agent = chat.agent, cwd = chat.cwd, new = true })
-    end,
-  },
-  {
-    name = "resume",
-    where = "both",
-    modes = { "n" },
-    desc = "open a session that the agent has stored",
-    run = function(chat)
-      require("hermes.chat").resume({ agent = chat.agent, cwd = chat.cwd })
-    end,
-  },
-  {
-    name = "login",
-    where = "both",
-    modes = { "n" },
-    desc = "log in",
-    run = function(chat)
-      local known = hermes.state().agents[chat.agent] or {}
-      pick(known.authMethods or {}, "Log in:", function(method)
-        return named(method, nil, method.id)
-      end, function(method)
-        hermes.authenticate(method.id, {
-          agent = chat.agent,
-          on_done = function(err)
-            if chat.ended and not err and not chat.closed then
-              return chat:open()
-            end
-            report(chat)(err)
-          end,
-        })
-      end)
-    end,
-  },
-  {
-    name = "restart",
-    where = "both",
-    modes = { "n" },
-    desc = "start the agent again after it has stopped",
-    run = function(chat)
-      chat:restart()
-    end,
-  },
-  {
-    name = "next",
-    where = "transcript",
-    modes = { "n" },
-    desc = "go to the next prompt",
-    run = function(_, view)
-      view:go(1)
-    end,
-  },
-  {
-    name = "previous",
-    where = "transcript",
-    modes = { "n" },
-    desc = "go to the prompt before",
-    run = function(_, view)
-      view:go(-1)
-    end,
-  },
-  {
-    name = "write",
-    where = "transcript",
-    modes = { "n" },
-    desc = "write a prompt",
-    run = function(_, view)
-      view:show()
-    end,
-  },
-  {
-    name = "hide",
-    where = "transcript",
-    modes = { "n" },
-    desc = "hide the chat; the session goes on",
-    run = function(_, view)
-      view:hide()
-    end,
-  },
-  {
-    name = "close",
-    where = "both",
-    modes = { "n" },
-    desc = "close the chat and its session",
-    run = function(_, view)
-      view:close()
-    end,
-  },
-  {
-    name = "help",
-    where = "both",
-    modes = { "n" },
-    desc = "show these keys",
-    run = function(_, view)
-      M.help(view)
-    end,
-  },
+---@type table<string, fun(chat: hermes.chat.Chat, view: hermes.chat.View)> by the name of the key
+local run = {
+  send = function(chat)
+    chat:send()
+  end,
+  complete = function()
+    require("hermes.complete").tab()
+  end,
+  cancel = function(chat)
+    chat:cancel()
+  end,
+  take_back = function(chat)
+    local id = chat.queue[#chat.queue]
+    if id then
+      hermes.queue.remove(id, { agent = chat.agent, on_done = report(chat) })
+    end
+  end,
+  send_now = function(chat)
+    if chat.queue[1] then
+      hermes.queue.send_now(chat.queue[1], { agent = chat.agent, on_done = report(chat) })
+    end
+  end,
+  choose = function(chat)
+    if not chat.asks:choose() and vim.fn.foldlevel(".") > 0 then
+      vim.cmd("normal! za")
+    end
+  end,
+  question = function(chat, view)
+    if not (view.windows.transcript and chat.asks:jump(view.windows.transcript)) then
+      vim.cmd("Hermes respond")
+    end
+  end,
+  mode = function(chat)
+    local modes = chat.id and chat.info.modes or {}
+    pick(modes.availableModes or {}, "Mode:", function(mode)
+      return named(mode, modes.currentModeId, mode.id)
+    end, function(mode)
+      hermes.set_mode(chat.id, mode.id, { agent = chat.agent, on_done = report(chat) })
+    end)
+  end,
+  model = function(chat)
+    local models = chat.id and hermes.models(chat.id) or {}
+    pick(models.availableModels or {}, "Model:", function(model)
+      return named(model, models.currentModelId, model.modelId)
+    end, function(model)
+      hermes.set_model(chat.id, model.modelId, { agent = chat.agent, on_done = report(chat) })
+    end)
+  end,
+  option = function(chat)
+    pick(chat.id and hermes.config_options(chat.id) or {}, "Option:", function(option)
+      return option.name or option.id
+    end, function(option)
+      set_option(chat, option)
+    end)
+  end,
+  new = function(chat)
+    require("hermes.chat").open({ agent = chat.agent, cwd = chat.cwd, new = true })
+  end,
+  resume = function(chat)
+    require("hermes.chat").resume({ agent = chat.agent, cwd = chat.cwd })
+  end,
+  login = function(chat)
+    local known = hermes.state().agents[chat.agent] or {}
+    pick(known.authMethods or {}, "Log in:", function(method)
+      return named(method, nil, method.id)
+    end, function(method)
+      hermes.authenticate(method.id, {
+        agent = chat.agent,
+        on_done = function(err)
+          if chat.ended and not err and not chat.closed then
+            return chat:open()
+          end
+          report(chat)(err)
+        end,
+      })
+    end)
+  end,
+  restart = function(chat)
+    chat:restart()
+  end,
+  next = function(_, view)
+    view:go(1)
+  end,
+  previous = function(_, view)
+    view:go(-1)
+  end,
+  write = function(_, view)
+    view:show()
+  end,
+  hide = function(_, view)
+    view:hide()
+  end,
+  close = function(_, view)
+    view:close()
+  end,
+  help = function(_, view)
+    M.help(view)
+  end,
 }
 
----@type table<string, string|string[]|false> by name, or by name and mode
-M.defaults = {
-  send = { n = "<CR>", i = "<C-s>" },
-  complete = "<Tab>",
-  cancel = "<C-c>",
-  take_back = "gb",
-  send_now = "gs",
-  choose = "<CR>",
-  question = "ga",
-  mode = "gm",
-  model = "gM",
-  option = "go",
-  new = "gn",
-  resume = "gl",
-  login = "gL",
-  restart = "gR",
-  next = "]]",
-  previous = "[[",
-  write = "i",
-  hide = "q",
-  close = "gX",
-  help = "g?",
+--- Each with its name, its buffer, its keys by mode, and what it does.
+---@type { [1]: string, [2]: string, [3]: table<string, string>, [4]: string }[]
+local actions = {
+  { "send", "prompt", { n = "<CR>", i = "<C-s>" }, "send the prompt" },
+  { "complete", "prompt", { i = "<Tab>" }, "complete an @file or a /command" },
+  { "cancel", "both", { n = "<C-c>" }, "stop the turn; prompts that wait come back" },
+  { "take_back", "prompt", { n = "gb" }, "take the last prompt that waits back" },
+  { "send_now", "prompt", { n = "gs" }, "stop the turn, and send the prompt that waits" },
+  {
+    "choose",
+    "transcript",
+    { n = "<CR>" },
+    "take the choice on this line, or open and close a fold",
+  },
+  { "question", "both", { n = "ga" }, "go to the question that waits for an answer" },
+  { "mode", "both", { n = "gm" }, "choose the mode" },
+  { "model", "both", { n = "gM" }, "choose the model" },
+  { "option", "both", { n = "go" }, "change an option of the session" },
+  { "new", "both", { n = "gn" }, "open another chat with this agent" },
+  { "resume", "both", { n = "gl" }, "open a session that the agent has stored" },
+  { "login", "both", { n = "gL" }, "log in" },
+  { "restart", "both", { n = "gR" }, "start the agent again after it has stopped" },
+  { "next", "transcript", { n = "]]" }, "go to the next prompt" },
+  { "previous", "transcript", { n = "[[" }, "go to the prompt before" },
+  { "write", "transcript", { n = "i" }, "write a prompt" },
+  { "hide", "transcript", { n = "q" }, "hide the chat; the session goes on" },
+  { "close", "both", { n = "gX" }, "close the chat and its session" },
+  { "help", "both", { n = "g?" }, "show these keys" },
 }
 
----@param key string|table|false|nil
----@param mode string
----@return string?
-local function key_of(key, mode)
-  if type(key) == "table" then
-    key = key[mode]
+--- The keys by name and mode.
+---@param given table<string, table<string, string|false>|string|false>
+---@return table<string, table<string, string|false>>? keys nil when there is no key of a name
+---@return string? name
+function M.resolve(given)
+  local keys = {}
+  for _, action in ipairs(actions) do
+    local name, modes = action[1], action[3]
+    local own = given[name]
+    keys[name] = vim.tbl_extend("force", {}, modes, type(own) == "table" and own or {})
+    if type(own) == "string" or own == false then
+      for mode in pairs(modes) do
+        keys[name][mode] = own
+      end
+    end
   end
-  return key or nil
+  for name in pairs(given) do
+    if not keys[name] then
+      return nil, tostring(name)
+    end
+  end
+  return keys
 end
 
 --- Makes the mappings of a buffer.
@@ -336,39 +229,36 @@ end
 ---@param place "prompt"|"transcript"
 ---@param keys table
 function M.set(view, place, keys)
-  local buf = view[place .. "_buf"]
-  for _, action in ipairs(M.actions) do
-    if action.where == place or action.where == "both" then
-      local function run()
-        action.run(view.chat, view)
+  for _, action in ipairs(actions) do
+    local name, where, modes, about = unpack(action)
+    if where == place or where == "both" then
+      local function act()
+        run[name](view.chat, view)
       end
-      local opts = { buffer = buf, nowait = true, desc = "chat: " .. action.desc }
-      vim.keymap.set(action.modes, ("<Plug>(hermes-chat-%s)"):format(action.name), run, opts)
-      for _, mode in ipairs(action.modes) do
-        local key = key_of(keys[action.name], mode)
+      local opts = { buffer = view[place .. "_buf"], nowait = true, desc = "chat: " .. about }
+      for mode in pairs(modes) do
+        vim.keymap.set(mode, ("<Plug>(hermes-chat-%s)"):format(name), act, opts)
+        local key = keys[name][mode]
         if key then
-          vim.keymap.set(mode, key, run, opts)
+          vim.keymap.set(mode, key, act, opts)
         end
       end
     end
   end
 end
 
---- Shows the keys of the buffer.
+--- Shows the keys.
 ---@param view hermes.chat.View
 function M.help(view)
   local lines = {}
-  for _, action in ipairs(M.actions) do
-    for _, mode in ipairs(action.modes) do
-      local key = key_of(view.options.keys[action.name], mode)
+  for _, action in ipairs(actions) do
+    local name, where, modes, about = unpack(action)
+    for mode in vim.spairs(modes) do
+      local key = view.options.keys[name][mode]
       if key then
-        local where = action.where == "both" and "" or action.where
-        lines[#lines + 1] = (" %-8s %-6s %-10s %s "):format(
-          key,
-          mode == "i" and "insert" or "",
-          where,
-          action.desc
-        )
+        where = where == "both" and "" or where
+        local insert = mode == "i" and "insert" or ""
+        lines[#lines + 1] = (" %-6s %-6s %-10s %s "):format(key, insert, where, about)
       end
     end
   end

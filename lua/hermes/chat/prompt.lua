@@ -2,9 +2,11 @@
 --- Neovim offers for text works. A prompt stays in it until it was accepted.
 
 local api = vim.api
+local ns = api.nvim_create_namespace("hermes_chat_prompt")
 
 ---@class hermes.chat.Prompt
 ---@field buf integer
+---@field mark? integer where those end that were put back
 ---@field sent? string what is on its way
 local Prompt = {}
 Prompt.__index = Prompt
@@ -24,6 +26,7 @@ end
 ---@param text string
 function Prompt:take(text)
   local now = self:text()
+  self.mark = nil
   if vim.trim(now) == vim.trim(text) then
     api.nvim_buf_set_lines(self.buf, 0, -1, true, {})
   elseif vim.startswith(now, text) then
@@ -36,15 +39,17 @@ function Prompt:take(text)
   end
 end
 
---- Puts a prompt back that the agent never got, above what is being written.
+--- Puts a prompt back that the agent never got: after those put back before it, and above what
+--- is being written.
 ---@param text string
 function Prompt:put_back(text)
+  local count = api.nvim_buf_line_count(self.buf)
+  local row = self.mark and api.nvim_buf_get_extmark_by_id(self.buf, ns, self.mark, {})[1] or 0
+  local rest = table.concat(api.nvim_buf_get_lines(self.buf, row, -1, true))
   local lines = vim.split(text, "\n")
-  if vim.trim(self:text()) == "" then
-    api.nvim_buf_set_lines(self.buf, 0, -1, true, lines)
-  else
-    api.nvim_buf_set_lines(self.buf, 0, 0, true, lines)
-  end
+  local empty = row < count and vim.trim(rest) == ""
+  api.nvim_buf_set_lines(self.buf, row, empty and -1 or row, true, lines)
+  self.mark = api.nvim_buf_set_extmark(self.buf, ns, row + #lines, 0, { id = self.mark })
 end
 
 return Prompt

@@ -89,10 +89,10 @@ local diffs = setmetatable({}, { __mode = "k" }) ---@type table<table, string[]>
 
 ---@param list hermes.chat.Line[]
 ---@param change table content of the type "diff"
----@param cwd string
+---@param cwd? string
 local function add_diff(list, change, cwd)
   local path = change.path or "a file without a path"
-  if vim.startswith(path, cwd .. "/") then
+  if cwd and vim.startswith(path, cwd .. "/") then
     path = path:sub(#cwd + 2)
   end
   list[#list + 1] = { hermes.text.line(path), "HermesChatNote" }

@@ -6,7 +6,7 @@ local render = require("hermes.chat.render")
 ---@class hermes.chat.Chat
 ---@field agent string
 ---@field id? string session
----@field cwd string
+---@field cwd? string folder of the session
 ---@field state string "connecting", "loading", "ended", or that of the session
 ---@field transcript hermes.chat.Transcript
 ---@field prompt hermes.chat.Prompt
@@ -16,12 +16,13 @@ local render = require("hermes.chat.render")
 ---@field info { title?: string, usage?: table, modes?: table, reason?: string }
 ---@field waits table<string, string> texts of the prompts that were not begun, by id
 ---@field queue string[] ids of those that wait in the host
+---@field try table of one start of the agent
 ---@field connected boolean whether this chat has started the agent
 ---@field changed fun() shows the state
 local Chat = {}
 Chat.__index = Chat
 
----@param opts { agent: string, cwd: string, transcript: hermes.chat.Transcript, prompt: hermes.chat.Prompt, changed: fun() }
+---@param opts table agent, cwd, transcript, prompt, changed
 ---@return hermes.chat.Chat
 function Chat.new(opts)
   local self = setmetatable(opts, Chat) --[[@as hermes.chat.Chat]]
@@ -69,7 +70,7 @@ end
 ---@param id? string
 function Chat:open(id)
   self:enter(id and "loading" or "connecting")
-  self.ended = nil
+  self.ended, self.try = nil, {}
   local known = hermes.state().agents[self.agent]
   if not known then
     self.connected = true
@@ -108,6 +109,7 @@ function Chat:opened(id)
       return self:gone(err.message, err.auth)
     end
     self.id, self.info.modes = session, result.modes
+    self.cwd = hermes.state(session, "cwd") or self.cwd
     vim.b[self.prompt.buf].hermes_session = session
     self:enter("idle")
     if self.wants_send and vim.startswith(self.prompt:text(), self.wants_send) then
@@ -151,7 +153,7 @@ function Chat:restart()
     return vim.notify("hermes.chat: the agent is running")
   end
   local id = type(self.ended) == "string" and self.ended or nil
-  self.ended = nil
+  self.ended, self.try = nil, {}
   self:enter("connecting")
   self.connected = true
   hermes.connect(self.agent, {
@@ -262,8 +264,11 @@ Chat.on = {
         chat:enter(data.to)
       end
     elseif data.to == "disconnected" then
+      local try = chat.try
       vim.defer_fn(function() -- Disconnected says why, and comes with it
-        chat:gone("the agent has stopped")
+        if chat.try == try then
+          chat:gone("the agent has stopped")
+        end
       end, 100)
     elseif data.to == "reconnecting" then
       chat.info.reason = data.reason
@@ -345,7 +350,7 @@ function Chat:hint(keys)
   elseif self.prompt.sent or self.wants_send then
     return "on its way"
   end
-  return (keys.help or "<Plug>(hermes-chat-help)") .. " keys"
+  return (keys.help.n or "<Plug>(hermes-chat-help)") .. " keys"
 end
 
 --- One line for people: who, what it does, its mode, what it has used.

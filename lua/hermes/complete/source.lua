@@ -97,7 +97,7 @@ function Source.get_keyword_pattern()
   return [[\%(@"[^"]*\|@\S*\|/\S*\)]]
 end
 
----@param params { context: { cursor_before_line: string, cursor: { row: integer }, bufnr: integer } }
+---@param params { context: { cursor_before_line: string, cursor: table, bufnr: integer } }
 ---@param callback fun(response: table)
 function Source.complete(_, params, callback)
   local context = params.context
