@@ -278,10 +278,15 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     send({ { stderr = "my last words" }, { exit = 3 } })
     wait_for_state("ended")
     wait_for_text("my last words")
+    eq(select(2, shown():gsub("exited with status 3", "")), 1)
     send("do not lose this")
     vim.uv.sleep(200)
     eq(shown("hermes_prompt"), "do not lose this")
     eq(status():find("running", 1, true), nil)
+    eq(
+      child.lua_get("vim.b[find('hermes_prompt')].hermes_chat"),
+      "ended; gR starts the agent again"
+    )
     child.type_keys("<Esc>gR")
     wait_for_state("idle")
     wait_for_text("a new session: the agent could not load the old one")
@@ -403,7 +408,19 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     open()
     local call =
       { toolCallId = "t", title = "Clean", kind = "execute", rawInput = { command = "rm x" } }
-    send({ { ask = { toolCall = call }, times = 2 } })
+    local options = {
+      { optionId = "yes", name = "Yes", kind = "allow_once" },
+      { optionId = "always", name = "Always", kind = "allow_always" },
+      { optionId = "no", name = "No", kind = "reject_once" },
+    }
+    send({
+      say("agent_message_chunk", "▸ Yes  (allow once)\n"), -- words of the agent are no choice
+      { ask = { toolCall = call, options = options }, times = 2 },
+    })
+    wait_for_text("▸ No  (reject once)\n▸ Yes  (allow once)\n▸ Always  (allow always)\n")
+    child.type_keys("<C-w>kgg/^▸ Yes<CR><CR>")
+    eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
+    child.type_keys("i<Esc>")
     wait_for_text("▸ Yes  (allow once)")
     wait_for_text("command: rm x")
     eq(child.lua_get("picked"), {})
@@ -422,6 +439,28 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     child.type_keys("ga<CR>")
     wait_for_text("answer 2: no")
   end)
+
+  for what, case in pairs({
+    ["a question that has only just appeared"] = { soon = true, command = "rm x" },
+    ["a question of which a part is out of sight"] = { command = ("rm x\n"):rep(60) },
+    ["a question that is too long to show"] = { command = ("x"):rep(70000) },
+  }) do
+    it("allows nothing in place for " .. what .. ", and refuses all the same", function()
+      child.lua("chat.setup({ permissions = 'chat' })")
+      child.lua("require('hermes.chat.asks').too_soon_ms = ...", { case.soon and 60000 or 0 })
+      open()
+      local call = { toolCallId = "t", title = "T", rawInput = { command = case.command } }
+      send({ { ask = { toolCall = call }, times = 1 } })
+      wait_for_text("▸ Yes")
+      child.type_keys("gaj")
+      eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
+      child.type_keys("<CR>")
+      vim.uv.sleep(200)
+      wait_for_text("▸ Yes")
+      child.type_keys("k<CR>")
+      wait_for_text("answer 1: no")
+    end)
+  end
 
   it("leaves a question to the dialog once the chat is out of sight", function()
     child.lua(

@@ -45,6 +45,19 @@ local function refuses(option)
   return option.kind == "reject_once" or option.kind == "reject_always"
 end
 
+--- Rejections come first.
+---@param options table[]
+---@return table[]
+local function in_order(options)
+  local first = vim.tbl_filter(refuses, options)
+  return vim.list_extend(
+    first,
+    vim.tbl_filter(function(option)
+      return not refuses(option)
+    end, options)
+  )
+end
+
 ---@param option table
 ---@return string
 local function label(option)
@@ -64,7 +77,7 @@ end
 ---@param ask hermes.chat.Ask
 function Asks:show(ask)
   local transcript = self.chat.transcript
-  local options = ask.answer and vim.list_slice(ask.data.options) or {}
+  local options = ask.answer and in_order(ask.data.options) or {}
   local heading = ("%s asks: %s"):format(hermes.text.line(ask.data.agent, 40), title(ask.data))
   local first -- of the choices
   transcript:show("ask " .. ask.data.requestId, "question", function()
@@ -79,9 +92,6 @@ function Asks:show(ask)
       end
     end
     first = #list
-    table.sort(options, function(a, b) -- rejections come first
-      return refuses(a) and not refuses(b)
-    end)
     for _, option in ipairs(options) do
       list[#list + 1] = { "▸ " .. label(option), "HermesChatDoing" }
     end

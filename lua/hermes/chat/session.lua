@@ -16,6 +16,7 @@ local render = require("hermes.chat.render")
 ---@field info { title?: string, usage?: table, modes?: table, reason?: string }
 ---@field waits table<string, string> texts of the prompts that were not begun, by id
 ---@field queue string[] ids of those that wait in the host
+---@field problem_text? string what was said last
 ---@field try table of one start of the agent
 ---@field connected boolean whether this chat has started the agent
 ---@field changed fun() shows the state
@@ -60,7 +61,8 @@ end
 
 ---@param err { message: string }
 function Chat:problem(err)
-  self:note(err.message or "failed", "error")
+  self.problem_text = err.message or "failed"
+  self:note(self.problem_text, "error")
 end
 
 ---------------------------------------------------------------------------
@@ -138,7 +140,8 @@ function Chat:gone(reason, auth)
   vim.b[self.prompt.buf].hermes_session = nil
   self.info.reason = reason
   self.transcript:settle()
-  self:note(("the session has ended: %s"):format(reason), "error")
+  local said = self.problem_text and self.problem_text:find(vim.split(reason, "\n")[1], 1, true)
+  self:note(said and "the session has ended" or "the session has ended: " .. reason, "error")
   if auth and auth.hint then
     self:note(auth.hint)
   end
@@ -345,7 +348,7 @@ function Chat:hint(keys)
     return ("waits: %s%s"):format(first, waiting > 1 and (" (+%d)"):format(waiting - 1) or "")
   elseif self.ended then
     return ("ended; %s starts the agent again"):format(
-      keys.restart or "<Plug>(hermes-chat-restart)"
+      keys.restart.n or "<Plug>(hermes-chat-restart)"
     )
   elseif self.prompt.sent or self.wants_send then
     return "on its way"
