@@ -1,6 +1,6 @@
 -- An agent for specs: nvim -l test/scripted_agent.lua. The text of a prompt is a
 -- JSON list of steps; anything else is repeated. A step is one of
---   { "update": {…} }            sends a session/update
+--   { "update": {…}, "times": 1 } sends session/updates, tool calls with the number in their id
 --   { "say": "…", "times": 1 }   sends pieces of text
 --   { "ask": {…}, "times": 1 }   asks for permission and waits for each answer
 --   { "asks": {…}, "times": 1 }  asks for permission at once as often, and waits for the cancel
@@ -60,7 +60,11 @@ end
 ---@type table<string, fun(session: string, step: table): string?>
 local steps = {
   update = function(session, step)
-    update(session, step.update)
+    for i = 1, step.times or 1 do
+      local id = step.update.toolCallId
+      local numbered = step.times and id and { toolCallId = id .. i } or {}
+      update(session, vim.tbl_extend("force", step.update, numbered))
+    end
   end,
   say = function(session, step)
     for _ = 1, step.times or 1 do

@@ -43,8 +43,6 @@ local max_parse_s = 0.03
 local max_line = 2000
 --- The most streamed text that is written at a time, in bytes.
 local max_chunk = 8 * 1024
---- When more of these chunks wait, the oldest are skipped: they would be dropped soon.
-local max_backlog = 100
 
 ---@type table<string, { sign?: string, group?: string, sign_group?: string }>
 local looks = {
@@ -353,20 +351,9 @@ end
 function Transcript:stream(kind, text)
   local parts = self.parts
   if not parts or parts.kind ~= kind or self.queue[self.tail] ~= parts.work then
-    parts = { kind = kind, at = 1 }
+    parts = { kind = kind, first = 1, last = 0, lines = 0, count = {} }
     parts.work = function()
-      local late = #parts - parts.at - max_backlog
-      if late > 0 then
-        local skipped = table.concat(parts, "", parts.at, parts.at + late - 1)
-        parts.at = parts.at + late
-        self:drop(api.nvim_buf_line_count(self.buf) - 1, select(2, skipped:gsub("\n", "")))
-      end
-      local from, bytes = parts.at, 0
-      repeat
-        bytes, parts.at = bytes + #parts[parts.at], parts.at + 1
-      until parts.at > #parts or bytes >= max_chunk
-      self:append(kind, table.concat(parts, "", from, parts.at - 1))
-      return parts.at <= #parts
+      return self:write_parts(parts)
     end
     self.parts = parts
     self:later(parts.work)
@@ -374,12 +361,39 @@ function Transcript:stream(kind, text)
   repeat
     local chunk
     chunk, text = cut(text, max_chunk)
-    if #parts >= parts.at and #parts[#parts] + #chunk <= max_chunk then
-      parts[#parts] = parts[#parts] .. chunk
+    local last = parts.last
+    if last >= parts.first and #parts[last] + #chunk <= max_chunk then
+      parts[last] = parts[last] .. chunk
     else
-      parts[#parts + 1] = chunk
+      last = last + 1
+      parts[last], parts.last, parts.count[last] = chunk, last, 0
     end
+    local lines = select(2, chunk:gsub("\n", "")) + math.floor(#chunk / max_line)
+    parts.count[last], parts.lines = parts.count[last] + lines, parts.lines + lines
   until text == ""
+end
+
+--- Writes a part of the text that waits. What would be dropped soon, because enough lines wait
+--- behind it, is skipped.
+---@private
+---@return boolean more
+function Transcript:write_parts(parts)
+  local function take()
+    local at = parts.first
+    local chunk, lines = parts[at], parts.count[at]
+    parts[at], parts.count[at] = nil, nil
+    parts.first, parts.lines = at + 1, parts.lines - lines
+    return chunk, lines
+  end
+  local skipped = 0
+  while parts.first < parts.last and parts.lines - parts.count[parts.first] >= self.max_lines do
+    skipped = skipped + select(2, take())
+  end
+  if skipped > 0 then
+    self:drop(api.nvim_buf_line_count(self.buf) - 1, skipped)
+  end
+  self:append(parts.kind, (take()))
+  return parts.first <= parts.last
 end
 
 ---@private
