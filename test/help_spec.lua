@@ -343,6 +343,157 @@ describe("the examples of the help", function()
     eq(child.lua_get("sent"), { "Why?", about })
   end)
 
+  --- Makes a program that the child finds before others.
+  ---@param name string
+  ---@param script string for sh
+  local function program(name, script)
+    local bin = dir .. "/bin"
+    vim.fn.mkdir(bin, "p")
+    vim.fn.writefile(vim.split("#!/bin/sh\n" .. script, "\n"), bin .. "/" .. name)
+    vim.uv.fs_chmod(bin .. "/" .. name, tonumber("755", 8))
+    child.lua("if not vim.env.PATH:find(...) then vim.env.PATH = ... .. ':' .. vim.env.PATH end", {
+      bin,
+    })
+  end
+
+  ---@param path string
+  ---@param count integer of lines to wait for
+  local function lines_of(path, count)
+    local lines
+    vim.wait(20000, function()
+      lines = vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {}
+      return #lines >= count
+    end, 20)
+    return lines
+  end
+
+  it("notify the desktop, with a title that is only text", function()
+    local said = dir .. "/notified"
+    -- The file is complete at once.
+    program(
+      "notify-send",
+      ('printf "%%s\\n" "$@" >%s.new && mv %s.new %s'):format(said, said, said)
+    )
+    open()
+    child.lua("_G.title = ...", { "--icon=x $(touch made) `touch made` <b>\n\27]0;x" })
+    child.lua([[vim.ui.select = function() end -- nobody answers
+    local state = hermes.state
+    hermes.state = function(...)
+      local known = state(...)
+      return known and vim.tbl_extend("force", known, { title = title })
+    end]])
+    child.lua(example_of("hermes-recipe-notify"))
+    child.lua([[say("/run echo")]])
+    local lines = lines_of(said, 3)
+    eq({ lines[1], lines[2], #lines }, { "--app-name=Neovim", "--", 3 })
+    eq(lines[3]:find("^demo: %-%-icon=x %$%(touch made%) `touch made` <b>") ~= nil, true)
+    eq(lines[3]:find(" waits for you$") ~= nil, true)
+    eq({ lines[3]:find("%c"), (vim.uv.fs_stat(dir .. "/made")) }, {})
+    child.lua("hermes.cancel(session)")
+    wait_for("#turns == 1")
+  end)
+
+  it("send the quickfix list", function()
+    open()
+    child.lua([[_G.sent, _G.notes = {}, {}
+    hermes.on("ClientTextMessage", function(data) table.insert(sent, data.text) end)
+    vim.notify = function(note) table.insert(notes, note) end]])
+    child.lua(example_of("hermes-recipe-quickfix"))
+    child.type_keys("\\q")
+    eq({ #child.lua_get("sent"), #child.lua_get("notes") }, { 0, 1 })
+    child.fn.setqflist({ { filename = dir .. "/a.c", lnum = 3, text = "no such type" } })
+    child.type_keys("\\q")
+    wait_for("#sent == 2")
+    local sent = child.lua_get("sent")
+    eq(sent[1], "Fix these one by one.")
+    eq({ sent[2], sent[2]:find("a%.c:3.*no such type") ~= nil }, { sent[2], true })
+    eq(#child.lua_get("notes"), 1)
+  end)
+
+  it("log every tool call once, each on a line of its own", function()
+    open()
+    child.lua(
+      [[local stdpath = vim.fn.stdpath
+    vim.fn.stdpath = function(what) return what == "log" and vim.fn.getcwd() or stdpath(what) end]]
+    )
+    child.lua(example_of("hermes-recipe-audit"))
+    child.lua([[say('/run printf %s "a\n{}"')]])
+    wait_for("#turns == 1")
+    child.lua([[say("/run /no/such/program")]])
+    wait_for("#turns == 2")
+    child.lua([[say("/edit note.txt")]])
+    wait_for("#turns == 3")
+    local calls = {}
+    for _, line in ipairs(vim.fn.readfile(dir .. "/hermes-tools.jsonl")) do
+      local call = vim.json.decode(line)
+      eq({ call.agent, call.session ~= nil, type(call.time) }, { "demo", true, "string" })
+      calls[#calls + 1] = call.kind .. " " .. call.status
+      eq(call.kind ~= "execute" or type(call.input.command) == "string", true)
+    end
+    eq(calls, { "execute completed", "execute failed", "read completed", "edit completed" })
+  end)
+
+  it("ask two agents the same, side by side", function()
+    local code, n = example_of("hermes-recipe-compare"):gsub('"gemini"', '"mine"')
+    eq(n, 1)
+    child.lua("hermes.setup({ agents = { claude = ..., mine = ... } })", {
+      { command = root .. "/bin/hermes", args = { "demo-agent" } },
+    })
+    child.lua(code)
+    child.cmd("Compare /say the same")
+    local shown = [[vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(win)
+      local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+      return table.concat(lines, "/")
+    end):totable()]]
+    wait_for(("vim.deep_equal(%s, { 'claude//the same', 'mine//the same' })"):format(shown))
+    local row, column = unpack(child.lua_get("vim.api.nvim_win_get_position(0)"))
+    eq({ row, column > 0 }, { 1, true })
+  end)
+
+  it("reach an agent over ssh, whose files are here", function()
+    local far = dir .. "/far"
+    vim.fn.mkdir(dir .. "/project")
+    vim.fn.mkdir(far)
+    local code, n = example_of("hermes-recipe-ssh"):gsub("/home/me/project", far)
+    eq(n, 1)
+    program(
+      "ssh",
+      ('echo "$1 $2 ${SSH_AUTH_SOCK}" >%s/login; shift 2; exec sh -c "$1"'):format(dir)
+    )
+    program("my-agent", ('[ "$1" = --acp ] && exec %s/bin/hermes demo-agent'):format(root))
+    child.lua(
+      [[vim.env.HOME, vim.env.SSH_AUTH_SOCK = ..., "/the/socket"
+    vim.cmd.cd("~/project")
+    vim.ui.select = function(items, opts, on_choice)
+      asked = asked + 1
+      for i, item in ipairs(items) do
+        if item.kind == (asked == 1 and "allow_always" or "allow_once") then
+          return on_choice(item, i)
+        end
+      end
+    end]],
+      { dir }
+    )
+    child.lua(code)
+    child.cmd("edit note.txt")
+    child.lua([[hermes.on("SessionCreated", function(data) _G.session = data.sessionId end)]])
+    child.cmd("Hermes connect far")
+    child.lua("hermes.create_session()")
+    wait_for("session ~= nil")
+    eq(vim.fn.readfile(dir .. "/login"), { "-T dev.example.com /the/socket" })
+    child.lua([[say("/edit note.txt")]])
+    wait_for("#turns == 1")
+    eq(vim.fn.readfile(dir .. "/project/note.txt")[3], "- visit 1")
+    eq(child.lua_get("asked"), 1) -- and the agent asks no more
+    child.lua([[say("/run touch made")]])
+    wait_for("#turns == 2")
+    eq({ child.lua_get("asked"), vim.uv.fs_stat(dir .. "/project/made") ~= nil }, { 2, true })
+    eq(
+      { vim.fn.readdir(far), vim.fn.sort(vim.fn.readdir(dir .. "/project")) },
+      { {}, { "made", "note.txt" } }
+    )
+  end)
+
   it("ask for permission in a buffer", function()
     open()
     child.lua(example_of("hermes-recipe-permission"))

@@ -307,9 +307,10 @@ var meant = map[string]string{
 	`lua/hermes/traffic.lua: vim.keymap.set("n", plug, its.run, opts)`:                                              "the name of an action",
 	`lua/hermes/traffic.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`:   "constants",
 
-	`README.md: vim.cmd.sbuffer(buf)`:                     "the number of a buffer",
-	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                "the number of a buffer",
-	`doc/hermes.txt: vim.keymap.set("n", key, function()`: "the number of an option, or q",
+	`README.md: vim.cmd.sbuffer(buf)`:                                                   "the number of a buffer",
+	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                                              "the number of a buffer",
+	`doc/hermes.txt: vim.keymap.set("n", key, function()`:                               "the number of an option, or q",
+	`doc/hermes.txt: vim.system({ "notify-send", "--app-name=Neovim", "--", summary })`: "an argument after --, no shell",
 }
 
 // sources are the Lua files and examples that users run, by name.
