@@ -139,7 +139,7 @@ func TestTheHelpListsEveryKindOfError(t *testing.T) {
 			}
 		}
 	}
-	want := append(errorKinds[:len(errorKinds):len(errorKinds)], "host", "lua") // Lua's own
+	want := append(errorKinds[:len(errorKinds):len(errorKinds)], "host", "install", "lua") // of Lua
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
