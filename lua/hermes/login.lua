@@ -8,6 +8,7 @@ local M = {}
 ---@field name string of the method
 ---@field command string[]
 ---@field env table<string, string> all of it
+---@field adds table<string, string> what the method adds to the agent's
 ---@field cwd? string
 
 ---Opens a window below without leaving the current one: whoever types keeps typing there.
@@ -55,7 +56,7 @@ end
 
 ---Runs the program and ends the operation: exit status 0 means that the user is signed in.
 ---@param login hermes.Login
-function M.run(login)
+local function run(login)
   local rpc, text = require("hermes.rpc"), require("hermes.text")
   local what = text.line(table.concat(login.command, " "), 200)
   local function fail(reason)
@@ -86,6 +87,42 @@ function M.run(login)
     command = login.command,
     bufnr = buf,
   })
+end
+
+---Asks whether the program may run as it would, because the agent chooses its arguments and
+---variables, and runs it.
+---@param login hermes.Login
+function M.run(login)
+  local env = {}
+  for name, value in vim.spairs(login.adds) do
+    env[#env + 1] = { name = name, value = value }
+  end
+  local question = {
+    requestId = login.id,
+    agent = login.agent,
+    toolCall = {
+      toolCallId = login.id,
+      title = "Log in: " .. login.name,
+      kind = "execute",
+      rawInput = {
+        command = login.command[1],
+        args = vim.list_slice(login.command, 2),
+        env = #env > 0 and env or nil,
+        cwd = login.cwd,
+      },
+    },
+    options = {
+      { optionId = "allow", name = "Run it in a terminal", kind = "allow_once" },
+      { optionId = "reject", name = "Do not log in", kind = "reject_once" },
+    },
+  }
+  require("hermes.permission").ask(question, function(option)
+    if option == "allow" then
+      return run(login)
+    end
+    local reason = "the login was not allowed"
+    require("hermes.rpc").finish(login.id, { kind = "cancelled", message = reason })
+  end)
 end
 
 return M

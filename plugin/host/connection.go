@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -387,7 +386,6 @@ func (c *connection) initialize() *acp.InitializeRequest {
 	can := c.host.permissions().capabilities(c.runAccess())
 	if c.cmd.mayLogIn() {
 		can.Auth = &acp.AuthCapabilities{Terminal: true}
-		can.Meta = json.RawMessage(`{"terminal-auth":true}`) // what agents looked for before
 	}
 	return &acp.InitializeRequest{
 		ClientCapabilities: can,

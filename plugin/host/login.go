@@ -97,9 +97,8 @@ type loginMethod struct {
 	Meta struct {
 		// What agents announced before the protocol had the type: any program.
 		Terminal *struct {
-			Command string            `json:"command"`
-			Args    []string          `json:"args"`
-			Env     map[string]string `json:"env"`
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
 		} `json:"terminal-auth"`
 	} `json:"_meta"`
 }
@@ -136,30 +135,36 @@ func (c command) mayLogIn() bool {
 	return !c.runsElsewhere() && c.Terminal != runAsked && c.Terminal != runNever
 }
 
-// runLogin has Neovim run the program of m in a terminal.
+// runLogin has Neovim run the agent's program in a terminal, with what the method
+// adds to it once the user has agreed. A program that only the agent names is not
+// run.
 func (r *request) runLogin(m *loginMethod) {
 	c := r.conn
 	cmd := c.cmd.process()
-	env := m.Env
 	words := append([]string{cmd.Path}, cmd.Args...)
-	if m.Type == "terminal" {
-		words = append(words, m.Args...)
-	} else {
-		words, env = append([]string{m.Meta.Terminal.Command}, m.Meta.Terminal.Args...), m.Meta.Terminal.Env
+	words = append(words, m.Args...)
+	problem := ""
+	switch {
+	case m.Type != "terminal":
+		words = append([]string{m.Meta.Terminal.Command}, m.Meta.Terminal.Args...)
+		problem = "names a program for this login, which Hermes does not run"
+	case !c.cmd.mayLogIn():
+		problem = "is not allowed to run its login here"
 	}
-	if !c.cmd.mayLogIn() {
+	if problem != "" {
 		c.host.fail(r.id, &opError{Kind: errorLogin, Message: fmt.Sprintf(
-			"agent %q is not allowed to run its login here; run it where the agent is: %s", c.name, launch.Command{Path: words[0], Args: words[1:]})})
+			"agent %q %s; run it yourself, where the agent is: %s", c.name, problem, launch.Command{Path: words[0], Args: words[1:]})})
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		cmd.Env = append(cmd.Env, name+"="+env[name])
+	adds, vars := new(object), new(object)
+	for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+		cmd.Env = append(cmd.Env, name+"="+m.Env[name])
+		adds.str(name, m.Env[name])
 	}
-	vars := new(object)
 	for _, v := range cmd.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		vars.str(name, value)
 	}
 	c.host.queue.push(new(object).str("id", r.id).str("agent", c.name).str("methodId", m.ID).str("name", m.Name).
-		strs("command", words).object("env", vars).optional("cwd", cmd.Dir).item(kindLogin))
+		strs("command", words).object("env", vars).object("adds", adds).optional("cwd", cmd.Dir).item(kindLogin))
 }

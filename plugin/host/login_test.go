@@ -70,7 +70,11 @@ _G.locked = {
   command = program, args = { "first" },
   env = { HERMES_TEST_SCENARIO = agent(serving .. " locked terminal").env.HERMES_TEST_SCENARIO, AGENT = exe },
 }
-_G.win, _G.cwd = vim.api.nvim_get_current_win(), vim.fn.getcwd()
+_G.win, _G.asked, _G.choice = vim.api.nvim_get_current_win(), {}, "allow_once"
+vim.ui.select = function(items, opts, on_choice)
+  asked[#asked + 1] = opts.prompt
+  on_choice(vim.iter(items):find(function(item) return item.kind == choice end))
+end
 hermes.connect("tui", locked)
 hermes.create_session({ on_done = finish("session") })`, mustExecutable(t), program)
 		e.until("done.session")
@@ -92,18 +96,24 @@ hermes.create_session({ on_done = finish("session") })`, mustExecutable(t), prog
 			e.is(`done.login.err and done.login.err.kind or "in"`, map[int]string{0: "in", 7: "login"}[status])
 			e.is(`vim.tbl_map(function(d) return { d.methodId, d.opId == id } end, of("Authenticated"))`, map[int][][]any{0: {{"tui", true}}, 7: {}}[status])
 		}
+		// The user sees what would run, and decides.
+		e.is("#asked", 2)
+		e.lua(`choice = "reject_once"; seen = {}; hermes.authenticate("tui", { on_done = finish("no") })`)
+		e.until("done.no")
+		e.is("{ done.no.err.kind, #of('TerminalLogin'), #asked }", []any{"cancelled", 0, 3})
+		// What only the agent names does not run.
 		e.lua(`hermes.authenticate("old", { on_done = finish("old") })`)
 		e.until("done.old")
-		e.is(`done.old.err.message`, "sh -c exit 3: it ended with exit status 3")
+		e.is("{ done.old.err.kind, done.old.err.message, #asked }", []any{"login", `agent "tui" names a program for this login, which Hermes does not run; run it yourself, where the agent is: sh -c 'exit 3'`, 3})
 		e.lua(`hermes.authenticate("key", { on_done = finish("key") })`) // not for a terminal
 		e.until("done.key")
 		e.is("done.key.err == nil", true)
 		// Where the user has not let it run commands, the agent names none.
 		e.lua(`
 hermes.connect("boxed", vim.tbl_extend("force", locked, { terminal_access = "ask" }))
-hermes.authenticate("old", { agent = "boxed", on_done = finish("boxed") })`)
+hermes.authenticate("tui", { agent = "boxed", on_done = finish("boxed") })`)
 		e.until("done.boxed")
-		e.is("{ done.boxed.err.kind, done.boxed.err.message }", []string{"login", `agent "boxed" is not allowed to run its login here; run it where the agent is: sh -c 'exit 3'`})
+		e.is("{ done.boxed.err.kind, done.boxed.err.message }", []string{"login", `agent "boxed" is not allowed to run its login here; run it yourself, where the agent is: ` + program + " first login"})
 	})
 }
 
