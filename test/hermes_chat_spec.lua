@@ -212,7 +212,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     })
     wait_for_text("\ne\n")
     wait_for_state("idle")
-    local folds = child.lua(
+    local folds =
       [[return vim.api.nvim_win_call(vim.fn.win_findbuf(find("hermes_chat"))[1], function()
       local list = {}
       for i = 1, vim.fn.line("$") do
@@ -222,9 +222,16 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       end
       return list
     end)]]
-    )
-    eq(folds, { { "one", "three" }, { "Run", "e" } })
+    eq(child.lua(folds), { { "one", "three" }, { "Run", "e" } })
     eq(child.api.nvim_get_mode().mode, "i")
+    child.cmd("stopinsert | quit") -- and in another window
+    wait_for("one window", function()
+      return child.lua_get("#vim.api.nvim_list_wins()") == 1
+    end)
+    child.cmd("Hermes chat")
+    wait_for("folds", function()
+      return vim.deep_equal(child.lua(folds), { { "one", "three" }, { "Run", "e" } })
+    end)
   end)
 
   it("keeps the prompt until it was accepted, and what is typed after it", function()
@@ -317,6 +324,16 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       return child.lua_get("vim.tbl_count(hermes.state().sessions)") == 2
     end)
     eq(child.lua_get("#chat.list()"), 2)
+    wait_for_state("idle")
+    -- One chat takes the place of the other, and picking the first brings it back.
+    eq(child.lua_get("#vim.api.nvim_list_wins()"), 3)
+    local before = child.lua_get("chat.list()[2].buf")
+    child.lua("choose = function(items) return items[1], 1 end chat.pick()")
+    eq(child.lua_get("{ chat.list()[1].buf, #vim.api.nvim_list_wins() }"), { before, 3 })
+    child.lua("chat.pick()")
+    local both = { "scripted · idle · Ask", "scripted · idle · Ask" }
+    eq(child.lua_get("picked"), { { "Chat:", both }, { "Chat:", both } })
+    eq(child.lua_get("chat.list()[2].buf"), before)
     child.cmd("stopinsert | bdelete")
     wait_for("one session", function()
       return child.lua_get("vim.tbl_count(hermes.state().sessions)") == 1

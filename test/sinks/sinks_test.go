@@ -282,6 +282,7 @@ var meant = map[string]string{
 	`lua/hermes/dialog.lua: vim.api.nvim_create_autocmd("WinClosed", {`:                                        "the number of a window",
 	`lua/hermes/elicitation.lua: local ok, _, problem = pcall(vim.ui.open, url)`:                               "a web page the user has seen the address of, no shell",
 
+	`lua/hermes/chat/init.lua: vim.ui.select(vim.list_slice(views), {`:                                                       "titles are shown, by text.line",
 	`lua/hermes/chat/init.lua: vim.ui.select(list, {`:                                                                        "titles are shown, by text.line",
 	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, ("<Plug>(hermes-chat-%s)"):format(name), act, opts)`:                     "a name of the chat's own, a function",
 	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, key, act, opts)`:                                                         "the user's key, a function",

@@ -135,6 +135,7 @@ end
 ---@field agent? string
 ---@field cwd? string folder of the session; default: that of create_session()
 ---@field session? string one that the agent has stored
+---@field connected? boolean whether the agent was started for this chat
 ---@field new? boolean another chat, even if there is one with this agent
 
 ---Open a chat, or go to the one with this agent that was used last.
@@ -162,6 +163,7 @@ function M.open(opts)
   local chat = require("hermes.chat.session").new({
     agent = agent,
     cwd = opts.cwd,
+    connected = opts.connected,
     transcript = require("hermes.chat.transcript").new(view.transcript_buf, settings.max_lines),
     prompt = require("hermes.chat.prompt").new(view.prompt_buf),
     changed = function()
@@ -181,7 +183,8 @@ function M.resume(opts)
   if not agent then
     error("hermes.chat.resume: which agent? Name one, or set the option `agent`", 2)
   end
-  if not hermes.state().agents[agent] then
+  local connected = not hermes.state().agents[agent]
+  if connected then
     hermes.connect(agent)
   end
   local cwd = opts.cwd or vim.fn.getcwd()
@@ -202,11 +205,30 @@ function M.resume(opts)
         end,
       }, function(session)
         if session then
-          M.open({ agent = agent, cwd = session.cwd or cwd, session = session.sessionId })
+          M.open({
+            agent = agent,
+            cwd = session.cwd or cwd,
+            session = session.sessionId,
+            connected = connected,
+          })
         end
       end)
     end,
   })
+end
+
+---Pick one of the open chats.
+function M.pick()
+  vim.ui.select(vim.list_slice(views), {
+    prompt = "Chat:",
+    format_item = function(view)
+      return view.chat:status()
+    end,
+  }, function(view)
+    if view and not view.closed then
+      use(view)
+    end
+  end)
 end
 
 ---The chats that are open, for pickers and status lines.

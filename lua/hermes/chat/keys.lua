@@ -128,6 +128,9 @@ local run = {
   new = function(chat)
     require("hermes.chat").open({ agent = chat.agent, cwd = chat.cwd, new = true })
   end,
+  chats = function()
+    require("hermes.chat").pick()
+  end,
   resume = function(chat)
     require("hermes.chat").resume({ agent = chat.agent, cwd = chat.cwd })
   end,
@@ -189,6 +192,7 @@ local actions = {
   { "model", "both", { n = "gM" }, "choose the model" },
   { "option", "both", { n = "go" }, "change an option of the session" },
   { "new", "both", { n = "gn" }, "open another chat with this agent" },
+  { "chats", "both", { n = "gC" }, "go to another chat" },
   { "resume", "both", { n = "gl" }, "open a session that the agent has stored" },
   { "login", "both", { n = "gL" }, "log in" },
   { "restart", "both", { n = "gR" }, "start the agent again after it has stopped" },

@@ -1,6 +1,6 @@
 --- The buffers and windows of a chat: the transcript, and below it the prompt.
 
-local hermes, api = require("hermes"), vim.api
+local api = vim.api
 
 ---@class hermes.chat.View
 ---@field chat hermes.chat.Chat
@@ -240,8 +240,6 @@ function View:refresh()
       vim.b[self.prompt_buf].hermes_chat = hint
       vim.cmd("redrawstatus!")
     end
-    local title = hermes.text.line(self.chat.info.title or "")
-    vim.b[self.transcript_buf].hermes_title = title
   end)
 end
 
