@@ -197,7 +197,9 @@ describe("the chat on the screen", function()
         return screen:lua("return Buffer('hermes_prompt')") == want
       end)
       eq(screen:mode(), "i")
-      eq(screen:lua("return #hermes.state().pending"), 60)
+      screen:wait_for("all questions", function()
+        return screen:lua("return #hermes.state().pending") == 60
+      end)
       eq(screen:lua("return Buffer('hermes_chat')"):find("ask%-%d+: "), nil)
     end)
   end
