@@ -209,6 +209,22 @@ describe("a terminal of an agent", function()
     end)
   end)
 
+  it("leaves the options of other buffers alone", function()
+    local screen = fresh()
+    screen:lua([[vim.o.number, vim.o.list = true, true
+      Start("t", "x") terminals.show("s", "t")
+      _G.there = { vim.wo.number, vim.wo.list, vim.wo.winbar ~= "" }
+      vim.cmd("enew")
+      _G.after = { vim.wo.number, vim.wo.list, vim.wo.winbar ~= "" }
+      require("hermes.traffic").open()
+      vim.wo.winfixbuf = false
+      vim.cmd("enew")
+      vim.list_extend(after, { vim.wo.number, vim.wo.cursorline, vim.wo.winbar ~= "" })
+      vim.o.number, vim.o.list = false, false]])
+    eq(screen:lua("return there"), { false, false, true })
+    eq(screen:lua("return after"), { true, true, false, true, false, false })
+  end)
+
   it("says what is missing", function()
     local screen = fresh()
     screen:lua([[Start("t", "x") terminals.show("s", "t") Print("t", "before\27[3")

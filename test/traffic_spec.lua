@@ -202,6 +202,20 @@ describe("the traffic inspector", function()
     screen:lua("traffic.stop()")
   end)
 
+  it("is one window, in whatever tab page", function()
+    local screen = fresh()
+    screen:lua([[traffic.open() Update("x") vim.cmd("tabnew")]])
+    local buf = screen:lua("return traffic.open()")
+    eq(
+      screen:lua("return { vim.api.nvim_get_current_buf(), #vim.fn.win_findbuf(traffic.open()) }"),
+      {
+        buf,
+        1,
+      }
+    )
+    screen:lua("vim.cmd('tabonly')")
+  end)
+
   it("is one command away", function()
     local screen = fresh({ traffic = { keys = false } })
     screen:type(":Hermes traffic direction=in pear<CR>")

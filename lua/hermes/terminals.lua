@@ -251,11 +251,11 @@ end
 
 ---@param window integer
 local function plain_window(window)
-  local wo = vim.wo[window]
+  local wo = vim.wo[window][0] -- other buffers in the window have those of the user
   wo.number, wo.relativenumber, wo.list, wo.spell = false, false, false, false
   wo.wrap, wo.cursorline, wo.signcolumn, wo.foldcolumn = false, false, "no", "0"
   wo.winfixbuf = false
-  vim.wo[window].winbar = "%{get(b:, 'hermes_terminal', '')}%<"
+  wo.winbar = "%{get(b:, 'hermes_terminal', '')}%<"
 end
 
 --- Shows a buffer in a window, or in a new one below.

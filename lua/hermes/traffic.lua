@@ -16,6 +16,12 @@ local list ---@type hermes.TrafficList?
 local filter = {} ---@type hermes.TrafficFilter
 local details ---@type { buf: integer, entry: hermes.TrafficEntry }?
 
+---@param buf integer
+---@return integer? window of any tab page
+local function window_of(buf)
+  return api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf)[1] or nil
+end
+
 ---@param line string
 local function say(line)
   require("hermes.log").show(vim.log.levels.INFO, line)
@@ -272,14 +278,14 @@ local map ---@type fun(buf: integer, in_details: boolean)
 ---@param entry hermes.TrafficEntry
 ---@param focus boolean
 local function show_details(entry, focus)
-  local window = details and api.nvim_buf_is_valid(details.buf) and vim.fn.bufwinid(details.buf)
-  if not window or window < 0 then
+  local window = details and window_of(details.buf)
+  if not window then
     local buf = api.nvim_create_buf(false, true)
+    api.nvim_buf_set_name(buf, "hermes://message")
     vim.bo[buf].bufhidden = "wipe"
     vim.bo[buf].undolevels = -1
     window = api.nvim_open_win(buf, false, { split = "right", win = api.nvim_get_current_win() })
     details = { buf = buf, entry = entry }
-    vim.wo[window].winbar = "%{get(b:, 'hermes_traffic', '')}%<"
     vim.wo[window].winfixbuf = false
     map(buf, true)
   end
@@ -294,8 +300,9 @@ local function show_details(entry, focus)
   else
     vim.bo[buf].filetype = ""
   end
-  vim.wo[window].foldmethod, vim.wo[window].foldlevel = "indent", 6
-  vim.wo[window].wrap, vim.wo[window].conceallevel = false, 0
+  local wo = vim.wo[window][0]
+  wo.foldmethod, wo.foldlevel, wo.wrap, wo.conceallevel = "indent", 6, false, 0
+  wo.winbar = "%{get(b:, 'hermes_traffic', '')}%<"
   describe(buf, entry)
   fill(buf, entry)
   if focus then
@@ -321,8 +328,8 @@ local function jump()
     show_details(other, true)
   end
   local line = list and list:line_of(other)
-  local window = list and vim.fn.bufwinid(list.buf)
-  if not line or not window or window < 0 then
+  local window = list and window_of(list.buf)
+  if not line or not window then
     return say("the filter hides the other end")
   end
   api.nvim_win_call(window, function()
@@ -543,8 +550,8 @@ end
 ---@return integer buf
 function M.open(which)
   capture()
-  local window = list and api.nvim_buf_is_valid(list.buf) and vim.fn.bufwinid(list.buf) or -1
-  if window > 0 then
+  local window = list and window_of(list.buf)
+  if window then
     api.nvim_set_current_win(window)
   else
     list = require("hermes.traffic.list").new(captured, show_status)
@@ -554,11 +561,11 @@ function M.open(which)
       win = -1,
       height = math.max(5, math.floor(vim.o.lines / 2)),
     })
-    local wo = vim.wo[window]
+    local wo = vim.wo[window][0] -- other buffers in the window have those of the user
     wo.number, wo.relativenumber, wo.wrap, wo.list = false, false, false, false
     wo.spell, wo.signcolumn, wo.foldcolumn = false, "no", "0"
     wo.cursorline, wo.winfixbuf = true, true
-    vim.wo[window].winbar = "%{get(b:, 'hermes_traffic', '')}%<"
+    wo.winbar = "%{get(b:, 'hermes_traffic', '')}%<"
     vim.bo[buf].filetype = "hermes-traffic"
     map(buf, false)
     api.nvim_create_autocmd("BufWipeout", {

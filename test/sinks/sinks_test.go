@@ -305,6 +305,8 @@ var meant = map[string]string{
 	`lua/hermes/terminals.lua: vim.keymap.set("n", plug, function()`:                                                "the name of an action",
 	`lua/hermes/terminals.lua: vim.keymap.set("n", insert, function()`:                                              "a constant",
 	`lua/hermes/terminals.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`: "constants",
+	`lua/hermes/traffic.lua: api.nvim_buf_set_name(buf, "hermes://message")`:                                        "a constant",
+	`lua/hermes/traffic/list.lua: api.nvim_buf_set_name(buf, "hermes://traffic")`:                                   "a constant",
 	`lua/hermes/traffic.lua: vim.keymap.set("n", plug, its.run, opts)`:                                              "the name of an action",
 	`lua/hermes/traffic.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`:   "constants",
 

@@ -230,6 +230,7 @@ local lists = {} ---@type table<integer, hermes.TrafficList> by buffer
 ---@return hermes.TrafficList
 function M.new(store, drawn)
   local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_name(buf, "hermes://traffic")
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
