@@ -107,7 +107,7 @@ func readRules(t *testing.T) []rule {
 
 var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFTS]\d+(?:, [CRFTS]\d+)*) of the conformance list\.\n)?func ((?:Test|Example|Fuzz)\w*)\(`)
 
-var luaSpec = regexp.MustCompile(`\bit\("([^"]+)"`)
+var luaSpec = regexp.MustCompile(`\b(?:it|in_line|in_window)\("([^"]+)"`)
 
 // testsIn finds the tests of a folder, or of a file of Lua specs, with the rules they claim to prove.
 func testsIn(t *testing.T, dir string) map[string][]string {

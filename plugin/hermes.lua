@@ -20,3 +20,7 @@ end, {
 })
 
 vim.api.nvim_set_keymap("n", "<Plug>(hermes-chat)", "<Cmd>Hermes chat<CR>", {})
+-- No keys of its own: map these.
+vim.keymap.set({ "n", "x", "i", "t" }, "<Plug>(hermes-respond)", function()
+  require("hermes.questions").open()
+end, { desc = "Go to the question of an agent" })

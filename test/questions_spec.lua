@@ -4,187 +4,367 @@ local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
 local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
 local eq = MiniTest.expect.equality
 
-describe("a question", function()
-  local screen ---@type hermes.test.Screen
+for _, style in ipairs({ "window", "line" }) do
+  describe("a question in a " .. style, function()
+    local screen ---@type hermes.test.Screen
 
-  before_each(function()
-    screen = screens.fresh()
-  end)
-
-  --- Time in which a question that may come up does.
-  local function a_while()
-    vim.wait(250)
-  end
-
-  it("takes nothing for an answer but a number alone", function()
-    for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
-      screen:ask(kind, id)
-      screen:wait_for_question()
-      for _, line in ipairs({ "and write 2 more tests for it", "2 more", "12", " 2", "2.", "" }) do
-        screen:type(line .. "<CR>")
-        screen:wait_for_text("Not one of the numbers")
-        eq(screen:answers(), {})
-        screen:type("x<CR>")
+    before_each(function()
+      screen = screens.fresh()
+      if style == "line" then
+        screen:use_line()
       end
-      screen:type("<Esc>")
-      screen:wait_for_answers(1)
-      eq(screen:answers(), { id .. (kind == "permission" and "=" or "=cancel") })
-      screen:lua("_G.answers = {}")
-    end
-    eq(screen:lua("return opened"), {})
-  end)
+    end)
 
-  it("takes no yes from keys that were typed before it could be read", function()
-    screen:lua("require('hermes.dialog').too_soon_ms = 60000")
-    for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
-      screen:ask(kind, id)
-      screen:wait_for_question()
-      screen:type("2<CR>")
-      screen:wait_for_text("Too fast to have read it")
+    --- Tests that are about one of the two.
+    local function skip() end
+    local in_window = style == "window" and it or skip
+    local in_line = style == "line" and it or skip
+
+    --- Gives no answer to the question that has the keys.
+    local function dismiss()
+      if style == "line" then
+        screen:type("<Esc>")
+      else
+        screen:choose("Cancel")
+      end
+    end
+
+    --- Time in which a question that may come up does.
+    local function a_while()
+      vim.wait(250)
+    end
+
+    in_line("takes nothing for an answer but a number alone", function()
+      for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
+        screen:ask(kind, id)
+        screen:go_to()
+        local prose = "and write 2 more tests for it"
+        for _, line in ipairs({ prose, "2 more", "12", " 2", "2.", "" }) do
+          screen:type(line .. "<CR>")
+          screen:wait_for_text("Not one of the numbers")
+          eq(screen:answers(), {})
+          screen:type("x<CR>")
+        end
+        screen:type("<Esc>")
+        screen:wait_for_answers(1)
+        eq(screen:answers(), { id .. (kind == "permission" and "=" or "=cancel") })
+        screen:lua("_G.answers = {}")
+      end
+      eq(screen:lua("return opened"), {})
+    end)
+
+    it("takes no yes from keys that were typed before it could be read", function()
+      screen:lua("require('hermes.dialog').too_soon_ms = 60000")
+      for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
+        screen:ask(kind, id)
+        screen:go_to()
+        screen:type("2<CR>")
+        screen:wait_for_text("Too fast to have read it")
+        eq(screen:answers(), {})
+        dismiss()
+        screen:wait_for_answers(1)
+        screen:lua("_G.answers = {}")
+      end
+      if style == "window" then
+        return
+      end
+      screen:ask("text", "t")
+      screen:wait_for_text(":Hermes respond)")
+      screen:type(":Hermes respond<CR>")
+      screen:wait_for_text("Who?")
+      screen:type("me<CR>")
+      a_while()
       eq(screen:answers(), {})
-      screen:type("<Esc>")
-      screen:wait_for_answers(1)
-      screen:lua("_G.answers = {}")
-    end
-    screen:ask("text", "t")
-    screen:wait_for_text("Who?")
-    screen:type("me<CR>")
-    a_while()
-    eq(screen:answers(), {})
-    eq(screen:mode(), "c")
-    eq(screen:lua("return opened"), {})
-  end)
+      eq(screen:mode(), "c")
+      eq(screen:lua("return opened"), {})
+    end)
 
-  it("leaves no prompt behind when what was typed did not fit on one line", function()
-    local long = ("long "):rep(100)
-    local properties = { name = { type = "string", title = long, default = long } }
-    screen:ask("text", "t", { message = long, requestedSchema = { properties = properties } })
-    screen:wait_for_mode("c")
-    screen:type(("me "):rep(100) .. "<CR>")
-    screen:wait_for_answers(1)
-    screen:ask("permission", "p")
-    screen:wait_for_question()
-    screen:type(("no number "):rep(50) .. "<CR>")
-    screen:wait_for_text("Not one of the numbers")
-    screen:type(("no number "):rep(50) .. "<Esc>")
-    screen:wait_for_answers(2)
-    a_while()
-    eq(screen:mode(), "n")
-  end)
-
-  it("comes one after the other, whatever kind it is", function()
-    screen:ask("url", "a")
-    screen:ask("permission", "b")
-    screen:ask("form", "c")
-    screen:ask("url", "d")
-    screen:wait_for_text("Host: example.com")
-    eq(screen:shows("rm -rf build"), false)
-    screen:type("2<CR>")
-    screen:wait_for_text("rm -rf build")
-    eq(screen:shows("Host:"), false)
-    screen:choose("No")
-    screen:wait_for_text("Which?")
-    screen:type("1<CR>")
-    screen:wait_for_text("Host: example.com")
-    screen:type("1<CR>")
-    screen:wait_for_answers(4)
-    eq(screen:answers(), { "a=accept", "b=no", "c=accept", "d=decline" })
-    eq(screen:lua("return opened"), { "https://example.com/x" })
-  end)
-
-  for _, kind in ipairs({ "permission", "url", "form", "text" }) do
-    it("goes away when the agent takes it back: " .. kind, function()
-      screen:ask(kind, "a")
+    in_line("leaves no prompt behind when what was typed did not fit on one line", function()
+      local long = ("long "):rep(100)
+      local properties = { name = { type = "string", title = long, default = long } }
+      screen:ask("text", "t", { message = long, requestedSchema = { properties = properties } })
+      screen:wait_for_text(":Hermes respond)")
+      screen:type(":Hermes respond<CR>")
+      screen:wait_for_text("long long")
       screen:wait_for_mode("c")
-      screen:type("12")
-      screen:wait_for(": 12", function()
-        return screen:text():find(": 12", 1, true)
-      end)
-      screen:lua("Withdraw(...)", "a")
-      screen:wait_for_mode("n")
-      screen:type("ihello")
-      screen:wait_for_text("hello")
-      eq(screen:lua("return vim.api.nvim_get_current_line()"), "hello")
-      eq(screen:answers(), {})
-      eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
-      eq(screen:lua("return vim.v.errmsg"), "")
-    end)
-  end
-
-  for _, kind in ipairs({ "permission", "url", "form" }) do
-    it("waits while a terminal has the keys: " .. kind, function()
-      screen:lua("vim.cmd.terminal('cat')")
-      screen:type("i")
-      screen:wait_for_mode("t")
-      screen:ask(kind, "a")
+      screen:type(("me "):rep(100) .. "<CR>")
+      screen:wait_for_answers(1)
+      screen:ask("permission", "p")
+      screen:go_to()
+      screen:type(("no number "):rep(50) .. "<CR>")
+      screen:wait_for_text("Not one of the numbers")
+      screen:type(("no number "):rep(50) .. "<Esc>")
+      screen:wait_for_answers(2)
       a_while()
-      screen:type("write 2 more<CR>2<CR>")
-      screen:wait_for("echo", function()
-        return select(2, screen:text():gsub("write 2 more", "")) == 2
-      end)
-      eq({ screen:answers(), screen:is_asking() }, { {}, false })
-      screen:type("<C-\\><C-n>")
-      screen:wait_for_question()
+      eq(screen:mode(), "n")
+    end)
+
+    it("comes one after the other, whatever kind it is", function()
+      screen:ask("url", "a")
+      screen:ask("permission", "b")
+      screen:ask("form", "c")
+      screen:ask("url", "d")
+      screen:go_to()
+      screen:wait_for_text("Host: example.com")
+      eq(screen:shows("rm -rf build"), false)
+      screen:type("2<CR>")
+      screen:wait_for_answers(1)
+      screen:go_to()
+      screen:wait_for_text("rm -rf build")
+      eq(screen:shows("Host:"), false)
+      screen:choose("No")
+      screen:wait_for_answers(2)
+      screen:go_to()
+      screen:wait_for_text("Which?")
       screen:type("1<CR>")
+      screen:wait_for_answers(3)
+      screen:go_to()
+      screen:wait_for_text("Host: example.com")
+      screen:type("1<CR>")
+      screen:wait_for_answers(4)
+      eq(screen:answers(), { "a=accept", "b=no", "c=accept", "d=decline" })
+      eq(screen:lua("return opened"), { "https://example.com/x" })
+    end)
+
+    for _, kind in ipairs({ "permission", "url", "form", "text" }) do
+      in_line("goes away when the agent takes it back: " .. kind, function()
+        screen:ask(kind, "a")
+        screen:wait_for_text(":Hermes respond)")
+        screen:type(":Hermes respond<CR>")
+        screen:wait_for(kind, function()
+          return screen:mode() == "c" and screen:is_asking() or screen:shows("Who?: name:")
+        end)
+        screen:type("12")
+        screen:wait_for(": 12", function()
+          return screen:text():find(": 12", 1, true)
+        end)
+        screen:lua("Withdraw(...)", "a")
+        screen:wait_for_mode("n")
+        screen:type("ihello")
+        screen:wait_for_text("hello")
+        eq(screen:lua("return vim.api.nvim_get_current_line()"), "hello")
+        eq(screen:answers(), {})
+        eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
+        eq(screen:lua("return vim.v.errmsg"), "")
+      end)
+    end
+
+    for _, kind in ipairs({ "permission", "url", "form" }) do
+      it("waits while a terminal has the keys: " .. kind, function()
+        screen:lua("vim.cmd.terminal('cat')")
+        screen:type("i")
+        screen:wait_for_mode("t")
+        screen:ask(kind, "a")
+        a_while()
+        screen:type("write 2 more<CR>2<CR>")
+        screen:wait_for("echo", function()
+          return select(2, screen:text():gsub("write 2 more", "")) == 2
+        end)
+        eq({ screen:answers(), screen:is_asking() }, { {}, false })
+        screen:type("<C-\\><C-n>")
+        screen:go_to()
+        screen:type("1<CR>")
+        screen:wait_for_answers(1)
+      end)
+
+      it("waits while the command-line window is open: " .. kind, function()
+        screen:type("q:")
+        screen:wait_for("window", function()
+          return screen:lua("return vim.fn.getcmdwintype()") == ":"
+        end)
+        screen:ask(kind, "a")
+        a_while()
+        eq(screen:is_asking(), false)
+        screen:type("ilet g:typed = 2<CR>")
+        screen:go_to()
+        eq({ screen:lua("return vim.g.typed"), screen:answers() }, { 2, {} })
+      end)
+    end
+
+    in_window("waits for a moment of rest", function()
+      screen:lua("require('hermes.questions').quiet_ms = 1500")
+      screen:type("i" .. ("abc "):rep(20) .. "<Esc>")
+      screen:wait_for_mode("n")
+      screen:ask("permission", "a")
+      for _ = 1, 10 do
+        screen:type("h")
+        vim.wait(200)
+        eq(screen:is_asking(), false)
+      end
+      screen:wait_for_question()
+    end)
+
+    for _, height in ipairs({ 1, 0 }) do
+      it(("is announced once, without a prompt, with cmdheight=%d"):format(height), function()
+        screen:lua("vim.o.cmdheight = ...", height)
+        screen:type("ihello")
+        screen:wait_for_mode("i")
+        screen:ask("permission", "a")
+        screen:ask("url", "b")
+        screen:wait_for("notice", function()
+          return #screen:lua("return notes") > 0
+        end)
+        a_while()
+        screen:type(" you")
+        screen:wait_for_text("hello you")
+        eq(screen:lua("return notes"), { "hermes: demo waits for your answer (:Hermes respond)" })
+        eq(screen:mode(), "i")
+        eq(screen:lua("return vim.v.errmsg"), "")
+      end)
+    end
+
+    it("comes up by :Hermes respond", function()
+      screen:lua("require('hermes.questions').quiet_ms = 3600000")
+      screen:ask("permission", "a")
+      a_while()
+      eq(screen:is_asking(), false)
+      screen:go_to()
+      screen:choose("No")
+      screen:wait_for_answers(1)
+      screen:type(":Hermes respond<CR>")
+      screen:wait_for_text("no question is waiting for your answer")
+    end)
+
+    in_window("takes no key until the user goes to it", function()
+      for id, kind in pairs({ p = "permission", u = "url", f = "form", t = "text" }) do
+        screen:ask(kind, id)
+        screen:wait_for_question()
+        screen:type("itext 2<CR>1<CR><Esc>gg2jx0<C-w>w<C-w>p")
+        screen:wait_for("the text", function()
+          return screen:lua("return vim.fn.getline(1)") == "text 2" and screen:mode() == "n"
+        end)
+        eq({ screen:answers(), screen:lua("return vim.fn.line('$')") }, { {}, 3 })
+        screen:wait_for_question() -- is still there
+        eq(screen:has_keys(), false)
+        screen:lua("Withdraw(...)", id)
+        screen:lua("vim.cmd('silent! %delete _')")
+      end
+    end)
+
+    in_window("takes only <CR> on a choice for an answer", function()
+      screen:ask("permission", "p")
+      screen:go_to()
+      screen:type("gg<CR>2j2k12")
+      screen:type("k2")
+      a_while()
+      eq(screen:answers(), {})
+      screen:type("<CR>")
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "p=yes" })
+      eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
+    end)
+
+    in_window("hides, and comes back when it is asked for", function()
+      screen:ask("permission", "p")
+      screen:wait_for_question()
+      for _, key in ipairs({ "q", "<Esc>", ":q<CR>" }) do
+        screen:go_to()
+        screen:type(key)
+        screen:wait_for("hidden question", function()
+          return not screen:is_asking()
+        end)
+        a_while()
+        eq({ screen:is_asking(), screen:answers() }, { false, {} })
+      end
+      screen:go_to()
+      screen:choose("No")
       screen:wait_for_answers(1)
     end)
 
-    it("waits while the command-line window is open: " .. kind, function()
-      screen:type("q:")
-      screen:wait_for("window", function()
-        return screen:lua("return vim.fn.getcmdwintype()") == ":"
+    in_window("loses the keys when the user leaves it, and keeps its place", function()
+      screen:ask("permission", "p")
+      screen:go_to()
+      screen:type("<C-w>p")
+      screen:wait_for("preview", function()
+        return screen:is_asking() and not screen:has_keys()
       end)
-      screen:ask(kind, "a")
-      a_while()
-      eq(screen:is_asking(), false)
-      screen:type("ilet g:typed = 2<CR>")
-      screen:wait_for_question()
-      eq({ screen:lua("return vim.g.typed"), screen:answers() }, { 2, {} })
+      screen:type("ihello<Esc>")
+      screen:wait_for_text("hello")
+      eq(screen:answers(), {})
+      screen:go_to()
+      screen:choose("Yes")
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "p=yes" })
     end)
-  end
 
-  it("waits for a moment of rest", function()
-    screen:lua("require('hermes.questions').quiet_ms = 1500")
-    screen:type("i" .. ("abc "):rep(20) .. "<Esc>")
-    screen:wait_for_mode("n")
-    screen:ask("permission", "a")
-    for _ = 1, 10 do
-      screen:type("h")
-      vim.wait(200)
-      eq(screen:is_asking(), false)
+    for _, focused in ipairs({ false, true }) do
+      for _, kind in ipairs({ "permission", "url", "form", "text" }) do
+        local how = focused and ", while it has the keys" or ""
+        in_window("goes away when the agent takes it back: " .. kind .. how, function()
+          screen:ask(kind, "a")
+          screen:wait_for_question()
+          if focused then
+            screen:go_to()
+          end
+          screen:lua("Withdraw(...)", "a")
+          screen:wait_for("no question", function()
+            return not screen:is_asking()
+          end)
+          screen:type("ihello")
+          screen:wait_for_text("hello")
+          eq(screen:lua("return vim.api.nvim_get_current_line()"), "hello")
+          eq(screen:answers(), {})
+          eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
+          eq(screen:lua("return vim.v.errmsg"), "")
+        end)
+      end
     end
-    screen:wait_for_question()
-  end)
 
-  for _, height in ipairs({ 1, 0 }) do
-    it(("is announced once, without a prompt, with cmdheight=%d"):format(height), function()
-      screen:lua("vim.o.cmdheight = ...", height)
-      screen:type("ihello")
-      screen:wait_for_mode("i")
-      screen:ask("permission", "a")
-      screen:ask("url", "b")
-      screen:wait_for("notice", function()
-        return #screen:lua("return notes") > 0
-      end)
-      a_while()
-      screen:type(" you")
-      screen:wait_for_text("hello you")
-      eq(screen:lua("return notes"), { "hermes: demo waits for your answer (:Hermes respond)" })
-      eq(screen:mode(), "i")
-      eq(screen:lua("return vim.v.errmsg"), "")
+    it("is answered from Insert mode, which goes on where it was", function()
+      screen:lua("vim.keymap.set('i', '<C-g>', '<Plug>(hermes-respond)')")
+      for i, row in ipairs({ { "one two", "" }, { "one two", "<Esc>hhi" } }) do
+        screen:type("<C-\\><C-n>:silent %delete _<CR>i" .. row[1] .. row[2])
+        screen:wait_for_text("one two")
+        screen:ask("permission", "p" .. i)
+        screen:wait_for("waiting question", function()
+          return screen:lua("return #require('hermes.questions').list() > 0")
+        end)
+        screen:type("<C-g>")
+        screen:wait_for("question with the keys", function()
+          return screen:has_keys()
+        end)
+        screen:choose("No")
+        screen:wait_for_answers(i)
+        if style == "window" then
+          screen:wait_for_mode("i")
+          screen:type("X")
+          screen:wait_for_text(i == 1 and "one twoX" or "one Xtwo")
+        end
+      end
     end)
-  end
 
-  it("comes up by :Hermes respond", function()
-    screen:lua("require('hermes.questions').quiet_ms = 3600000")
-    screen:ask("permission", "a")
-    a_while()
-    eq(screen:is_asking(), false)
-    screen:type(":Hermes respond<CR>")
-    screen:wait_for_question()
-    screen:choose("No")
-    screen:wait_for_answers(1)
-    screen:type(":Hermes respond<CR>")
-    screen:wait_for_text("no question is waiting for your answer")
+    in_window("only waits where it may not open by itself", function()
+      screen:lua("require('hermes').setup({ questions = { open = false } })")
+      screen:ask("permission", "p")
+      screen:wait_for_text(":Hermes respond)")
+      a_while()
+      eq(screen:is_asking(), false)
+      screen:go_to()
+      screen:choose("No")
+      screen:wait_for_answers(1)
+    end)
+
+    in_window("does not cover the line of the cursor", function()
+      screen:type("i" .. ("line<CR>"):rep(20) .. "<Esc>")
+      for _, key in ipairs({ "gg", "G" }) do
+        screen:type(key .. "0")
+        screen:ask("permission", key)
+        screen:wait_for_question()
+        local covered = screen:lua([[
+        local row = vim.fn.screenpos(0, vim.fn.line("."), 1).row
+        for _, window in ipairs(vim.api.nvim_list_wins()) do
+          local config = vim.api.nvim_win_get_config(window)
+          if config.relative ~= "" then
+            local top = vim.fn.win_screenpos(window)[1]
+            return row >= top and row < top + config.height + 2 and { row, top, config } or false
+          end
+        end]])
+        eq(covered, false)
+        screen:lua("Withdraw(...)", key)
+        screen:wait_for("no question", function()
+          return not screen:is_asking()
+        end)
+      end
+    end)
   end)
-end)
+end

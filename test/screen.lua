@@ -146,6 +146,7 @@ function _G.Ask(kind, id, data)
   open[id] = kind
   vim.schedule(function()
     module(kind).ask(data, function(value)
+      values[#values + 1] = value
       answers[#answers + 1] = id .. "=" .. (type(value) == "table" and value.action or value)
     end)
   end)
@@ -159,23 +160,17 @@ function _G.Reset(count)
     Withdraw(id)
     open[id] = nil
   end
-  _G.answers, _G.notes, _G.opened, _G.picked, _G.choose = {}, {}, {}, nil, nil
+  _G.answers, _G.values, _G.notes, _G.opened, _G.picked, _G.choose = {}, {}, {}, {}, nil, nil
   vim.ui.select = select
   vim.v.errmsg, vim.g.typed = "", nil
   vim.o.columns, vim.o.cmdheight = 80, 1
   vim.cmd("silent! only! | silent! %bwipeout!")
   vim.o.laststatus, vim.o.statusline = 2, "reset " .. count .. "."
-  -- Specs that are not about time need not wait.
-  local new, questions = pcall(require, "hermes.questions")
-  local guard = new and require("hermes.dialog") or require("hermes.permission")
-  guard.too_soon_ms = 0
-  if new then
-    questions.quiet_ms = 0
-  end
+  require("hermes").setup({ questions = { style = "window", open = true } })
+  -- What is not about time need not take any.
+  require("hermes.dialog").too_soon_ms, require("hermes.questions").quiet_ms = 0, 0
 end
 ]]
-
-local prompt = "umber and <Enter>"
 
 --- Puts a question, of the kind "permission", "url", "form" or "text".
 ---@param kind string
@@ -190,16 +185,44 @@ function Screen:answers()
   return self:lua("return answers")
 end
 
---- True while a question with numbers has the keys.
+--- True while a question is on the screen.
 ---@return boolean
 function Screen:is_asking()
-  return self:mode():find("^c") ~= nil and self:shows(prompt)
+  return self:shows(" asks ")
+end
+
+--- True while a question has the keys.
+---@return boolean
+function Screen:has_keys()
+  local mode = self:mode()
+  if mode:find("^c") then
+    return self:shows("umber and <Enter>")
+  end
+  return not mode:find("!")
+    and self:shows(" · q hides ")
+    and self:lua("return vim.api.nvim_win_get_config(0).relative ~= ''")
 end
 
 function Screen:wait_for_question()
   self:wait_for("question", function()
     return self:is_asking()
   end)
+end
+
+--- Goes to the question that waits, once it does.
+function Screen:go_to()
+  self:wait_for("waiting question", function()
+    return self:lua("return #require('hermes.questions').list() > 0")
+  end)
+  self:type(":Hermes respond<CR>")
+  self:wait_for("question with the keys", function()
+    return self:has_keys()
+  end)
+end
+
+--- Lets questions come in a line of text instead of a window.
+function Screen:use_line()
+  self:lua("require('hermes').setup({ questions = { style = 'select' } })")
 end
 
 ---@param count integer

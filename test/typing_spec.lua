@@ -88,12 +88,83 @@ describe("a question that comes while the user types", function()
           { name, screen:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") },
           { name, lines }
         )
+        screen:go_to()
         screen:type("1<CR>")
         screen:wait_for_answers(1)
         if lines[1] == "" then
           eq({ name, tostring(screen:lua("return vim.g.typed")) }, { name, "2" })
         end
       end
+    end)
+  end
+
+  -- Prose that would answer every kind of question, if it could.
+  local prose = "add 2 more tests, then 1\r2\ry\rrun it 3 times\r"
+
+  -- Where the user types, and what has become of it in the end.
+  local places = {
+    {
+      "insert",
+      "i",
+      "i",
+      "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\r')",
+    },
+    {
+      "terminal",
+      ":terminal cat<CR>i",
+      "t",
+      "return vim.g.got",
+    },
+    {
+      "command-line",
+      ":let g:typed = '",
+      "c",
+      'return vim.fn.getcmdline():sub(#"let g:typed = \'" + 1)',
+    },
+    { "operator-pending", "0d", "no", "return ''" },
+  }
+  for _, place in ipairs(places) do
+    local name, enter, mode, read = unpack(place)
+    it("loses no key and answers no question, of 50 that come meanwhile: " .. name, function()
+      screen:reset()
+      screen:lua("require('hermes.questions').quiet_ms = 100")
+      if mode == "t" then
+        screen:lua([[
+          local send = vim.fn.chansend
+          vim.g.got = ""
+          vim.api.nvim_create_autocmd("TermOpen", { once = true, callback = function()
+            vim.on_key(function(_, typed)
+              if vim.api.nvim_get_mode().mode == "t" then vim.g.got = vim.g.got .. (typed or "") end
+            end)
+          end })]])
+      end
+      screen:type(enter)
+      screen:wait_for_mode(mode)
+      local kinds = { "permission", "url", "form", "text" }
+      for i = 1, 50 do
+        screen:later("Ask(...)", kinds[i % #kinds + 1], name .. i, {})
+        if mode ~= "no" then -- one key ends it
+          local key = prose:sub((i - 1) % #prose + 1, (i - 1) % #prose + 1)
+          if mode == "c" and key == "\r" then
+            key = " "
+          end
+          vim.rpcrequest(screen.channel, "nvim_input", key)
+        end
+        vim.wait(33)
+      end
+      eq({ screen:mode(), screen:is_asking(), screen:answers() }, { mode, false, {} })
+      local want = ""
+      for i = 1, mode ~= "no" and 50 or 0 do
+        want = want .. prose:sub((i - 1) % #prose + 1, (i - 1) % #prose + 1)
+      end
+      want = mode == "c" and want:gsub("\r", " ") or want
+      screen:wait_for("all of the text", function()
+        return screen:lua(read) == want
+      end)
+      eq(#screen:lua("return require('hermes.questions').list()"), 50)
+      screen:type(mode == "t" and "<C-\\><C-n>" or "<Esc>")
+      screen:wait_for_question()
+      eq(screen:answers(), {})
     end)
   end
 end)

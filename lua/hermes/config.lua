@@ -39,6 +39,7 @@ local M = {}
 ---@field path? string pattern for every path of the tool call: * and ? within a name, ** for any
 ---number of names; without a leading slash it matches at any depth; never allows a command
 ---@field command? string[] the first words of the command
+---@field exact? boolean the command is these words and nothing else
 ---@field env? string[] names of variables that may come with an allowed command
 ---@field cwd? string pattern, like `path`, for the folder of an allowed command; without it, the
 ---folders of the session
@@ -65,6 +66,11 @@ M.defaults = {
     hard_links = false, -- serve files that have other names, too; a write separates the name
     rules = {}, ---@type hermes.Rule[]
     remember = false, -- keep the rules of scope "always" that permissions.add() makes
+  },
+  ---How agents' questions come up.
+  questions = {
+    style = "window", -- or "select": a line of text, or your own vim.ui.select()
+    open = true, -- the window opens by itself, without focus, while you type nothing
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
@@ -161,6 +167,11 @@ local words = {
   terminal_access = { ask = true }, -- of an agent
 }
 
+---The values of keys that take one of some words.
+local choices = {
+  ["questions.style"] = { select = true, window = true },
+}
+
 ---Keys of the Rust plugin of the same name that have no meaning here. They only
 ---warn, so that its configuration still works while you migrate.
 local foreign = {
@@ -220,6 +231,9 @@ local function check(given, defaults, path)
       error("hermes.setup: " .. require("hermes.check").unknown(prefix, key, defaults), 0)
     elseif words[at] and word_problem(at, value, want) then
       error(("hermes.setup: %s %s"):format(at, word_problem(at, value, want)), 0)
+    elseif choices[at] and not choices[at][value] then
+      local valid = keys(choices[at])
+      error(("hermes.setup: %s must be one of %s, not %s"):format(at, valid, vim.inspect(value)), 0)
     elseif not words[at] and require("hermes.check").problem(value, want) then
       error(("hermes.setup: %s %s"):format(at, require("hermes.check").problem(value, want)), 0)
     else
@@ -343,6 +357,7 @@ local rule_fields = {
   kind = "string",
   path = "string",
   command = "strings",
+  exact = "boolean",
   env = "strings",
   cwd = "string",
   scope = "string",
@@ -375,6 +390,9 @@ function M.rule_problem(rule, at)
   end
   if rule.action == "allow" and rule.command and rule.path then
     return ("%s: a command may touch any path; a rule that allows has one or the other"):format(at)
+  end
+  if rule.exact and not (rule.command and rule.action == "allow") then
+    return ("%s: exact is for rules that allow a command"):format(at)
   end
   if (rule.env or rule.cwd) and (rule.action ~= "allow" or rule.path) then
     return ("%s: env and cwd are for rules that allow a command"):format(at)

@@ -1,11 +1,14 @@
 --- Lets the user choose an answer next to the facts that decide it. A choice
---- that allows something is offered only once all of these facts have been on
---- the screen.
+--- that allows something counts only once all of these facts have been on the
+--- screen.
 ---
---- The answer is read here unless |vim.ui.select()| was replaced. The built-in
---- one would accept the first digits of whatever is typed.
+--- The choice is made in a window (hermes.question_window) or, with
+--- `questions.style = "select"`, in a picker. Then the answer is read here unless
+--- |vim.ui.select()| was replaced: the built-in one would accept the first digits
+--- of whatever is typed.
 
 local facts = require("hermes.facts")
+local float = require("hermes.float")
 local questions = require("hermes.questions")
 local text = require("hermes.text")
 
@@ -16,6 +19,7 @@ local M = {}
 M.too_soon_ms = 500
 
 ---@class hermes.Choice
+---@field id string of the request
 ---@field agent string
 ---@field facts hermes.Fact[]
 ---@field items any[]
@@ -24,10 +28,11 @@ M.too_soon_ms = 500
 ---@field prompt string for pickers of the user's own
 ---@field kind string for pickers of the user's own
 ---@field chosen fun(item: any?) called once; nil when the question was dismissed
----@field again fun() asks the question again, through choose()
----@field seen? boolean all deciding facts were on the screen
----@field window? integer with the facts
----@field view? integer window with all of the facts
+---@field finish? fun(item: any?) takes it off the screen and calls chosen()
+---@field pane? hermes.Pane its window
+---@field seen? boolean a picker's: all deciding facts were on the screen
+---@field window? integer a picker's, with the facts
+---@field view? integer a picker's, with all of the facts
 ---@field over? boolean the question is answered or withdrawn
 
 local show_all = {} -- the item that shows all facts
@@ -39,76 +44,22 @@ local function is_builtin(name)
   return debug.getinfo(vim.ui[name], "S").source:find("vim/ui.lua", 1, true) ~= nil
 end
 
----@param window? integer
-local function close_window(window)
-  if window then
-    pcall(vim.api.nvim_win_close, window, true)
-  end
-end
-
----@param lines string[]
----@param enter boolean
----@param config table for nvim_open_win
----@return integer? window nil where no window can be opened now
-local function open_window(lines, enter, config)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = "wipe"
-  local ok, window = pcall(function()
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-    vim.bo[buf].syntax = "diff"
-    vim.bo[buf].modifiable = false
-    return vim.api.nvim_open_win(
-      buf,
-      enter,
-      vim.tbl_extend("force", {
-        relative = "editor",
-        style = "minimal",
-        border = "rounded",
-        noautocmd = true,
-      }, config)
-    )
-  end)
-  if not ok then
-    pcall(vim.api.nvim_buf_delete, buf, { force = true })
-    return nil
-  end
-  vim.wo[window].wrap = false -- every line fits
-  return window
-end
-
----@param lines string[]
----@param least integer
----@return integer
-local function widest(lines, least)
-  for _, line in ipairs(lines) do
-    least = math.max(least, vim.api.nvim_strwidth(line))
-  end
-  return least
-end
-
---- The lines and columns available to a window with a border.
----@return integer lines
----@return integer columns
-local function room()
-  return math.max(1, vim.o.lines - math.max(1, vim.o.cmdheight) - 2), math.max(1, vim.o.columns - 4)
-end
-
 --- Shows the facts, with the lines `below` under them, in a window of its own.
 ---@param choice hermes.Choice
 ---@param height integer for the facts
 ---@param below fun(hidden: boolean): string[]
 ---@return boolean hidden whether part of a deciding fact is not on the screen
 local function show_facts(choice, height, below)
-  local _, columns = room()
+  local _, columns = float.room()
   local lines, hidden = facts.fit(choice.facts, columns, height)
   local foot = below(hidden)
   lines = vim.list_extend(lines, foot)
-  close_window(choice.window)
-  choice.window = open_window(lines, false, {
+  float.close(choice.window)
+  choice.window = float.open(lines, false, {
     row = 0,
     col = vim.o.columns,
     anchor = "NE",
-    width = math.min(columns, widest(lines, 20)),
+    width = math.min(columns, float.widest(lines, 20)),
     height = math.max(1, #lines),
     focusable = true,
     title = (" %s asks "):format(text.line(choice.agent, 40)),
@@ -150,14 +101,14 @@ end
 --- again, with all its items if the end of the facts was on the screen.
 ---@param choice hermes.Choice
 local function show_everything(choice)
-  local height, width = room()
+  local height, width = float.room()
   local lines, whole = facts.all(choice.facts, width)
   if not whole then
     table.insert(lines, 1, "This is too long to show in full, so it can only be refused.")
   end
-  close_window(choice.window)
+  float.close(choice.window)
   choice.window = nil
-  local window = open_window(lines, true, {
+  local window = float.open(lines, true, {
     row = 0,
     col = 0,
     width = width,
@@ -175,7 +126,7 @@ local function show_everything(choice)
   end
   local buf = vim.api.nvim_win_get_buf(window)
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buf, nowait = true })
-  local group = vim.api.nvim_create_augroup("hermes_question", { clear = true })
+  local group = vim.api.nvim_create_augroup("hermes_picker", { clear = true })
   vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, { group = group, callback = look })
   vim.api.nvim_create_autocmd("WinClosed", {
     group = group,
@@ -185,7 +136,7 @@ local function show_everything(choice)
       vim.api.nvim_del_augroup_by_id(group)
       choice.view = nil
       if not choice.over then
-        choice.again()
+        questions.again(choice.id)
       end
     end,
   })
@@ -250,7 +201,7 @@ end
 local function read(choice)
   local note = ""
   repeat
-    local height, columns = room()
+    local height, columns = float.room()
     height = math.max(1, height - math.floor(80 / (columns + 4))) -- a prompt of several lines
     local most = math.max(2, math.floor(height / 2))
     local items ---@type any[]
@@ -336,7 +287,8 @@ end
 
 --- Puts a choice on the screen, even if it is already there.
 ---@param choice hermes.Choice
-function M.choose(choice)
+---@param wanted boolean the user has asked for it, so that it may take keys
+function M.choose(choice, wanted)
   if is_builtin("select") and questions.unattended() then
     local agent = text.line(choice.agent, 40)
     vim.notify(
@@ -344,10 +296,18 @@ function M.choose(choice)
       vim.log.levels.WARN
     )
     return finish(choice, nil)
+  elseif questions.in_window() then
+    choice.finish = function(item)
+      finish(choice, item)
+    end
+    if not require("hermes.question_window").show(choice, wanted) then
+      questions.hide(choice.id)
+    end
+    return
   end
   if choice.view then
-    vim.api.nvim_create_augroup("hermes_question", { clear = true })
-    close_window(choice.view)
+    vim.api.nvim_create_augroup("hermes_picker", { clear = true })
+    float.close(choice.view)
     choice.view = nil
   end
   if is_builtin("select") then
@@ -376,9 +336,12 @@ end
 ---@param choice hermes.Choice
 function M.close(choice)
   choice.over = true
-  close_window(choice.window)
-  close_window(choice.view)
+  float.close(choice.window)
+  float.close(choice.view)
   choice.window, choice.view = nil, nil
+  if choice.pane then
+    require("hermes.question_window").close(choice)
+  end
   M.stop_reading(choice)
 end
 

@@ -100,4 +100,91 @@ function M.unified(old, new)
   return vim.split(compute(old, new, { ctxlen = 3 }) --[[@as string]], "\n", { trimempty = true })
 end
 
+---@class hermes.Comparison
+---@field before integer lines
+---@field after integer lines
+---@field lines? string[] of a unified diff without file headers; nil when the texts are too large
+---@field more integer lines of the diff beyond the last
+
+--- The most lines and bytes that may still be compared.
+---@class hermes.CompareBudget
+---@field lines integer
+---@field bytes integer
+
+--- Compares two texts. It also runs in a thread and uses nothing from outside.
+---@param old string
+---@param new string
+---@param lines integer
+---@param bytes integer
+---@param most integer
+---@return integer before
+---@return integer after
+---@return string? diff
+---@return integer? more
+local function compare(old, new, lines, bytes, most)
+  local function count(s)
+    local n, at = 0, 0
+    while true do
+      at = s:find("\n", at + 1, true)
+      if not at then
+        break
+      end
+      n = n + 1
+    end
+    return s ~= "" and s:byte(-1) ~= 10 and n + 1 or n
+  end
+  local before, after = count(old), count(new)
+  if before + after > lines or #old + #new > bytes then
+    return before, after
+  end
+  local unified = (vim.text and vim.text.diff or vim.diff)(old, new, { ctxlen = 3 })
+  local n, at = 0, 0
+  while n < most do
+    at = unified:find("\n", at + 1, true)
+    if not at then
+      return before, after, unified, 0
+    end
+    n = n + 1
+  end
+  return before, after, unified:sub(1, at), count(unified:sub(at + 1))
+end
+
+---@param budget hermes.CompareBudget
+---@return hermes.Comparison
+local function comparison(budget, old, new, before, after, diff, more)
+  budget.lines, budget.bytes = budget.lines - before - after, budget.bytes - #old - #new
+  return {
+    before = before,
+    after = after,
+    lines = diff and vim.split(diff, "\n", { trimempty = true }),
+    more = more or 0,
+  }
+end
+
+--- Compares two texts while the caller waits.
+---@param old string
+---@param new string
+---@param budget hermes.CompareBudget is reduced
+---@param most integer lines of the result
+---@return hermes.Comparison
+function M.compare(old, new, budget, most)
+  return comparison(budget, old, new, compare(old, new, budget.lines, budget.bytes, most))
+end
+
+--- Compares two texts in a thread, so that the editor goes on drawing.
+---@param old string
+---@param new string
+---@param budget hermes.CompareBudget is reduced
+---@param most integer lines of the result
+---@param done fun(result: hermes.Comparison) called later
+function M.compare_later(old, new, budget, most, done)
+  local work = vim.uv.new_work(
+    compare,
+    vim.schedule_wrap(function(...)
+      done(comparison(budget, old, new, ...))
+    end)
+  )
+  work:queue(old, new, budget.lines, budget.bytes, most)
+end
+
 return M

@@ -1,5 +1,9 @@
----The default answer to elicitations: asks for the fields of a form one by one,
----or shows the address of a page. A dismissed question counts as cancelled.
+---The default answer to elicitations: shows a form, or the address of a page. A
+---dismissed question counts as cancelled.
+---
+---In its window a form is a list of its fields with their values, and each can be
+---changed until the form is sent. With `questions.style = "select"` the fields are
+---asked for one by one.
 local M = {}
 
 local dialog = require("hermes.dialog")
@@ -13,6 +17,13 @@ local text = require("hermes.text")
 ---@field choice? hermes.Choice on the screen
 ---@field reading? table the text that is being typed
 ---@field over? boolean the question is answered or withdrawn
+---@field wanted? boolean the user has asked for it
+
+---@class hermes.elicitation.Field
+---@field name string
+---@field property table
+---@field required boolean
+---@field title string
 
 ---@param question hermes.elicitation.Question
 ---@param value table
@@ -41,17 +52,15 @@ local function choose(question, choice, prompt, refuses, chosen)
   local same = question.choice
   if not same or same.over then
     question.choice = vim.tbl_extend("force", choice, {
+      id = question.data.requestId,
       agent = question.data.agent or "agent",
       prompt = prompt,
       kind = "hermes_elicitation",
       refuses = refuses,
       chosen = chosen,
-      again = function()
-        questions.again(question.data.requestId)
-      end,
     })
   end
-  dialog.choose(question.choice)
+  dialog.choose(question.choice, question.wanted == true)
 end
 
 ---Shows what a form is for, next to one of its fields.
@@ -111,53 +120,52 @@ local function parse(property, typed)
   return typed
 end
 
----The default of a typed property; nil if it is not a valid value of the
----property.
+---@param list { value: any }[]
+---@param value any
+---@return boolean
+local function offers(list, value)
+  return vim.iter(list):any(function(item)
+    return item.value == value
+  end)
+end
+
+---The default of a property; nil if it is not a valid value of the property.
 ---@param property table
----@return string|number|nil
+---@return any
 local function default_of(property)
+  local default, list = property.default, choices(property)
+  if property.type == "array" then
+    local allowed = choices(property.items or {}) or {}
+    local fits = type(default) == "table"
+      and vim.islist(default)
+      and vim.iter(default):all(function(value)
+        return offers(allowed, value)
+      end)
+    return fits and vim.list_slice(default) or nil
+  elseif list then
+    return default ~= nil and offers(list, default) and default or nil
+  end
   local number = property.type == "number" or property.type == "integer"
-  local default = property.default
   local fits = type(default) == (number and "number" or "string") and default ~= ""
   if fits and parse(property, tostring(default)) ~= nil then
     return default
   end
 end
 
----Asks for one value. The prompt shows the default, and an empty answer takes
----it. The default is not put on the line for the user to edit: Neovim would
+---Reads a value that is typed. The prompt shows the default, and an empty answer
+---takes it. The default is not put on the line for the user to edit: Neovim would
 ---process it as typed keys, and so might other implementations of
 ---|vim.ui.input()|.
 ---@param question hermes.elicitation.Question
----@param property table
+---@param field hermes.elicitation.Field
+---@param default any
 ---@param prompt string
----@param required boolean
 ---@param done fun(ok: boolean, value: any) ok is false when the question was dismissed
-local function ask_value(question, property, prompt, required, done)
-  local list = choices(property)
-  if list then
-    choose(
-      question,
-      {
-        facts = about(question, prompt),
-        items = list,
-        label = function(item)
-          return text.line(tostring(item.title), 100)
-        end,
-      },
-      prompt,
-      never,
-      function(item)
-        done(item ~= nil, item and item.value)
-      end
-    )
-    return
-  end
-  local default = default_of(property)
+local function read_value(question, field, default, prompt, done)
   local hint = default ~= nil and (" (default: %s)"):format(text.line(default, 100)) or ""
   local function ask_again(with)
     go_on(question, function()
-      ask_value(question, property, with, required, done)
+      read_value(question, field, default, with, done)
     end)
   end
   local this = {}
@@ -173,10 +181,10 @@ local function ask_value(question, property, prompt, required, done)
       return ask_again(prompt)
     elseif typed == "" and default ~= nil then
       return done(true, default)
-    elseif typed == "" and not required then
+    elseif typed == "" and not field.required then
       return done(true, nil)
     end
-    local value, err = parse(property, typed)
+    local value, err = parse(field.property, typed)
     if err then
       return ask_again(("%s (%s)"):format(prompt, err))
     end
@@ -184,13 +192,46 @@ local function ask_value(question, property, prompt, required, done)
   end)
 end
 
----Asks for any number of the values that a list offers.
+local skip = { title = "Skip" } -- the item that leaves a field empty
+
+---Asks for one of the values that a property offers.
 ---@param question hermes.elicitation.Question
----@param property table
+---@param field hermes.elicitation.Field
+---@param list { value: any, title: string }[]
 ---@param prompt string
 ---@param done fun(ok: boolean, value: any)
-local function ask_list(question, property, prompt, done)
-  local left, picked = choices(property.items or {}) or {}, {}
+local function choose_value(question, field, list, prompt, done)
+  local items, default = vim.list_slice(list), default_of(field.property)
+  if not field.required then
+    items[#items + 1] = skip
+  end
+  choose(
+    question,
+    {
+      facts = about(question, prompt),
+      items = items,
+      label = function(item)
+        local mark = default ~= nil and item.value == default and "  (default)" or ""
+        return text.line(tostring(item.title), 100) .. mark
+      end,
+    },
+    prompt,
+    never,
+    function(item)
+      done(item ~= nil, item and item.value)
+    end
+  )
+end
+
+---Asks for any number of the values that a list offers.
+---@param question hermes.elicitation.Question
+---@param field hermes.elicitation.Field
+---@param picked any[] values to begin with
+---@param prompt string
+---@param done fun(ok: boolean, value: any)
+local function choose_values(question, field, picked, prompt, done)
+  local list = choices(field.property.items or {}) or {}
+  picked = vim.list_slice(picked)
   local finished = { title = "done" }
   local function again()
     local so_far = ("%s (%d chosen)"):format(prompt, #picked)
@@ -198,9 +239,11 @@ local function ask_list(question, property, prompt, done)
       question,
       {
         facts = about(question, so_far),
-        items = vim.list_extend({ finished }, left),
+        items = vim.list_extend({ finished }, list),
         label = function(item)
-          return text.line(tostring(item.title), 100)
+          local mark = item == finished and ""
+            or (vim.tbl_contains(picked, item.value) and "[x] " or "[ ] ")
+          return mark .. text.line(tostring(item.title), 100)
         end,
       },
       so_far,
@@ -211,15 +254,35 @@ local function ask_list(question, property, prompt, done)
         elseif item == finished then
           return done(true, picked)
         end
-        picked[#picked + 1] = item.value
-        left = vim.tbl_filter(function(other)
-          return other ~= item
-        end, left)
+        local without = vim.tbl_filter(function(value)
+          return value ~= item.value
+        end, picked)
+        if #without == #picked then
+          without[#without + 1] = item.value
+        end
+        picked = without
         go_on(question, again)
       end
     )
   end
   again()
+end
+
+---Asks for the value of a field.
+---@param question hermes.elicitation.Question
+---@param field hermes.elicitation.Field
+---@param value any that it has so far
+---@param done fun(ok: boolean, value: any)
+local function ask_field(question, field, value, done)
+  local prompt = ("%s: %s"):format(text.line(question.data.message or "", 80), field.title)
+  local list = choices(field.property)
+  if field.property.type == "array" then
+    choose_values(question, field, value or {}, prompt, done)
+  elseif list then
+    choose_value(question, field, list, prompt, done)
+  else
+    read_value(question, field, value, prompt, done)
+  end
 end
 
 ---A form without fields asks for a plain yes.
@@ -248,57 +311,148 @@ local function confirm(question)
   end
 end
 
+---The fields of a form, in the order of its schema.
+---@param data table
+---@return hermes.elicitation.Field[]
+local function fields_of(data)
+  local schema = data.requestedSchema or {}
+  local properties = schema.properties or {}
+  local names = {}
+  for _, name in ipairs(data.fields or {}) do -- the host knows the order
+    names[#names + 1] = properties[name] and name or nil
+  end
+  if #names ~= vim.tbl_count(properties) then
+    names = vim.tbl_keys(properties)
+    table.sort(names)
+  end
+  return vim.tbl_map(function(name)
+    local property = properties[name]
+    return {
+      name = name,
+      property = property,
+      required = vim.tbl_contains(schema.required or {}, name),
+      title = text.line(property.title or property.description or name, 80),
+    }
+  end, names)
+end
+
+---@param value any
+---@return string
+local function show(value)
+  return value == nil and ""
+    or type(value) == "table" and table.concat(vim.tbl_map(tostring, value), ", ")
+    or tostring(value)
+end
+
+---The form as one list.
+---@param question hermes.elicitation.Question
+---@param fields hermes.elicitation.Field[]
+---@return fun() step
+local function whole_form(question, fields)
+  local content, note = vim.empty_dict(), nil
+  for _, field in ipairs(fields) do
+    content[field.name] = default_of(field.property)
+  end
+  local items = vim.list_extend({ "Decline" }, fields)
+  items[#items + 1] = "Send"
+  local form ---@type fun()
+  local function edit(field)
+    go_on(question, function()
+      ask_field(question, field, content[field.name], function(ok, value)
+        if ok then
+          content[field.name] = value
+        end
+        go_on(question, form)
+      end)
+    end)
+  end
+  function form()
+    local prompt = text.line(question.data.message or "", 80)
+    local list = { { name = "message", value = tostring(question.data.message or ""), rows = 10 } }
+    list[2] = note and { value = note } or nil
+    note = nil
+    choose(
+      question,
+      {
+        facts = list,
+        items = items,
+        label = function(item)
+          if type(item) == "string" then
+            return item
+          end
+          local star = item.required and "*" or ""
+          return ("%s%s: %s"):format(item.title, star, text.line(show(content[item.name]), 100))
+        end,
+      },
+      prompt,
+      function(item)
+        return item == "Decline"
+      end,
+      function(item)
+        if item == nil then
+          return settle(question, { action = "cancel" })
+        elseif item == "Decline" then
+          return settle(question, { action = "decline" })
+        elseif item ~= "Send" then
+          return edit(item)
+        end
+        for _, field in ipairs(fields) do
+          if field.required and content[field.name] == nil then
+            note = field.title .. " is required."
+            return go_on(question, form)
+          end
+        end
+        settle(question, { action = "accept", content = content })
+      end
+    )
+  end
+  return form
+end
+
+---The fields of a form one after the other. An optional one that is dismissed is
+---skipped.
+---@param question hermes.elicitation.Question
+---@param fields hermes.elicitation.Field[]
+---@return fun() step
+local function one_by_one(question, fields)
+  local content, answered = vim.empty_dict(), false
+  local function step(i)
+    local field = fields[i]
+    if not field then
+      local action = answered and "accept" or "cancel"
+      return settle(question, { action = action, content = answered and content or nil })
+    end
+    ask_field(question, field, default_of(field.property), function(ok, value)
+      if not ok and field.required then
+        return settle(question, { action = "cancel" })
+      elseif ok then
+        content[field.name], answered = value, true
+      end
+      if not fields[i + 1] then
+        return step(i + 1)
+      end
+      go_on(question, function()
+        step(i + 1)
+      end)
+    end)
+  end
+  return function()
+    step(1)
+  end
+end
+
 ---@param question hermes.elicitation.Question
 ---@return fun() step
 local function fill_in(question)
-  local data = question.data
-  local schema = data.requestedSchema or {}
-  local required = {}
-  for _, name in ipairs(schema.required or {}) do
-    required[name] = true
-  end
-  local names = vim.tbl_keys(schema.properties or {})
-  table.sort(names, function(a, b)
-    if (required[a] or false) ~= (required[b] or false) then
-      return required[a] or false
-    end
-    return a < b
-  end)
-  if #names == 0 then
+  local fields = fields_of(question.data)
+  if #fields == 0 then
     return confirm(question)
   end
-  local content = vim.empty_dict()
-  local function field(i)
-    local name = names[i]
-    if not name then
-      return settle(question, { action = "accept", content = content })
-    end
-    local property = schema.properties[name]
-    local prompt = ("%s: %s"):format(
-      text.line(data.message or "", 80),
-      text.line(property.title or property.description or name, 80)
-    )
-    local function done(ok, value)
-      if not ok then
-        return settle(question, { action = "cancel" })
-      end
-      content[name] = value
-      if not names[i + 1] then
-        return field(i + 1)
-      end
-      go_on(question, function()
-        field(i + 1)
-      end)
-    end
-    if property.type == "array" then
-      ask_list(question, property, prompt, done)
-    else
-      ask_value(question, property, prompt, required[name] or false, done)
-    end
+  local single = #fields == 1 and choices(fields[1].property) ~= nil
+  if single or not questions.in_window() then
+    return one_by_one(question, fields)
   end
-  return function()
-    field(1)
-  end
+  return whole_form(question, fields)
 end
 
 ---Opens a page after the user has seen its address, which the host has checked.
@@ -358,7 +512,8 @@ function M.ask(data, answer)
   questions.add({
     id = data.requestId,
     agent = data.agent or "agent",
-    ask = function()
+    ask = function(wanted)
+      question.wanted = wanted
       question.step()
     end,
     close = function()

@@ -457,6 +457,7 @@
 
 ---The agent asks the user to fill in a form.
 ---@class hermes.event.FormElicitation: hermes.RequestData
+---@field fields? string[] # The names of the fields in the order of the agent.
 ---@field mode "form"
 ---@field message string # What is needed and why, for people.
 ---@field _meta? table<string, any> # Extension data.
@@ -501,6 +502,7 @@
 ---The agent asks whether it may run a tool call.
 ---@class hermes.event.PermissionRequest: hermes.RequestData
 ---@field toolCallState? hermes.acp.ToolCall # Everything known about the tool call so far.
+---@field rules? hermes.Rule[] # Rules without a scope, from narrow to wide, that would have allowed the tool call.
 ---@field sessionId hermes.acp.SessionId
 ---@field toolCall hermes.acp.ToolCallUpdate # The tool call in question, as an update to what the client knows about it.
 ---@field options hermes.acp.PermissionOption[] # Answers to choose from.

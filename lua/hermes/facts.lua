@@ -14,8 +14,15 @@ M.max_blanks = 15
 --- fact can only be refused.
 M.max_value = 64 * 1024
 
+--- The most bytes of all facts together that are shown. Laying out more would
+--- keep the editor from drawing.
+M.max_total = 80 * 1024
+
+-- The bytes that a row counts as, beside its text.
+local row_cost = 8
+
 -- Longer values are cut first, because processing all of them takes too long.
-local max_searched = 1024 * 1024
+local max_searched = 256 * 1024
 
 --- The most bytes and rows that a fact gets in a window where it decides
 --- nothing.
@@ -39,7 +46,7 @@ end
 ---@param s string
 ---@return integer characters, counted by their first bytes
 local function length(s)
-  return select(2, s:gsub("[^\128-\191]", ""))
+  return #(s:gsub("[\128-\191]+", ""))
 end
 
 ---@param n integer characters
@@ -113,8 +120,13 @@ local function wrap(rows, line, width)
     return
   end
   local row, cells = {}, 0
+  local widths = {} ---@type table<string, integer>
   for char in line:gmatch("[%z\1-\127\194-\255][\128-\191]*") do
-    local wide = #char == 1 and 1 or math.max(1, vim.api.nvim_strwidth(char))
+    local wide = #char == 1 and 1 or widths[char]
+    if not wide then
+      wide = math.max(1, vim.api.nvim_strwidth(char))
+      widths[char] = wide
+    end
     if cells + wide > width then
       rows[#rows + 1] = table.concat(row)
       row, cells = { indent }, #indent
@@ -141,36 +153,6 @@ local function ends(s, max)
   return table.concat({ s:sub(1, head), gap, s:sub(tail) }, "\n"), true
 end
 
---- The rows of a fact, and whether its value was too long to be shown in full.
----@param fact hermes.Fact
----@param width integer
----@param max integer bytes of the value
----@return string[] rows
----@return boolean cut
-local function render(fact, width, max)
-  local rows, cut = {}, false
-  local values = fact.list or { fact.value }
-  for at, value in ipairs(values) do
-    if max <= 0 then
-      rows[#rows + 1] = "  " .. missing(length(table.concat(values, "", at)))
-      return rows, true
-    end
-    local kept, shorter
-    if #value > max_searched then
-      kept, shorter = squeeze(ends(value, max)), true
-    else
-      kept, shorter = ends(squeeze(value), max)
-    end
-    max, cut = max - #kept - 1, cut or shorter
-    for i, line in ipairs(vim.split(kept, "\r?\n")) do
-      line = text.line(line, #line):gsub("\t", "    ")
-      local lead = fact.name and (i == 1 and fact.name .. ": " or "  ") or ""
-      wrap(rows, lead .. line, width)
-    end
-  end
-  return rows, cut
-end
-
 --- The first and the last rows, with the count of what is missing in between.
 ---@param rows string[]
 ---@param height integer
@@ -187,19 +169,72 @@ local function abbreviate(rows, height)
   return vim.list_extend(kept, vim.list_slice(rows, #rows - tail + 1))
 end
 
---- Renders all facts in rows of at most `width` cells.
+--- The rows of a fact, and whether its value was too long to be shown in full.
+---@param fact hermes.Fact
+---@param width integer
+---@param max integer bytes of the value
+---@return string[] rows
+---@return boolean cut
+---@return integer took bytes of the value that are shown
+local function render(fact, width, max)
+  local rows, cut = {}, false
+  local values = fact.list or { fact.value }
+  local all = max
+  for at, value in ipairs(values) do
+    if max <= 0 then
+      local bytes = 0
+      for i = at, #values do
+        bytes = bytes + #values[i]
+      end
+      local lead = fact.name and fact.name .. ": " or "  "
+      rows[#rows + 1] = ("%s… %s more bytes …"):format(lead, count(bytes))
+      return rows, true, all
+    end
+    local kept, shorter
+    if #value > max_searched then
+      kept, shorter = squeeze(ends(value, max)), true
+    else
+      kept, shorter = ends(squeeze(value), max)
+    end
+    local lines = vim.split(kept, "\r?\n")
+    if #lines > math.max(max / row_cost, 3) then
+      lines, shorter = abbreviate(lines, math.max(math.floor(max / row_cost), 3)), true
+    end
+    max, cut = max - #kept - row_cost * #lines, cut or shorter
+    for i, line in ipairs(lines) do
+      line = text.line(line, #line):gsub("\t", "    ")
+      local lead = fact.name and (i == 1 and fact.name .. ": " or "  ") or ""
+      wrap(rows, lead .. line, width)
+    end
+  end
+  return rows, cut, all - max
+end
+
+--- All facts, in rows of at most `width` cells. What decides nothing and takes
+--- many rows is to be folded.
 ---@param facts hermes.Fact[]
 ---@param width integer
 ---@return string[] rows
 ---@return boolean whole false when a deciding fact is too long even then
+---@return integer decided the last row of a deciding fact, 0 for none
+---@return { first: integer, last: integer }[] folds
 function M.all(facts, width)
-  local rows, whole = {}, true
+  local rows, whole, decided, folds = {}, true, 0, {}
+  local left = M.max_total
   for _, fact in ipairs(facts) do
-    local own, cut = render(fact, width, M.max_value)
+    local before = #rows
+    local most = fact.decides and M.max_value or M.max_value / 2
+    local own, cut, took = render(fact, width, math.min(most, left))
+    left = left - took
     vim.list_extend(rows, own)
     whole = whole and not (fact.decides and cut or fact.lost)
+    if fact.decides then
+      decided = #rows
+    elseif #own > (fact.rows or M.max_aside_rows) + 1 then
+      folds[#folds + 1] = { first = before + (fact.rows or M.max_aside_rows) + 1, last = #rows }
+    end
   end
-  return rows, whole
+  return rows, whole, decided, folds
 end
 
 --- Renders the rows that fit into a window: the deciding facts, then as much of
@@ -211,10 +246,14 @@ end
 ---@return boolean hidden true when part of a deciding fact is not shown
 function M.fit(facts, width, height)
   local blocks, asides, needed, hidden = {}, {}, 0, false
+  local budget = M.max_total
   for _, fact in ipairs(facts) do
-    local own, cut = render(fact, width, fact.decides and M.max_value or M.max_aside)
+    local most = fact.decides and math.min(M.max_value, budget) or M.max_aside
+    local own, cut, took = render(fact, width, most)
     if fact.decides then
-      blocks[#blocks + 1], needed = { rows = own, take = math.min(#own, 3) }, needed + #own
+      budget = budget - took
+      local take = math.min(#own, #blocks == 0 and 5 or 3)
+      blocks[#blocks + 1], needed = { rows = own, take = take }, needed + #own
       hidden = hidden or cut or fact.lost == true
     else
       vim.list_extend(asides, abbreviate(own, fact.rows or M.max_aside_rows))
@@ -249,7 +288,7 @@ end
 ---@param max integer
 ---@return string
 function M.line(fact, max)
-  local line = table.concat(render(fact, 2 ^ 30, M.max_value), " ")
+  local line = table.concat((render(fact, 2 ^ 30, M.max_value)), " ")
   local chars = vim.fn.strchars(line)
   if chars <= max then
     return line

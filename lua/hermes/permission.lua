@@ -12,8 +12,10 @@ local M = {}
 --- The most lines of one diff that are shown next to the question.
 M.max_diff_lines = 20
 
--- The most lines and bytes that the diffs of one question may compare.
-local max_compared_lines, max_compared_bytes = 20000, 1024 * 1024
+-- The most lines and bytes that the diffs of one question may compare: in a
+-- thread, and while the editor waits.
+local in_thread = { lines = 200000, bytes = 8 * 1024 * 1024 }
+local at_once = { lines = 4000, bytes = 256 * 1024 }
 -- The most arguments that are shown one by one.
 local max_arguments = 500
 -- The most lines of a diff that are shown when everything is shown.
@@ -157,45 +159,33 @@ local function tool_call(data)
   return known and vim.tbl_extend("force", known, call) or call
 end
 
----@param s string
----@return integer
-local function line_count(s)
-  local breaks = select(2, s:gsub("\n", ""))
-  return breaks + (s:sub(-1) ~= "\n" and s ~= "" and 1 or 0)
+---@param diff table
+---@param body string[]
+---@return string[]
+local function change(diff, body)
+  local verb = diff.oldText and "change " or "create "
+  return vim.list_extend({ verb .. text.line(diff.path or "no path") }, body)
 end
 
---- The change that a diff describes.
----@param diff table
----@param budget { lines: integer, bytes: integer } what may still be compared
----@return hermes.Fact
-local function change(diff, budget)
-  local old, new = diff.oldText or "", diff.newText or ""
-  local lines = { line_count(old), line_count(new) }
-  budget.lines, budget.bytes = budget.lines - lines[1] - lines[2], budget.bytes - #old - #new
-  local shown
-  if budget.lines < 0 or budget.bytes < 0 then
-    shown = { ("  … too large to compare: %d lines before, %d after"):format(unpack(lines)) }
-  else
-    shown = require("hermes.diff").unified(old, new) or {}
-    if #shown > max_lines then
-      local more = #shown - max_lines
-      shown = vim.list_slice(shown, 1, max_lines)
-      shown[#shown + 1] = ("  … %d more lines"):format(more)
-    end
+---@param result hermes.Comparison
+---@return string[]
+local function compared(result)
+  if not result.lines then
+    return {
+      ("  … too large to compare: %d lines before, %d after"):format(result.before, result.after),
+    }
+  elseif result.more > 0 then
+    result.lines[#result.lines + 1] = ("  … %d more lines"):format(result.more)
   end
-  table.insert(
-    shown,
-    1,
-    (diff.oldText and "change " or "create ") .. text.line(diff.path or "no path")
-  )
-  return { list = shown, rows = M.max_diff_lines + 1 }
+  return result.lines
 end
 
 --- The facts of a request: what would run and where, which files would change,
 --- then the agent's own words.
 ---@param data table data of PermissionRequest
+---@param compare fun(diff: table): string[] the lines of a change
 ---@return hermes.Fact[]
-local function facts(data)
+local function facts(data, compare)
   local call = tool_call(data)
   local deciding, others = arguments(call)
   local paths, changed, contents = {}, {}, {}
@@ -203,11 +193,10 @@ local function facts(data)
     local at = location.line and (":%d"):format(location.line) or ""
     paths[#paths + 1] = (location.path or "a place without a path") .. at
   end
-  local budget = { lines = max_compared_lines, bytes = max_compared_bytes }
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
       changed[#changed + 1] = content.path or "a file without a path"
-      contents[#contents + 1] = change(content, budget)
+      contents[#contents + 1] = { list = compare(content), rows = M.max_diff_lines + 1 }
     elseif content.type == "content" and content.content and content.content.text then
       contents[#contents + 1] = { value = content.content.text, rows = M.max_diff_lines }
     end
@@ -237,7 +226,14 @@ end
 ---@return string[]
 ---@return boolean whole false when they are too long to show all that decides
 function M.details(data, width)
-  return require("hermes.facts").all(facts(data), width or 100)
+  local budget = vim.deepcopy(at_once)
+  local list = facts(data, function(diff)
+    local result =
+      require("hermes.diff").compare(diff.oldText or "", diff.newText or "", budget, max_lines)
+    return change(diff, compared(result))
+  end)
+  local rows, whole = require("hermes.facts").all(list, width or 100)
+  return rows, whole
 end
 
 --- One line for pickers: the most telling fact, then the title.
@@ -259,6 +255,60 @@ local function headline(data, list)
   return ("%s asks: %s (%s)"):format(agent, require("hermes.facts").line(first, 60), title)
 end
 
+--- The facts of a request. Changes are compared in a thread; `done` is called
+--- when all of them are in the facts.
+---@param data table
+---@param done fun()
+---@return hermes.Fact[]
+local function facts_later(data, done)
+  local waiting = {} ---@type { diff: table, lines: string[] }[]
+  local list = facts(data, function(diff)
+    local lines = change(diff, { "  … comparing" })
+    waiting[#waiting + 1] = { diff = diff, lines = lines }
+    return lines
+  end)
+  local budget = vim.deepcopy(in_thread)
+  local function go_on()
+    local job = table.remove(waiting, 1)
+    if not job then
+      return done()
+    end
+    local old, new = job.diff.oldText or "", job.diff.newText or ""
+    require("hermes.diff").compare_later(old, new, budget, max_lines, function(result)
+      table.remove(job.lines)
+      vim.list_extend(job.lines, compared(result))
+      go_on()
+    end)
+  end
+  if #waiting > 0 then
+    go_on()
+  end
+  return list
+end
+
+local always, back = {}, {} -- items beside the agent's options
+
+---@param options table[]
+---@param offers hermes.RuleOffer[]
+---@return any[]
+local function items_of(options, offers)
+  local items = in_order(options)
+  if #offers > 0 then
+    items[#items + 1] = always
+  end
+  return items
+end
+
+--- The option that a rule would choose: the only one that allows once.
+---@param options table[]
+---@return table?
+local function once(options)
+  local found = vim.tbl_filter(function(option)
+    return option.kind == "allow_once"
+  end, options)
+  return #found == 1 and found[1] or nil
+end
+
 --- Asks the user. Questions wait for each other in the order they came.
 ---@param data table data of PermissionRequest
 ---@param answer fun(option_id: string) called once at most; "" means cancelled
@@ -267,29 +317,70 @@ function M.ask(data, answer)
     return answer("")
   end
   local questions, dialog = require("hermes.questions"), require("hermes.dialog")
-  local list = facts(data) -- fixed now: later updates do not change the question
   local id = data.requestId
-  local choice = {
+  local choice ---@type hermes.Choice
+  -- Fixed now: later updates do not change the question.
+  local list = facts_later(data, function()
+    if choice and choice.pane then
+      require("hermes.question_window").refresh(choice)
+    end
+  end)
+  local offers = once(data.options) and require("hermes.rules").offers(data) or {}
+  local function settle(option)
+    questions.remove(id)
+    answer(option and option.optionId or "")
+  end
+  local base = {
+    id = id,
     agent = data.agent or "agent",
     facts = list,
-    items = in_order(data.options),
-    label = label,
-    refuses = refuses,
     prompt = headline(data, list),
     kind = "hermes_permission",
-    chosen = function(option)
-      questions.remove(id)
-      answer(option and option.optionId or "")
-    end,
-    again = function()
-      questions.again(id)
-    end,
   }
+  local ask_what ---@type fun()
+  local function ask_rule()
+    choice = vim.tbl_extend("force", base, {
+      items = vim.list_extend({ back }, offers),
+      label = function(item)
+        return item == back and "Back" or item.words
+      end,
+      refuses = function(item)
+        return item == back
+      end,
+      chosen = function(item)
+        if item and item ~= back then
+          require("hermes").permissions.add(item.rule, { agent = data.agent })
+          return settle(once(data.options))
+        end
+        ask_what()
+        questions.again(id)
+      end,
+    })
+  end
+  function ask_what()
+    choice = vim.tbl_extend("force", base, {
+      items = items_of(data.options, offers),
+      label = function(item)
+        return item == always and "Allow this and more …  [rule]" or label(item)
+      end,
+      refuses = function(item)
+        return item ~= always and refuses(item)
+      end,
+      chosen = function(item)
+        if item ~= always then
+          return settle(item)
+        end
+        ask_rule()
+        questions.again(id)
+      end,
+    })
+  end
+  ask_what()
   questions.add({
     id = id,
-    agent = choice.agent,
-    ask = function()
-      dialog.choose(choice)
+    agent = base.agent,
+    ask = function(wanted)
+      dialog.choose(choice, wanted)
     end,
     close = function()
       dialog.close(choice)

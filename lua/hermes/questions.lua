@@ -1,9 +1,10 @@
 --- The questions that agents ask the user, permissions and elicitations alike.
 ---
---- They wait in one queue and are asked one at a time. A question comes up only
---- while the user's hands are free: in normal mode, with nothing half typed and
---- no key pressed for a moment. Until then a single message names the waiting
---- agent, and every key goes where the user sends it.
+--- They wait in one queue and are asked one at a time. The window of a question
+--- opens without focus, and only while the user's hands are free: in normal mode,
+--- with nothing half typed and no key pressed for a moment. Until then a single
+--- message names the waiting agent. Every key goes where the user sends it: only
+--- M.open() lets a question take keys.
 
 local M = {}
 
@@ -13,21 +14,29 @@ M.timeout_ms = 30 * 60 * 1000
 --- A question comes up once no key has been pressed for this many milliseconds.
 M.quiet_ms = 500
 
+-- For this many milliseconds after the user has asked for a question, it may
+-- take the keys once they are free.
+local wanted_ms = 300
+
 local tick_ms = 25
 
 ---@class hermes.Question
 ---@field id string request id
 ---@field agent string
----@field ask fun() puts the question on the screen, even if it is already there
+---@field ask fun(wanted: boolean) puts the question on the screen, even if it is already there;
+---only with `wanted` it may take keys
 ---@field close fun() takes it off the screen; the user can no longer answer it
 ---@field expire fun() answers when the user does not
 ---@field timer? uv.uv_timer_t
+---@field hidden? boolean the user has put it off
 
 local queue = {} ---@type hermes.Question[]
 local asked ---@type hermes.Question? the first of the queue, while it is on the screen
 local noticed = false -- the user has been told that a question waits
 local watch ---@type uv.uv_timer_t? runs while a question waits for free hands
 local last_key_ms = 0
+local wanted_until = 0 -- ms; until then the user has asked for the question
+local came_from ---@type { window: integer, cursor: integer[], mode: string }? left by M.open()
 local keys = vim.api.nvim_create_namespace("hermes_questions")
 
 ---@return number milliseconds
@@ -39,6 +48,18 @@ end
 ---@return boolean
 function M.unattended()
   return #vim.api.nvim_list_uis() == 0
+end
+
+--- Whether questions have a window. Without a screen nobody would see one.
+---@return boolean
+function M.in_window()
+  return require("hermes.config").get().questions.style == "window" and not M.unattended()
+end
+
+--- Whether a question may come up before the user asks for it.
+---@return boolean
+local function opens_by_itself()
+  return M.unattended() or (M.in_window() and require("hermes.config").get().questions.open)
 end
 
 --- Safe in fast events.
@@ -112,7 +133,7 @@ local function start_watching()
       if may_notice() then
         vim.schedule(notice)
       end
-    elseif now() - last_key_ms >= M.quiet_ms then
+    elseif now() < wanted_until or now() - last_key_ms >= M.quiet_ms then
       vim.schedule(try)
     end
   end)
@@ -125,15 +146,40 @@ function try()
     noticed = false
     return stop_watching()
   end
+  local wanted = now() < wanted_until
+  local may = wanted or (not question.hidden and opens_by_itself())
   local free = hands_free()
-  if free and (M.unattended() or now() - last_key_ms >= M.quiet_ms) then
+  if free and may and (wanted or M.unattended() or now() - last_key_ms >= M.quiet_ms) then
     stop_watching()
-    asked, noticed = question, false
-    return question.ask()
-  elseif not free then
+    asked, noticed, question.hidden, wanted_until = question, false, false, 0
+    return question.ask(wanted)
+  elseif not question.hidden and not (free and may) then
     notice()
   end
-  start_watching()
+  if may or not (noticed or question.hidden) then
+    start_watching()
+  else
+    stop_watching()
+  end
+end
+
+--- Goes back to the mode that M.open() left.
+local function go_back()
+  local from = came_from
+  came_from = nil
+  if not from or vim.api.nvim_get_current_win() ~= from.window then
+    return
+  elseif from.mode == "t" then
+    return vim.cmd.startinsert()
+  end
+  pcall(vim.api.nvim_win_set_cursor, from.window, from.cursor)
+  if from.cursor[2] > vim.api.nvim_win_get_cursor(from.window)[2] then
+    vim.cmd("startinsert!")
+  elseif from.mode == "R" then
+    vim.cmd.startreplace()
+  else
+    vim.cmd.startinsert()
+  end
 end
 
 --- Puts a question at the end of the queue.
@@ -170,6 +216,7 @@ function M.remove(id)
       if asked == question then
         asked = nil
         last_key_ms = now()
+        go_back()
       end
       vim.schedule(try)
       return true
@@ -178,26 +225,59 @@ function M.remove(id)
   return false
 end
 
---- Asks the question on the screen again, or its next part.
+--- Asks the question on the screen again, or its next part. The user has just
+--- answered the part before, and expects it.
 ---@param id string
 function M.again(id)
   if asked and asked.id == id then
-    asked, last_key_ms = nil, -math.huge
+    asked, wanted_until = nil, now() + wanted_ms
     vim.schedule(try)
   end
 end
 
---- Asks the first question now, or again if its picker closed without an
---- answer. If the user is busy with something else it still waits.
+--- Puts the question on the screen off until the user asks for it.
+---@param id string
+function M.hide(id)
+  if asked and asked.id == id then
+    asked.hidden, asked = true, nil
+    go_back()
+    vim.schedule(try)
+  end
+end
+
+--- Leaves the mode that the user is in, to come back to it later.
+local function leave_mode()
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  if mode == "i" or mode == "R" or mode == "t" then
+    local window = vim.api.nvim_get_current_win()
+    came_from = { window = window, cursor = vim.api.nvim_win_get_cursor(window), mode = mode }
+    vim.cmd.stopinsert()
+  elseif ("vVsS\22\19"):find(mode, 1, true) then
+    vim.cmd("normal! \27")
+  end
+end
+
+--- Goes to the first question, which may take keys from now on: to its window,
+--- or to a picker, also if it was hidden or closed without an answer. If the user
+--- is busy with something else it still waits.
 ---@return integer waiting number of questions without an answer
 function M.open()
-  vim.schedule(function()
-    if in_normal_mode() then
-      asked, last_key_ms = nil, -math.huge
+  if #queue > 0 then
+    leave_mode()
+    vim.schedule(function()
+      asked, wanted_until = nil, now() + wanted_ms
       try()
-    end
-  end)
+    end)
+  end
   return #queue
+end
+
+---@return { id: string, agent: string, hidden: boolean }[] questions without an answer, the next
+---one first
+function M.list()
+  return vim.tbl_map(function(question)
+    return { id = question.id, agent = question.agent, hidden = question.hidden == true }
+  end, queue)
 end
 
 return M

@@ -24,6 +24,14 @@ type handler struct {
 	conn *connection
 }
 
+// HandleRequest keeps what the types do not: the order of the fields of a form.
+func (h handler) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
+	if method == acp.MethodElicitationCreate {
+		ctx = context.WithValue(ctx, formKey{}, fieldsOf(params))
+	}
+	return h.Handler.HandleRequest(ctx, method, params)
+}
+
 func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) (err error) {
 	if method == acp.MethodSessionUpdate {
 		err = h.conn.updates(ctx, params)

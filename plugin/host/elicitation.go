@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -18,6 +19,9 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 	raw := p.AppendJSON(nil)
 	session, ofSession := acp.SessionOf(raw) // otherwise it is about a request
 	data := from(raw)
+	if fields, _ := ctx.Value(formKey{}).([]string); len(fields) > 0 {
+		data.strs("fields", fields)
+	}
 	if page, ok := p.Variant.(*acp.ElicitationURLMode); ok {
 		link, err := elicitation.ParseLink(page.URL)
 		if err != nil {
@@ -44,4 +48,34 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 		return r, r.UnmarshalJSON([]byte(`{"action":"cancel"}`))
 	}
 	return r, nil
+}
+
+// formKey is the key of a context for the names of a form's fields.
+type formKey struct{}
+
+// fieldsOf returns the names of a form's fields in the order in which the agent
+// wrote them, nil for no form.
+func fieldsOf(params json.RawMessage) []string {
+	var form struct {
+		Schema struct {
+			Properties json.RawMessage `json:"properties"`
+		} `json:"requestedSchema"`
+	}
+	if json.Unmarshal(params, &form) != nil {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(form.Schema.Properties))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return nil
+	}
+	var names []string
+	for dec.More() {
+		name, err := dec.Token()
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			return nil
+		}
+		names = append(names, name.(string))
+	}
+	return names
 }

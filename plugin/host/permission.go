@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
 // RequestPermission answers by the user's rules, or asks the user for the agent.
@@ -41,6 +43,9 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 	q := k.question(acp.MethodSessionRequestPermission, p.SessionID, p)
 	q.user = true
 	whole := q.isWhole()
+	if offers := k.offers(p); whole && len(offers) > 0 && q.data.cost()+len(offers) < maxCost/2 {
+		q.data.raw("rules", offers)
+	}
 	var id string
 	q.asked = func(requestID string) { id = requestID }
 	v, err := k.ask(ctx, q)
@@ -65,6 +70,23 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 		s.push(eventPermissionResolved, o)
 	}
 	return choice, nil
+}
+
+// offers returns the rules that would answer other questions like p, as JSON.
+func (k *client) offers(p *acp.RequestPermissionRequest) []byte {
+	s, err := k.conn.session(p.SessionID)
+	if err != nil {
+		return nil
+	}
+	call, whole := s.calls.Merge(&p.ToolCall)
+	q := permission.Describe(k.conn.name, p.SessionID, call)
+	q.Truncated, q.Roots = !whole, s.roots
+	rules := permission.Offers(q, p.Options)
+	text, err := json.Marshal(rules)
+	if err != nil || len(rules) == 0 {
+		return nil
+	}
+	return text
 }
 
 // errCut is why a question cannot be answered with allow.

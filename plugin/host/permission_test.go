@@ -179,16 +179,24 @@ func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
 				e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
 				e.open()
 				e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, "RUN echo ok"+pad+"; touch "+mark)
-				e.until(`vim.fn.mode() == "c"`)
+				e.until(`#require("hermes.questions").list() > 0`)
 				text := ""
 				e.wait("the question is on the screen", func() bool {
 					text = screen()
-					return strings.Contains(text, "Number and <Enter>")
+					return strings.Contains(text, ":Hermes respond")
+				})
+				if _, err := e.v.Input(":Hermes respond<CR>"); err != nil {
+					t.Fatal(err)
+				}
+				focused := ""
+				e.wait("the question has the keys", func() bool {
+					focused = screen()
+					return strings.Contains(focused, " · q hides")
 				})
 				facts := framed(text)
 				switch {
-				case name == "blanks" && (!strings.Contains(facts, "echo ok‹1,500 blanks›; touch "+mark) || !strings.Contains(text, "[allow once]")):
-					t.Errorf("the command cannot be read and allowed:\n%s", text)
+				case name == "blanks" && (!strings.Contains(framed(focused), "echo ok‹1,500 blanks›; touch "+mark) || !strings.Contains(focused, "[allow once]")):
+					t.Errorf("the command cannot be read and allowed:\n%s", focused)
 				case name == "options" && (!strings.Contains(facts, "; touch "+mark) || !strings.Contains(facts, " more characters …") && !strings.Contains(text, "[allow once]")):
 					t.Errorf("the end of the command cannot be read:\n%s", text)
 				case !strings.Contains(text, "[allow once]") && !strings.Contains(text, "NOT ALL IS SHOWN"):

@@ -148,7 +148,11 @@ func (r *Rule) allowsCommand(s *subject) bool {
 	if s.morePaths || !r.allowsFolders(s) {
 		return false
 	}
-	return len(r.Command) == 0 || !s.moreCommand && len(s.Command) >= len(r.Command) && slices.Equal(s.Command[:len(r.Command)], r.Command)
+	if len(r.Command) == 0 {
+		return true
+	}
+	return !s.moreCommand && len(s.Command) >= len(r.Command) && slices.Equal(s.Command[:len(r.Command)], r.Command) &&
+		(!r.Exact || len(s.Command) == len(r.Command))
 }
 
 // allowsFolders checks every path that comes with a command, because each may be

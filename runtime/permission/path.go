@@ -210,8 +210,7 @@ func led(pattern string) string {
 	if !folder.known {
 		return pattern
 	}
-	real := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(folder.real))
-	return strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix(real, "/")}, rest...), "/"), "/")
+	return strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix(escape(folder.real), "/")}, rest...), "/"), "/")
 }
 
 // literal returns the only name that a part of a pattern matches; false if it

@@ -343,5 +343,5 @@ func (p *Policy) edit(edit func([]Rule) []Rule) {
 
 func equal(a, b *Rule) bool {
 	return a.Action == b.Action && a.Scope == b.Scope && a.Agent == b.Agent && a.Session == b.Session &&
-		a.Kind == b.Kind && a.Path == b.Path && a.Cwd == b.Cwd && slices.Equal(a.Command, b.Command) && slices.Equal(a.Env, b.Env)
+		a.Kind == b.Kind && a.Path == b.Path && a.Exact == b.Exact && a.Cwd == b.Cwd && slices.Equal(a.Command, b.Command) && slices.Equal(a.Env, b.Env)
 }

@@ -49,6 +49,8 @@ type Rule struct {
 	Path string `json:"path,omitempty"`
 	// Command are the first words of the command, such as git status.
 	Command []string `json:"command,omitempty"`
+	// Exact allows the command only with these words and no others.
+	Exact bool `json:"exact,omitempty"`
 	// Env are the names of variables that may come with an allowed command, with
 	// any value, besides harmless ones such as CI=1.
 	Env []string `json:"env,omitempty"`
@@ -80,6 +82,8 @@ func (r *Rule) Check() error {
 		why = fmt.Sprintf("a command is not of kind %s", r.Kind)
 	case r.Action == Allow && len(r.Command) > 0 && r.Path != "":
 		why = "a command may touch any path: allow the command or the path, or the folder it runs in by cwd"
+	case r.Exact && (len(r.Command) == 0 || r.Action != Allow):
+		why = "exact is for rules that allow a command"
 	case (len(r.Env) > 0 || r.Cwd != "") && (r.Action != Allow || r.Path != "" || r.Kind != "" && r.Kind != acp.ToolKindExecute):
 		why = "env and cwd are for rules that allow a command"
 	case slices.ContainsFunc(r.Env, func(name string) bool { return name == "" || strings.ContainsAny(name, "=\x00") }):

@@ -49,6 +49,34 @@ for _, name in ipairs({ "input", "inputlist", "confirm", "getchar", "getcharstr"
   end
 end
 
+-- The test also hears when a question waits, so that its user goes to it, and what
+-- the window says that then has the focus.
+vim.keymap.set("n", "\\", function()
+  require("hermes.questions").open()
+end)
+local heard = {} ---@type table<string, true>
+vim.uv.new_timer():start(
+  20,
+  20,
+  vim.schedule_wrap(function()
+    local first = require("hermes.questions").list()[1]
+    local config = api.nvim_win_get_config(0)
+    if not first or api.nvim_get_mode().mode ~= "n" then
+      return
+    elseif config.relative ~= "" then
+      local text = table.concat(api.nvim_buf_get_lines(0, 0, -1, true), "\n")
+      local key = ("%d %d"):format(api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0))
+      if not heard[key] then
+        heard[key] = true
+        vim.rpcnotify(chan, "asked", "window " .. first.id, text)
+      end
+    elseif not heard[first.id] then
+      heard[first.id] = true
+      vim.rpcnotify(chan, "asked", "waiting", "")
+    end
+  end)
+)
+
 local arrived = {} ---@type table<string, true>
 local function collect(value)
   if type(value) == "string" then

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,8 @@ type editor struct {
 	v     *nvim.Nvim
 	asked chan [2]string
 	ended chan string
+
+	fields map[string]int // of each form, how many the user has looked at
 
 	mu      sync.Mutex
 	sent    map[string]int // keys that the user pressed
@@ -68,7 +71,7 @@ func newEditor(t *testing.T, program, hermes string, settings map[string]any) *e
 		watchdog.Stop()
 		v.Close()
 	})
-	e := &editor{t: t, v: v, asked: make(chan [2]string, 1000), ended: make(chan string, 100), sent: map[string]int{}}
+	e := &editor{t: t, v: v, asked: make(chan [2]string, 1000), ended: make(chan string, 100), sent: map[string]int{}, fields: map[string]int{}}
 	for name, handler := range map[string]any{
 		"asked":  func(name, prompt string) { e.asked <- [2]string{name, prompt} },
 		"ended":  func(scene string) { e.ended <- scene },
@@ -184,13 +187,38 @@ func (e *editor) inMode(want string) {
 	}
 }
 
-// answer is what the user presses at a question.
-func answer(name, prompt string, dismiss bool) string {
+var (
+	cancelItem = regexp.MustCompile(`(?m)^(\d+): Cancel$`)
+	formItem   = regexp.MustCompile(`(?m)^(\d+): Send$`)
+)
+
+// answer is what the user presses at a question. At a form he looks at each field
+// before he sends it.
+func (e *editor) answer(name, prompt string, dismiss bool) string {
+	id, window := strings.CutPrefix(name, "window ")
+	send := formItem.FindStringSubmatch(prompt)
 	switch {
+	case name == "waiting":
+		return `\`
+	case window && dismiss:
+		return cancelItem.FindStringSubmatch(prompt)[1] + "<CR>"
 	case dismiss:
 		return "<Esc>"
-	case name == "input" && !strings.Contains(prompt, "Number and <Enter>"):
+	case !window:
 		return "<CR>"
+	case send != nil:
+		e.fields[id]++
+		last, err := strconv.Atoi(send[1])
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		switch field := 1 + e.fields[id]; {
+		case field < last:
+			return strconv.Itoa(field) + "<CR>"
+		case field == last:
+			return send[1] + "<CR>"
+		}
+		return cancelItem.FindStringSubmatch(prompt)[1] + "<CR>" // a field that had to be filled in
 	case strings.Contains(prompt, "Open it"), strings.Contains(prompt, "(0 chosen)") && strings.Contains(prompt, "\n2: "):
 		return "2<CR>"
 	}
@@ -213,7 +241,7 @@ func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) 
 			e.t.Fatalf("%s: no end after %d questions, mode %v, %s", name, questions, e.mode(), difference(before, e.snapshot()))
 		case q := <-e.asked:
 			questions++
-			e.press(answer(q[0], q[1], dismiss))
+			e.press(e.answer(q[0], q[1], dismiss))
 		case <-e.ended:
 			done = true
 		case <-time.After(time.Second):

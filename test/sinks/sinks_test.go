@@ -280,6 +280,7 @@ var meant = map[string]string{
 	`lua/hermes/dialog.lua: return vim.ui.input({ prompt = prompt }, function(typed)`:                          "a prompt is shown, the line begins empty",
 	`lua/hermes/dialog.lua: local ok, problem = pcall(vim.ui.select, items, {`:                                 "choices are shown, by text.line",
 	`lua/hermes/dialog.lua: vim.api.nvim_create_autocmd("WinClosed", {`:                                        "the number of a window",
+	`lua/hermes/question_window.lua: vim.keymap.set("n", tostring(digit), function()`:                         "a digit",
 	`lua/hermes/elicitation.lua: local ok, _, problem = pcall(vim.ui.open, url)`:                               "a web page the user has seen the address of, no shell",
 
 	`lua/hermes/chat/init.lua: vim.ui.select(vim.list_slice(views), {`:                                                       "titles are shown, by text.line",

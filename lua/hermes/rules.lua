@@ -1,0 +1,64 @@
+--- The rules that a question for permission offers, in words.
+
+local text = require("hermes.text")
+
+local M = {}
+
+---@class hermes.RuleOffer
+---@field rule hermes.Rule with its scope
+---@field words string what it allows and for how long
+
+---@param rule hermes.Rule
+---@return string
+local function what(rule)
+  local kind = rule.kind and rule.kind ~= "execute" and rule.kind .. " "
+  if rule.command then
+    local line = text.line(table.concat(rule.command, " "), 200)
+    return rule.exact and ("the command %s"):format(line)
+      or ("commands that begin with %s"):format(line)
+  elseif rule.path then
+    local folder = rule.path:match("^(.*)/%*%*$")
+    return ("%sof %s"):format(
+      kind or "anything ",
+      folder and "files in " .. text.line(folder, 200) or text.line(rule.path, 200)
+    )
+  elseif rule.kind == "execute" then
+    return "every command"
+  elseif rule.kind then
+    return ("every %s"):format(text.line(rule.kind, 40))
+  end
+  return "everything"
+end
+
+--- A rule as a sentence that is safe to show.
+---@param rule hermes.Rule
+---@return string
+function M.words(rule)
+  local who = rule.agent and ", by " .. text.line(rule.agent, 40) or ""
+  local kept = require("hermes.config").get().permissions.remember
+  local how_long = rule.scope == "session" and "until the session ends"
+    or rule.scope == "once" and "once"
+    or (kept and "from now on" or "until Neovim ends")
+  local verb = rule.action == "deny" and "Deny" or "Allow"
+  return ("%s %s%s, %s"):format(verb, what(rule), who, how_long)
+end
+
+--- The rules that a question offers, from narrow to wide. The host has made sure
+--- that each of them would have answered the question.
+---@param data table data of PermissionRequest
+---@return hermes.RuleOffer[]
+function M.offers(data)
+  local offers = {}
+  for _, rule in ipairs(type(data.rules) == "table" and data.rules or {}) do
+    -- A rule that names neither a command nor a path is too wide to be kept.
+    local narrow = rule.command or rule.path
+    for _, scope in ipairs(narrow and { "session", "always" } or { "session" }) do
+      local session = scope == "session" and data.sessionId or nil
+      local full = vim.tbl_extend("force", rule, { scope = scope, session = session })
+      offers[#offers + 1] = { rule = full, words = M.words(full) }
+    end
+  end
+  return offers
+end
+
+return M
