@@ -248,6 +248,29 @@ describe("events", function()
     eq(table.concat(notes):find("\n"), nil)
   end)
 
+  it("report a listener once, however many events it fails at", function()
+    local ready = { state = "ready" }
+    offs[1] = events.on("*", function()
+      error("broken")
+    end, "on")
+    listen({ "AgentTextMessage", "AgentTextThought", "StateChanged" }, {
+      callback = function()
+        error("broken too")
+      end,
+    })
+    local batch = {}
+    for i = 1, 2000 do
+      local name = i % 2 == 0 and "AgentTextMessage" or "AgentTextThought"
+      vim.list_extend(batch, { name, chunk("a") })
+    end
+    rpc.deliver(vim.json.encode(batch))
+    deliver("StateChanged", { agent = "demo", from = "starting", to = ready.state })
+    vim.wait(100, function()
+      return false
+    end, 2)
+    eq({ #notes, notes }, { 2, notes })
+  end)
+
   it("leave what listeners print and v:errmsg alone", function()
     vim.v.errmsg = "kept"
     listen("AgentTextMessage", {

@@ -62,7 +62,7 @@ describe("a form", function()
     local want = { "Decline", "Zeta", "Alpha", "Size", "Count", "Tags", "Send", "Cancel" }
     eq(names, want)
     for _, shown in ipairs({ "Zeta: z", "Alpha*:", "Size: M", "Tags: blue" }) do
-      eq({ shown, screen:shows(shown) }, { shown, true })
+      screen:wait_for_text(shown)
     end
   end)
 
@@ -183,7 +183,7 @@ describe("a rule made at a question", function()
       "Allow every command, by demo, until the session ends",
       "Allow everything, by demo, until the session ends",
     }) do
-      eq({ words, screen:shows(words) }, { words, true })
+      screen:wait_for_text(words)
     end
     eq(screen:shows("every command, by demo, until Neovim ends"), false)
     screen:choose("Back")

@@ -77,22 +77,22 @@ function M.need(name, who)
   )
 end
 
--- How often listeners have failed, by listener and place of the error.
+-- How often listeners have failed, by listener, or by place of the error where
+-- the listener is not known.
 local failures = {} ---@type table<string, integer>
 local kinds = 0
-local max_kinds = 20 -- further kinds of failures are counted by the name of the event only
+local max_kinds = 20 -- beyond it listeners are not told apart
 
----Reports that a listener failed. The user sees only the first failure, because events come by the
----thousand. The log gets a count after 10, 100, 1000 and so on.
+---Reports that a listener failed. The user sees only the first failure of a listener, because events
+---come by the thousand. The log gets a count after 10, 100, 1000 and so on, whatever the event.
 ---@param name string of the event
 ---@param err string
 ---@param id? string of the listener, when it is known
 local function failed(name, err, id)
-  local place = err:match("[^\n]-:%d+:") or ""
-  local key = ("%s %s %s"):format(name, id or "", place)
+  local key = id or err:match("[^\n]-:%d+:") or name
   if not failures[key] then
     kinds = kinds + 1
-    key = kinds > max_kinds and name or key
+    key = kinds > max_kinds and "others" or key
   end
   local count = (failures[key] or 0) + 1
   failures[key] = count

@@ -59,6 +59,83 @@ end
 ---@field name string
 ---@field data table
 
+---The most tool calls of a session that are kept, and the most bytes of what
+---they hold. Beyond it the oldest lose their contents, then everything.
+M.max_calls, M.max_bytes = 1000, 8 * 1024 * 1024
+
+---@class hermes.KeptCalls in which order the tool calls of a session came
+---@field ids string[]
+---@field sizes table<string, integer>
+---@field bytes integer
+---@field first integer place of the oldest that is there
+---@field whole integer place of the oldest that has its contents
+
+-- By session; not among its members, which users see.
+local kept = setmetatable({}, { __mode = "k" }) ---@type table<table, hermes.KeptCalls>
+
+local contents = { "content", "rawInput", "rawOutput", "input", "output", "fields" }
+
+---@param value any
+---@param left? integer values that are still looked at
+---@return integer bytes, roughly
+---@return integer left
+local function size_of(value, left)
+  left = (left or 5000) - 1
+  if type(value) == "string" then
+    return #value, left
+  elseif type(value) ~= "table" then
+    return 8, left
+  end
+  local bytes = 40
+  for key, member in pairs(value) do
+    if left <= 0 then
+      break
+    end
+    local more
+    more, left = size_of(member, left)
+    bytes = bytes + more + (type(key) == "string" and #key or 8)
+  end
+  return bytes, left
+end
+
+---@param k hermes.KeptCalls
+---@param id string
+---@param size? integer nil: the call is gone
+local function resize(k, id, size)
+  k.bytes = k.bytes - (k.sizes[id] or 0) + (size or 0)
+  k.sizes[id] = size
+end
+
+---Lets go of the oldest tool calls, but not of the last one.
+---@param s hermes.SessionState
+---@param k hermes.KeptCalls
+---@param id string that has just changed
+local function bound(s, k, id)
+  while k.bytes > M.max_bytes and k.whole < #k.ids do
+    local old = k.ids[k.whole]
+    k.whole = k.whole + 1
+    if old ~= id and s.toolCalls[old] then
+      local call = vim.tbl_extend("force", s.toolCalls[old], { trimmed = true })
+      for _, member in ipairs(contents) do
+        call[member] = nil
+      end
+      s.toolCalls[old] = call
+      resize(k, old, (size_of(call)))
+    end
+  end
+  while #k.ids - k.first + 1 > M.max_calls do
+    local old = k.ids[k.first]
+    k.ids[k.first], k.first = false, k.first + 1
+    s.toolCalls[old] = nil
+    resize(k, old)
+  end
+  k.whole = math.max(k.whole, k.first)
+  if k.first > M.max_calls then -- drop the empty places in front
+    local shift = k.first - 1
+    k.ids, k.first, k.whole = vim.list_slice(k.ids, k.first), 1, k.whole - shift
+  end
+end
+
 ---Merges an update into the state of its tool call.
 ---@param s hermes.SessionState
 ---@param update table
@@ -67,9 +144,19 @@ local function merge_call(s, update)
   if not id then
     return nil
   end
+  local k = kept[s]
+  if not k or not next(s.toolCalls) then
+    k = { ids = {}, sizes = {}, bytes = 0, first = 1, whole = 1 }
+    kept[s] = k
+  end
+  if not s.toolCalls[id] then
+    k.ids[#k.ids + 1] = id
+  end
   local call = vim.tbl_extend("force", s.toolCalls[id] or {}, update)
   call.sessionUpdate = nil
   s.toolCalls[id] = call
+  resize(k, id, (size_of(call)))
+  bound(s, k, id)
   return call
 end
 

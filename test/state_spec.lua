@@ -1,0 +1,92 @@
+local state = require("hermes.state")
+local eq = MiniTest.expect.equality
+
+describe("the tool calls of a session", function()
+  before_each(function()
+    state.update("StateChanged", { agent = "a", from = "starting", to = "ready" })
+    state.update("SessionCreated", { agent = "a", sessionId = "s" })
+  end)
+  after_each(function()
+    state.agent_gone("a")
+    collectgarbage()
+  end)
+
+  local function call(id, members)
+    local update =
+      vim.tbl_extend("force", { toolCallId = id, sessionUpdate = "tool_call" }, members)
+    return state.update("AgentToolCall", { agent = "a", sessionId = "s", update = update })
+  end
+
+  ---@return integer bytes of text in all calls
+  local function held()
+    local bytes = 0
+    for _, c in pairs(state.session("s").toolCalls) do
+      for _, item in ipairs(c.content or {}) do
+        bytes = bytes + #item.content.text
+      end
+    end
+    return bytes
+  end
+
+  local function output(i, size)
+    local text = ("%d "):format(i) .. ("x"):rep(size)
+    return {
+      title = "Call " .. i,
+      status = "completed",
+      content = { { type = "content", content = { type = "text", text = text } } },
+    }
+  end
+
+  it("keep at most 8 MiB, the newest whole and the oldest without their contents", function()
+    for i = 1, 900 do
+      call("t" .. i, output(i, 20000))
+    end
+    local calls = state.session("s").toolCalls
+    eq(vim.tbl_count(calls), 900)
+    eq(held() < state.max_bytes and held() > state.max_bytes * 0.9, true)
+    eq({ calls.t1.title, calls.t1.status, calls.t1.content, calls.t1.trimmed }, {
+      "Call 1",
+      "completed",
+      nil,
+      true,
+    })
+    eq(#calls.t900.content[1].content.text, 20004)
+    eq(calls.t900.trimmed, nil)
+  end)
+
+  it("are at most 1000, and the last one is there whatever its size", function()
+    for i = 1, 10000 do
+      call("t" .. i, { title = "Call " .. i, status = "pending" })
+      call("t" .. i, { status = "completed" })
+    end
+    local calls = state.session("s").toolCalls
+    eq({ vim.tbl_count(calls), calls.t9000, calls.t9001.status }, { 1000, nil, "completed" })
+    local follow = call("huge", output(1, 9 * 1024 * 1024))
+    eq(#follow.data.toolCall.content, 1)
+    eq(calls.t10000.title, "Call 10000")
+    follow = call("t1", { status = "failed" }) -- forgotten: starts anew
+    eq(follow.data.toolCall.title, nil)
+    eq(state.session("s").toolCalls.huge.trimmed, true)
+  end)
+
+  it("start anew when the history is replayed", function()
+    for i = 1, 900 do
+      call("t" .. i, output(i, 20000))
+    end
+    state.update("StateChanged", { agent = "a", sessionId = "s", from = "idle", to = "replaying" })
+    call("t1", output(1, 20000))
+    eq(state.session("s").toolCalls.t1.trimmed, nil)
+    eq(vim.tbl_count(state.session("s").toolCalls), 1)
+  end)
+
+  it("are copied for users without a pause", function()
+    for i = 1, 10000 do
+      call("t" .. i, output(i, 20000))
+    end
+    local before = vim.uv.getrusage().utime
+    state.get("s")
+    local after = vim.uv.getrusage().utime
+    local ms = (after.sec - before.sec) * 1e3 + (after.usec - before.usec) / 1e3
+    eq(ms < 100, true)
+  end)
+end)
