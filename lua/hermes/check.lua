@@ -45,6 +45,12 @@ local kinds = {
       return whole(value) and value > 0 and value < 2 ^ 31
     end,
   },
+  amount = {
+    "a whole number, 0 or more",
+    function(value)
+      return whole(value) and value >= 0
+    end,
+  },
   integer = { "a whole number", whole },
   name = {
     "a string",

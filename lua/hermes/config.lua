@@ -135,6 +135,8 @@ M.defaults = {
   },
   log = {
     level = vim.log.levels.INFO,
+    max_size = 5 * 1024 * 1024, -- bytes at which a log file is set aside; 0: never
+    keep = 2, -- files that are set aside and kept, of each log
   },
 }
 
@@ -147,7 +149,9 @@ local types = {
   ["events.off"] = "strings",
   ["host.cmd"] = "command",
   ["host.url"] = "url",
+  ["log.keep"] = "amount",
   ["log.level"] = "integer",
+  ["log.max_size"] = "amount",
   ["terminals.bytes"] = "count",
   ["terminals.count"] = "count",
   ["terminals.scrollback"] = "count",

@@ -24,6 +24,20 @@ function M.line(text, max)
   return require("hermes.text").line(tostring(text):gsub("%s*\n%s*", " | "), max)
 end
 
+---Sets a log file aside: path becomes path.1, path.1 becomes path.2, and so on.
+---@param path string
+---@param keep integer files that are set aside and kept
+local function rotate(path, keep)
+  for i = keep - 1, 1, -1 do
+    vim.uv.fs_rename(("%s.%d"):format(path, i), ("%s.%d"):format(path, i + 1))
+  end
+  if keep > 0 then
+    vim.uv.fs_rename(path, path .. ".1")
+  else
+    vim.uv.fs_unlink(path)
+  end
+end
+
 ---Appends a line to the log if `level` is high enough.
 ---@param level integer one of vim.log.levels
 ---@param text string
@@ -33,6 +47,10 @@ function M.write(level, text)
     return
   end
   local path = M.path()
+  local size = config.log.max_size > 0 and (vim.uv.fs_stat(path) or {}).size or 0
+  if config.log.max_size > 0 and size >= config.log.max_size then
+    rotate(path, config.log.keep)
+  end
   local fd = vim.uv.fs_open(path, "a", 384) -- 0600
   if not fd then
     vim.fn.mkdir(vim.fs.dirname(path), "p")

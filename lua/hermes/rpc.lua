@@ -163,12 +163,17 @@ local function start()
   end
   local log = require("hermes.log")
   vim.fn.mkdir(vim.fs.dirname(log.host_path()), "p")
+  local limits = require("hermes.config").get().log
   local ok, ch = pcall(vim.fn.jobstart, cmd, {
     rpc = true,
     -- The host exits by itself after its channel has closed and its agents have ended.
     -- Otherwise Neovim would wait for it.
     detach = true,
-    env = { HERMES_LOG = log.host_path() },
+    env = {
+      HERMES_LOG = log.host_path(),
+      HERMES_LOG_MAX_SIZE = tostring(limits.max_size),
+      HERMES_LOG_KEEP = tostring(limits.keep),
+    },
     on_exit = on_exit,
     on_stderr = function(_, lines)
       for _, line in ipairs(lines) do

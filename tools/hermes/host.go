@@ -5,23 +5,29 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"strconv"
 
 	"github.com/hermes-nvim/hermes/plugin/host"
 )
 
-// maxLog is the size in bytes at which a log file is renamed.
-const maxLog = 10 << 20
-
 // serveNeovim is the command host. Only msgpack-RPC may go to standard output. The
 // log goes to the file named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
+// At HERMES_LOG_MAX_SIZE bytes the file is set aside, and HERMES_LOG_KEEP of those
+// are kept.
 func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 	if err := noArguments("host", args, std.out); err != nil {
 		return err
 	}
 	logger := slog.New(slog.DiscardHandler)
 	if path := os.Getenv("HERMES_LOG"); path != "" {
-		f, err := openLog(path)
+		f := &logFile{path: path}
+		var err error
+		if f.max, err = number("HERMES_LOG_MAX_SIZE", 10<<20); err == nil {
+			f.keep, err = number("HERMES_LOG_KEEP", 1)
+		}
+		if err == nil {
+			err = f.open()
+		}
 		if err != nil {
 			return err
 		}
@@ -37,20 +43,15 @@ func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 	return host.Serve(ctx, std.in, std.protocol(), host.Options{Version: version, Keeper: keeper(), Logger: logger})
 }
 
-// openLog opens a log for appending, readable by its owner only. A log that has
-// grown too large is first renamed to path.old.
-func openLog(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("log: %w", err)
+// number is the number in a variable of the environment, which must not be negative.
+func number(name string, unset int64) (int64, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return unset, nil
 	}
-	if st, err := os.Stat(path); err == nil && st.Size() > maxLog {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return nil, fmt.Errorf("log: %w", err)
-		}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s: %q is not a number", name, text)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
-	return f, nil
+	return n, nil
 }
