@@ -144,6 +144,7 @@ local function open(agent)
     if not api.nvim_buf_is_valid(buf) then
       return close()
     end
+    vim.b[buf].hermes_session = chat.session -- no notice of what the user sees
     chat:status(err and err.message or "ready")
   end
   api.nvim_buf_set_lines(buf, 0, -1, true, { "", "" })

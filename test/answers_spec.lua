@@ -278,6 +278,20 @@ describe("answers", function()
     eq({ defaults, chosen(1), sent[1].by }, { 1, "default", "default" })
   end)
 
+  it("given elsewhere take the question of the default away", function()
+    require("hermes.defaults")["session/request_permission"] = default
+    local select = vim.ui.select
+    local shown = 0
+    vim.ui.select = function()
+      shown = shown + 1
+    end
+    local id = permission()
+    eq({ shown, #require("hermes.questions").list() }, { 1, 1 })
+    eq(require("hermes").respond(id, "late"), true)
+    eq({ #require("hermes.questions").list(), #sent }, { 0, 1 })
+    vim.ui.select = select
+  end)
+
   it("of defaults respect a refusal", function()
     local id = ask("fs/read_text_file", "ReadTextFile", { path = "/x" })
     eq({ sent[1].id, sent[1].default }, { id, true })

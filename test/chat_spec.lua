@@ -109,6 +109,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       "Reject  [reject once]",
       "Allow  [allow once]",
       "Allow for this session  [allow always]",
+      "Allow this and more …  [rule]",
     }
     eq(child.lua_get("asked"), {
       { ("demo asks: changes: %s/hermes-demo.md (Edit hermes-demo.md)"):format(dir), options },

@@ -148,6 +148,7 @@ for _, style in ipairs({ "window", "line" }) do
       })
       if style == "window" then
         screen:go_to()
+        screen:wait_for_text("title: Harmless")
       end
       local order = {}
       for name in screen:framed():gmatch("(%l+): ") do

@@ -346,8 +346,11 @@ for _, style in ipairs({ "window", "line" }) do
 
     in_window("does not cover the line of the cursor", function()
       screen:type("i" .. ("line<CR>"):rep(20) .. "<Esc>")
-      for _, key in ipairs({ "gg", "G" }) do
+      for key, line in pairs({ gg = 1, G = 21 }) do
         screen:type(key .. "0")
+        screen:wait_for("the cursor", function()
+          return screen:lua("vim.cmd.redraw() return vim.fn.line('.')") == line
+        end)
         screen:ask("permission", key)
         screen:wait_for_question()
         local covered = screen:lua([[

@@ -62,10 +62,10 @@ describe("the tool calls of a session", function()
     local calls = state.session("s").toolCalls
     eq({ vim.tbl_count(calls), calls.t9000, calls.t9001.status }, { 1000, nil, "completed" })
     local follow = call("huge", output(1, 9 * 1024 * 1024))
-    eq(#follow.data.toolCall.content, 1)
+    eq(#follow[1].data.toolCall.content, 1)
     eq(calls.t10000.title, "Call 10000")
     follow = call("t1", { status = "failed" }) -- forgotten: starts anew
-    eq(follow.data.toolCall.title, nil)
+    eq(follow[1].data.toolCall.title, nil)
     eq(state.session("s").toolCalls.huge.trimmed, true)
   end)
 

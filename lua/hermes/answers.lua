@@ -61,6 +61,9 @@ local function answer(id, by, make)
   close(id)
   payload.by = by
   require("hermes.rpc").send("respond", id, payload)
+  if ask.withdrawn then -- a question of the default that is still on the screen
+    require("hermes.events").guard("closing " .. ask.name, ask.withdrawn, "it was answered")
+  end
   return true
 end
 

@@ -72,6 +72,17 @@ M.defaults = {
     style = "window", -- or "select": a line of text, or your own vim.ui.select()
     open = true, -- the window opens by itself, without focus, while you type nothing
   },
+  ---What draws your attention to a session.
+  attention = {
+    waiting = true, -- a message when a session waits for your answer
+    done = true, -- ... when a turn has ended
+    failed = true, -- ... when a turn or a connection has failed
+    when = "away", -- "always", or only when you cannot see it: "away"
+    notify = nil, ---@type (fun(notice: hermes.Notice): any)? instead of vim.notify()
+    bell = false, -- ring the terminal's bell with each message
+    title = false, -- show in the title of the terminal how many sessions wait or run
+    progress = false, -- progress messages of running turns, in Neovim 0.12
+  },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
     refresh = true, -- show changes that agents make on disk by their own means
@@ -146,6 +157,7 @@ local open = { agents = true, handlers = true, defaults = true, ["permissions.ru
 ---The kind of a key's value, where its default does not show it; see
 ---hermes.check.
 local types = {
+  ["attention.notify"] = "callback",
   ["events.off"] = "strings",
   ["host.cmd"] = "command",
   ["host.url"] = "url",
@@ -173,6 +185,7 @@ local words = {
 
 ---The values of keys that take one of some words.
 local choices = {
+  ["attention.when"] = { always = true, away = true },
   ["questions.style"] = { select = true, window = true },
 }
 

@@ -512,6 +512,7 @@ function M.ask(data, answer)
   questions.add({
     id = data.requestId,
     agent = data.agent or "agent",
+    session_id = data.sessionId,
     ask = function(wanted)
       question.wanted = wanted
       question.step()

@@ -83,8 +83,9 @@ local failures = {} ---@type table<string, integer>
 local kinds = 0
 local max_kinds = 20 -- beyond it listeners are not told apart
 
----Reports that a listener failed. The user sees only the first failure of a listener, because events
----come by the thousand. The log gets a count after 10, 100, 1000 and so on, whatever the event.
+---Reports that a listener failed. The user sees only the first failure of a listener, because
+---events come by the thousand. The log gets a count after 10, 100, 1000 and so on, whatever the
+---event.
 ---@param name string of the event
 ---@param err string
 ---@param id? string of the listener, when it is known
@@ -313,6 +314,10 @@ local function call_listeners(name, data)
   end
 end
 
+---What Hermes itself does at an event, once the state has changed.
+---@type table<string, fun(data: table)>
+M.own = {}
+
 local off_for ---@type string[]? the patterns that `off_names` is of
 local off_names = {} ---@type table<string, true>
 
@@ -345,6 +350,9 @@ function M.emit(name, data)
   if not ok then
     require("hermes.log").notify(vim.log.levels.ERROR, "the state failed: " .. follow)
     follow = nil
+  end
+  if M.own[name] then
+    M.guard(name, M.own[name], data)
   end
   if not turned_off()[name] then
     call_listeners(name, data)

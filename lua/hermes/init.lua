@@ -665,6 +665,21 @@ function M.state(session_id, member)
   return require("hermes.state").get(session_id, member)
 end
 
+---The sessions of all agents at a glance, those that wait for you first.
+---@return hermes.Overview[]
+function M.overview()
+  return require("hermes.attention").overview()
+end
+
+---For a statusline: `%{%v:lua.require'hermes'.statusline()%}`.
+---@param opts? hermes.StatuslineOpts
+---@return string
+function M.statusline(opts)
+  return require("hermes.attention").statusline(
+    options(opts, "statusline", { "session_id", "format" })
+  )
+end
+
 ---@param params any
 ---@param who string
 ---@return table

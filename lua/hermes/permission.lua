@@ -379,6 +379,7 @@ function M.ask(data, answer)
   questions.add({
     id = id,
     agent = base.agent,
+    session_id = data.sessionId,
     ask = function(wanted)
       dialog.choose(choice, wanted)
     end,

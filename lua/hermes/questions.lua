@@ -23,6 +23,7 @@ local tick_ms = 25
 ---@class hermes.Question
 ---@field id string request id
 ---@field agent string
+---@field session_id? string
 ---@field ask fun(wanted: boolean) puts the question on the screen, even if it is already there;
 ---only with `wanted` it may take keys
 ---@field close fun() takes it off the screen; the user can no longer answer it
@@ -93,6 +94,17 @@ local function may_notice()
   return not noticed and not mode.blocking and readable[mode.mode] == true
 end
 
+---@param question hermes.Question
+local function tell(question)
+  local agent = require("hermes.text").line(question.agent, 30)
+  require("hermes.attention").tell({
+    kind = "waiting",
+    agent = question.agent,
+    sessionId = question.session_id,
+    text = agent .. " waits for your answer (:Hermes respond)",
+  })
+end
+
 --- Says once that an agent is waiting.
 local function notice()
   if asked or not queue[1] or not may_notice() then
@@ -100,11 +112,7 @@ local function notice()
   end
   noticed = true
   last_key_ms = now() -- time to read it
-  local agent = require("hermes.text").line(queue[1].agent, 30)
-  require("hermes.log").notify(
-    vim.log.levels.INFO,
-    agent .. " waits for your answer (:Hermes respond)"
-  )
+  tell(queue[1])
 end
 
 local function stop_watching()
@@ -151,6 +159,9 @@ function try()
   local free = hands_free()
   if free and may and (wanted or M.unattended() or now() - last_key_ms >= M.quiet_ms) then
     stop_watching()
+    if not wanted and not M.unattended() and not require("hermes.attention").has_focus() then
+      tell(question) -- the user does not see the window
+    end
     asked, noticed, question.hidden, wanted_until = question, false, false, 0
     return question.ask(wanted)
   elseif not question.hidden and not (free and may) then

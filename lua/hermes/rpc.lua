@@ -31,6 +31,14 @@ local hello ---@type table? what the host says about itself
 local stopping = false
 local silent ---@type string? what the host that was stopped for its silence is
 
+---Whether the error of an operation will be shown to the user.
+---@param id string
+---@return boolean
+function M.shows_error(id)
+  local op = ops[id]
+  return op ~= nil and not op.on_done
+end
+
 ---@param prefix string
 ---@return string
 function M.new_id(prefix)
@@ -188,6 +196,7 @@ local function start()
   end
   channel = ch
   expect_hello(cmd, ch)
+  require("hermes.attention").start()
   require("hermes.disk") -- from now on notes which version of its file a buffer holds
   M.send("setup", "", require("hermes.config").for_host())
   return channel

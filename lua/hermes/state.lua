@@ -355,6 +355,11 @@ function M.session(session_id, name)
   return a and a.sessions[session_id]
 end
 
+---@return table<string, hermes.AgentState> by name; not a copy
+function M.agents()
+  return agents
+end
+
 ---A copy of everything, of one session, or of one member of it.
 ---@param session_id? string
 ---@param member? string

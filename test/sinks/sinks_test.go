@@ -268,6 +268,10 @@ var meant = map[string]string{
 	`lua/hermes/login.lua: return vim.fn.termopen(command, opts)`:                                              "a list, no shell: the user asked for that login",
 	`lua/hermes/context.lua: vim.fn.bufload(buf)`:                                                              "the number of a buffer",
 
+	`lua/hermes/attention.lua: pcall(vim.api.nvim_chan_send, vim.v.stderr, "\7")`:                 "a constant",
+	`lua/hermes/attention.lua: vim.o.titlestring = "%{v:lua.require'hermes.attention'._title()}"`: "counts before what the user has set",
+	`lua/hermes/attention.lua: vim.o.titlestring = vim.o.titlestring -- evaluated now`:            "what the user has set",
+
 	`lua/hermes/buffer.lua: return vim.cmd(all)`: "a table without texts",
 	`lua/hermes/buffer.lua: vim.cmd({`:           "a table without texts: writes the current buffer",
 
@@ -280,7 +284,7 @@ var meant = map[string]string{
 	`lua/hermes/dialog.lua: return vim.ui.input({ prompt = prompt }, function(typed)`:                          "a prompt is shown, the line begins empty",
 	`lua/hermes/dialog.lua: local ok, problem = pcall(vim.ui.select, items, {`:                                 "choices are shown, by text.line",
 	`lua/hermes/dialog.lua: vim.api.nvim_create_autocmd("WinClosed", {`:                                        "the number of a window",
-	`lua/hermes/question_window.lua: vim.keymap.set("n", tostring(digit), function()`:                         "a digit",
+	`lua/hermes/question_window.lua: vim.keymap.set("n", tostring(digit), function()`:                          "a digit",
 	`lua/hermes/elicitation.lua: local ok, _, problem = pcall(vim.ui.open, url)`:                               "a web page the user has seen the address of, no shell",
 
 	`lua/hermes/chat/init.lua: vim.ui.select(vim.list_slice(views), {`:                                                       "titles are shown, by text.line",
