@@ -113,6 +113,7 @@ vim.o.timeoutlen = 60000
 vim.keymap.set("n", ",,x", "x")
 vim.ui.open = function(url) opened[#opened + 1] = url end
 local notify = vim.notify
+_G.builtin_notify = notify
 vim.notify = function(text, level, opts)
   notes[#notes + 1] = text
   return notify(text, level, opts)

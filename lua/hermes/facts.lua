@@ -16,7 +16,10 @@ M.max_value = 64 * 1024
 
 --- The most bytes of all facts together that are shown. Laying out more would
 --- keep the editor from drawing.
-M.max_total = 80 * 1024
+M.max_total = 64 * 1024
+
+-- Bytes of a fact that are always shown, whatever the others take.
+local short = 256
 
 -- The bytes that a row counts as, beside its text.
 local row_cost = 8
@@ -46,6 +49,9 @@ end
 ---@param s string
 ---@return integer characters, counted by their first bytes
 local function length(s)
+  if not s:find("[\128-\191]") then
+    return #s -- much faster than the rest
+  end
   return #(s:gsub("[\128-\191]+", ""))
 end
 
@@ -149,7 +155,9 @@ local function ends(s, max)
     head = head - (s:find("^[\128-\191]", head + 1) and head > 0 and 1 or 0)
     tail = tail + (s:find("^[\128-\191]", tail) and 1 or 0)
   end
-  local gap = missing(length(s:sub(head + 1, tail - 1)))
+  local gap = tail - head - 1 > 128 * 1024
+      and ("… %s more bytes …"):format(count(tail - head - 1))
+    or missing(length(s:sub(head + 1, tail - 1)))
   return table.concat({ s:sub(1, head), gap, s:sub(tail) }, "\n"), true
 end
 
@@ -181,7 +189,7 @@ local function render(fact, width, max)
   local values = fact.list or { fact.value }
   local all = max
   for at, value in ipairs(values) do
-    if max <= 0 then
+    if max <= 0 or (max <= short and #value > short) then
       local bytes = 0
       for i = at, #values do
         bytes = bytes + #values[i]
@@ -223,8 +231,8 @@ function M.all(facts, width)
   local left = M.max_total
   for _, fact in ipairs(facts) do
     local before = #rows
-    local most = fact.decides and M.max_value or M.max_value / 2
-    local own, cut, took = render(fact, width, math.min(most, left))
+    local most = fact.decides and M.max_value or M.max_value / (fact.list and 2 or 4)
+    local own, cut, took = render(fact, width, math.min(most, math.max(left, short)))
     left = left - took
     vim.list_extend(rows, own)
     whole = whole and not (fact.decides and cut or fact.lost)
@@ -248,7 +256,7 @@ function M.fit(facts, width, height)
   local blocks, asides, needed, hidden = {}, {}, 0, false
   local budget = M.max_total
   for _, fact in ipairs(facts) do
-    local most = fact.decides and math.min(M.max_value, budget) or M.max_aside
+    local most = fact.decides and math.min(M.max_value, math.max(budget, short)) or M.max_aside
     local own, cut, took = render(fact, width, most)
     if fact.decides then
       budget = budget - took
@@ -288,12 +296,26 @@ end
 ---@param max integer
 ---@return string
 function M.line(fact, max)
+  local half = math.floor(max / 2)
+  local function cells(value)
+    local part = { name = fact.name, value = value }
+    return table.concat((render(part, 2 ^ 30, M.max_value)), " ")
+  end
+  if fact.value and #fact.value > 4096 and max <= 256 then -- laying out all of it takes long
+    local head, tail = fact.value:sub(1, 1024), fact.value:sub(-1024)
+    local name = fact.name and #fact.name + 2 or 0
+    local first, last = cells(head), require("hermes.text").line(tail)
+    return ("%s %s %s"):format(
+      vim.fn.strcharpart(first, 0, half),
+      missing(length(fact.value) + name - 2 * half),
+      vim.fn.strcharpart(last, vim.fn.strchars(last) - half)
+    )
+  end
   local line = table.concat((render(fact, 2 ^ 30, M.max_value)), " ")
   local chars = vim.fn.strchars(line)
   if chars <= max then
     return line
   end
-  local half = math.floor(max / 2)
   return ("%s %s %s"):format(
     vim.fn.strcharpart(line, 0, half),
     missing(chars - 2 * half),

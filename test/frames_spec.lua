@@ -1,0 +1,218 @@
+-- Whatever an agent sends, Neovim goes on drawing. A timer inside a Neovim with a
+-- screen measures the longest time that its loop was busy: in processor time, so
+-- that a busy machine makes no difference, and in wall time for the report.
+
+local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
+local eq = MiniTest.expect.equality
+
+-- On an idle machine nothing takes 50 ms. Slow ones get five times as long.
+local most_ms = 250
+
+describe("no frame is lost to", function()
+  local screen ---@type hermes.test.Screen
+
+  before_each(function()
+    screen = screens.fresh()
+    screen:lua([[
+      local rpc = require("hermes.rpc")
+      rpc.send = function() end
+      vim.o.statusline = "reset. %{%v:lua.require'hermes'.statusline()%}"
+      function _G.Deliver(items) rpc.deliver(vim.json.encode(items)) end
+      Deliver({ "StateChanged", { agent = "demo", from = "starting", to = "ready" } })
+      Deliver({ "SessionCreated", { agent = "demo", sessionId = "s" } })
+      local function cpu()
+        local use = vim.uv.getrusage()
+        return (use.utime.sec + use.stime.sec) * 1e3 + (use.utime.usec + use.stime.usec) / 1e3
+      end
+      local timer
+      function _G.Watch()
+        if timer then timer:close() end
+        local longest, wall = 0, 0
+        local last, last_wall = cpu(), vim.uv.hrtime()
+        timer = vim.uv.new_timer()
+        local function look()
+          longest = math.max(longest, cpu() - last)
+          wall = math.max(wall, (vim.uv.hrtime() - last_wall) / 1e6 - 5)
+          last, last_wall = cpu(), vim.uv.hrtime()
+        end
+        timer:start(5, 5, look)
+        function _G.Longest()
+          look()
+          return { math.floor(longest + 0.5), math.floor(wall + 0.5) }
+        end
+      end
+      -- Batches as the host sends them: a little at a time, and no more while
+      -- Neovim is busy.
+      function _G.Batches(count, make)
+        local i = 0
+        _G.came = 0
+        local function one()
+          i = i + 1
+          if i <= count then
+            rpc.deliver(make(i))
+            _G.came = i
+            vim.defer_fn(one, 1)
+          end
+        end
+        vim.schedule(one)
+      end
+      function _G.Permission(call)
+        return vim.json.encode({ "ask", {
+          requestId = "r", name = "PermissionRequest", agent = "demo",
+          method = "session/request_permission",
+          data = { requestId = "r", agent = "demo", sessionId = "s", toolCall = call, options = {
+            { optionId = "yes", name = "Yes", kind = "allow_once" },
+            { optionId = "no", name = "No", kind = "reject_once" },
+          } },
+        } })
+      end]])
+  end)
+  after_each(function()
+    screen:lua([[
+      require("hermes.answers").drop_all("over")
+      require("hermes.state").agent_gone("demo")]])
+  end)
+
+  ---@param what string
+  local function fast_enough(what)
+    local cpu, wall = unpack(screen:lua("return Longest()"))
+    if vim.env.HERMES_FRAMES then
+      io.stdout:write(("%s: %d ms of the processor, %d ms\n"):format(what, cpu, wall))
+    end
+    eq({ what, cpu, cpu < most_ms }, { what, cpu, true })
+    eq(screen:lua("return vim.v.errmsg"), "")
+    eq(screen:mode(), "n")
+  end
+
+  local diffs = {
+    ["two texts of 600,000 lines"] = [[("1\n"):rep(600000), ("2\n"):rep(600000)]],
+    ["a change of 2.4 MB"] = [[("some words\n"):rep(90000) .. "old\n",
+      "new\n" .. ("some words\n"):rep(90000)]],
+    ["a file of 200,000 lines"] = [[nil, ("line\n"):rep(200000)]],
+    ["two texts without anything in common"] = [[(function()
+        local a, b = {}, {}
+        for i = 1, 90000 do
+          a[i], b[i] = tostring(i * 7919 % 10), tostring(i * 104729 % 9)
+        end
+        return table.concat(a, "\n"), table.concat(b, "\n")
+      end)()]],
+  }
+  for what, texts in pairs(diffs) do
+    it("a diff of " .. what, function()
+      screen:lua(([[
+        local old, new = %s
+        local diff = { type = "diff", path = "/w/a", oldText = old, newText = new }
+        local text = Permission({ toolCallId = "t", kind = "edit", content = { diff } })
+        Watch()
+        vim.schedule(function() require("hermes.rpc").deliver(text) end)]]):format(texts))
+      screen:wait_for_question()
+      screen:go_to()
+      screen:wait_for("the diff", function()
+        return not screen:shows("comparing")
+      end)
+      screen:type("G<C-b><C-f>Ggg")
+      screen:wait_for_text("changes: /w/a")
+      fast_enough("diff of " .. what)
+    end)
+  end
+
+  local calls = {
+    ["400 arguments of 60 KB"] = [[(function()
+        local input = {}
+        for i = 1, 400 do input["a" .. i] = ("é"):rep(30000) end
+        return { kind = "execute", rawInput = input }
+      end)()]],
+    ["a command of 1 MB"] = [[{ kind = "execute", rawInput = { command = ("a"):rep(1e6) } }]],
+    ["a command of 30,000 lines"] = [[{ kind = "execute",
+      rawInput = { command = ("a\n"):rep(30000) } }]],
+    ["a text of 2 MB"] = [[{ kind = "execute",
+      content = { {
+        type = "content", content = { type = "text", text = ("x y\n"):rep(500000) },
+      } } }]],
+  }
+  for what, call in pairs(calls) do
+    it(what, function()
+      screen:lua(([[
+        local call = %s
+        call.toolCallId = "t"
+        local text = Permission(call)
+        local data = vim.json.decode(text)[2].data
+        _G.text = text
+        Watch()
+        vim.schedule(function()
+          require("hermes.permission").ask(data, function() end)
+        end)]]):format(call))
+      screen:wait_for_question()
+      screen:go_to()
+      screen:type("G<C-b><C-f>Ggg")
+      fast_enough(what)
+      screen:lua("require('hermes.permission').withdraw('r')")
+    end)
+  end
+
+  it("10,000 tool calls of 20 KB", function()
+    screen:lua([[
+      local text = ("x"):rep(20000)
+      Watch()
+      Batches(500, function(i)
+        local batch = {}
+        for call = 20 * i - 19, 20 * i do
+          vim.list_extend(batch, { "AgentToolCall", { agent = "demo", sessionId = "s", update = {
+            sessionUpdate = "tool_call", toolCallId = "t" .. call, title = "Call " .. call,
+            status = "completed",
+            content = { { type = "content", content = { type = "text", text = text .. call } } },
+          } } })
+        end
+        return vim.json.encode(batch)
+      end)]])
+    screen:wait_for("all calls", function()
+      return screen:lua("return came") == 500
+    end)
+    fast_enough("10,000 tool calls")
+    local count, kb = unpack(screen:lua([[
+      collectgarbage() collectgarbage()
+      return { vim.tbl_count(require("hermes.state").session("s").toolCalls),
+        collectgarbage("count") }]]))
+    if vim.env.HERMES_FRAMES then
+      io.stdout:write(("10,000 tool calls: %d MB\n"):format(kb / 1024))
+    end
+    eq({ count, kb < 40 * 1024 }, { 1000, true })
+  end)
+
+  it("2000 events at which listeners throw", function()
+    screen:lua([[
+      _G.counting_notify, vim.notify = vim.notify, builtin_notify
+      local off = {}
+      for i, name in ipairs({ "AgentTextMessage", "ToolCallState", "*" }) do
+        off[i] = require("hermes").on(name, function() error("broken\nin two lines") end)
+      end
+      function _G.Off() for _, fn in ipairs(off) do fn() end end
+      vim.api.nvim_create_autocmd("User", {
+        pattern = "Agent*", callback = function() error("b") end })
+      vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", command = "throw 'c'" })
+      Watch()
+      Batches(100, function()
+        local batch = {}
+        for _ = 1, 20 do
+          vim.list_extend(batch, { "AgentTextMessage", { agent = "demo", sessionId = "s", update = {
+            sessionUpdate = "agent_message_chunk", content = { type = "text", text = "x" } } } })
+        end
+        return vim.json.encode(batch)
+      end)]])
+    screen:wait_for("all events", function()
+      return not screen:mode():find("!") and screen:lua("return came") == 100
+    end)
+    screen:type("ihello<Esc>")
+    screen:wait_for_text("hello")
+    screen:wait_for_mode("n")
+    fast_enough("2000 throwing events")
+    local told =
+      select(2, screen:lua("return vim.fn.execute('messages')"):gsub("a listener of", ""))
+    eq({ told > 0, told <= 4, screen:shows("Press ENTER") }, { true, true, false })
+    screen:lua([[
+      Off()
+      vim.api.nvim_clear_autocmds({ event = "User" })
+      vim.notify = counting_notify]])
+  end)
+end)
