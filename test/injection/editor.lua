@@ -56,12 +56,12 @@ vim.keymap.set("n", "\\", function()
 end)
 local heard = {} ---@type table<string, true>
 vim.uv.new_timer():start(
-  20,
-  20,
+  2,
+  2,
   vim.schedule_wrap(function()
     local first = require("hermes.questions").list()[1]
     local config = api.nvim_win_get_config(0)
-    if not first or api.nvim_get_mode().mode ~= "n" then
+    if not first or not api.nvim_get_mode().mode:find("^nt?$") then
       return
     elseif config.relative ~= "" then
       local text = table.concat(api.nvim_buf_get_lines(0, 0, -1, true), "\n")

@@ -242,6 +242,7 @@ func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) 
 		case q := <-e.asked:
 			questions++
 			e.press(e.answer(q[0], q[1], dismiss))
+			deadline = time.After(patience) // it goes on
 		case <-e.ended:
 			done = true
 		case <-time.After(time.Second):
