@@ -16,6 +16,7 @@ local M = {}
 ---@field refused? string why the default must not serve it
 ---@field withdrawn? fun(reason: string) withdraws the default's question
 ---@field timer? uv.uv_timer_t
+---@field defaulted? boolean the default answers it
 
 local asks = {} ---@type table<string, hermes.Ask> those without an answer yet
 local handlers = {} ---@type table<string, function> by event or method
@@ -144,6 +145,7 @@ end
 
 ---@param ask hermes.Ask
 function M.run_default(ask)
+  ask.defaulted = true
   local default = require("hermes.defaults")[ask.method]
   if not default then
     return leave(ask)
@@ -288,7 +290,35 @@ function M.on_request(key, fn)
   handlers[require("hermes.events").canonical(key) or key] = fn
 end
 
----@return { requestId: string, name: string, method: string, agent: string, sessionId?: string }[]
+---Lets the default answer a request.
+---@param id string
+---@return boolean first
+function M.default(id)
+  return asks[id] ~= nil and closures(asks[id], "default").default()
+end
+
+---@param ask hermes.Ask
+---@return string? what it is about, in the words of the agent
+local function title_of(ask)
+  local data = ask.data
+  local call = type(data.toolCall) == "table" and data.toolCall or {}
+  local session = require("hermes.state").session(data.sessionId or "", ask.agent)
+  local known = session and session.toolCalls[call.toolCallId] or {}
+  local title = call.title or known.title or data.message or data.path or data.command
+  return type(title) == "string" and title or nil
+end
+
+---@class hermes.PendingRequest
+---@field requestId string
+---@field name string event
+---@field method string
+---@field agent string
+---@field sessionId? string
+---@field title? string what it is about, in the words of the agent
+---@field by_default boolean whether the default answers it, which may be to ask the user; otherwise
+---a handler or a listener does
+
+---@return hermes.PendingRequest[] the oldest first
 function M.pending()
   local list = {}
   for _, ask in pairs(asks) do
@@ -298,10 +328,15 @@ function M.pending()
       method = ask.method,
       agent = ask.agent,
       sessionId = ask.data.sessionId,
+      title = title_of(ask),
+      by_default = ask.defaulted or false,
     }
   end
+  local function number(request)
+    return tonumber(request.requestId:match("%d+$")) or 0
+  end
   table.sort(list, function(a, b)
-    return a.requestId < b.requestId
+    return number(a) < number(b)
   end)
   return list
 end

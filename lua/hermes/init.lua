@@ -455,6 +455,14 @@ function M.reject(request_id, message, code)
   return require("hermes.answers").reject(request_id, message, code)
 end
 
+---Let Hermes answer a request of an agent as if nothing else did.
+---@param request_id string
+---@return boolean first
+function M.default(request_id)
+  text_of(request_id, "default", "the id of the request")
+  return require("hermes.answers").default(request_id)
+end
+
 ---Answer all requests of one kind: with the return value of `fn`, or with its
 ---second argument, now or later. nil instead of `fn` restores the default.
 ---@param key string event or method, extension methods included
@@ -678,6 +686,37 @@ function M.statusline(opts)
   return require("hermes.attention").statusline(
     options(opts, "statusline", { "session_id", "format" })
   )
+end
+
+---The connected agents, sorted by name. A copy, without their sessions.
+---@return hermes.ConnectionInfo[]
+function M.connections()
+  return require("hermes.running").connections()
+end
+
+---The open sessions of all agents or of one, the one used last first. A copy, without what they
+---have said and done.
+---@param agent? string
+---@return hermes.SessionInfo[]
+function M.sessions(agent)
+  if agent ~= nil then
+    text_of(agent, "sessions", "the name of the agent")
+  end
+  return require("hermes.running").sessions(agent)
+end
+
+---The requests of agents that wait for an answer, the oldest first.
+---@return hermes.PendingRequest[]
+function M.pending()
+  return require("hermes.answers").pending()
+end
+
+---What an agent has last written beside the protocol, on its standard error. Also of an agent that
+---has ended. Not yet safe to show.
+---@param agent string
+---@return string[] lines
+function M.agent_log(agent)
+  return require("hermes.agent_log").lines(text_of(agent, "agent_log", "the name of the agent"))
 end
 
 ---@param params any

@@ -26,10 +26,12 @@ local M = {}
 ---@field updatedAt? string
 ---@field toolCalls table<string, table> accumulated, by toolCallId
 ---@field queue string[] ids of prompts that wait for the running one
+---@field used integer larger than that of each session used before it
 
 -- Two agents may use the same session id, so sessions belong to their agent.
 local agents = {} ---@type table<string, hermes.AgentState>
 local used = {} ---@type string[] agents that connect was called for, the most recent last
+local uses = 0 -- of sessions so far
 
 ---@param data table
 ---@return hermes.SessionState
@@ -43,6 +45,7 @@ local function open(data)
       state = "idle",
       toolCalls = {},
       queue = {},
+      used = 0,
     }
   return sessions[id]
 end
@@ -256,6 +259,15 @@ local on_session = {
   end,
 }
 
+---Whether the user has used a session: opened it or sent a prompt. A connection that is
+---re-established opens sessions by itself.
+---@param name string
+---@param data table
+---@return boolean
+local function uses_session(name, data)
+  return name == "TurnStarted" or (on_session[name] == opened and data.opId ~= nil)
+end
+
 ---Called with each event, before any listener.
 ---@param name string
 ---@param data table
@@ -263,7 +275,9 @@ local on_session = {
 function M.update(name, data)
   require("hermes.output").update(name, data)
   local a = agents[data.agent]
-  if name == "StateChanged" and not data.sessionId then
+  if name == "AgentStderr" then
+    require("hermes.agent_log").add(data.agent, data.line)
+  elseif name == "StateChanged" and not data.sessionId then
     if data.to == "disconnected" then
       M.agent_gone(data.agent)
       return
@@ -279,6 +293,10 @@ function M.update(name, data)
   elseif on_session[name] and data.sessionId then
     local known = on_session[name] == opened or data.replay
     local s = known and open(data) or a.sessions[data.sessionId]
+    if s and uses_session(name, data) then
+      uses = uses + 1
+      s.used = uses
+    end
     return s and on_session[name](s, data)
   end
 end

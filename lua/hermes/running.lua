@@ -1,0 +1,88 @@
+---What runs, in short: for status lines, pickers and scripts that do not need what was said. Unlike
+---hermes.state(), which copies everything, it takes no longer when a session has done much.
+local M = {}
+
+---@class hermes.ConnectionInfo
+---@field name string
+---@field state string as in hermes.AgentState
+---@field current boolean whether calls go to it by default
+---@field agentInfo? table
+---@field agentCapabilities? table
+---@field authMethods? table[]
+---@field protocolVersion? integer
+
+---@class hermes.SessionInfo
+---@field sessionId string
+---@field agent string
+---@field state string as in hermes.SessionState
+---@field title? string
+---@field cwd? string
+---@field mode? string id of the current one
+---@field model? string id of the current one
+---@field usage? table
+---@field queued integer prompts that wait
+---@field pending integer requests of the session that wait for an answer
+
+---@return hermes.ConnectionInfo[] sorted by name
+function M.connections()
+  local state = require("hermes.state")
+  local current = state.agent_for()
+  local list = {}
+  for name, agent in vim.spairs(state.agents()) do
+    list[#list + 1] = {
+      name = name,
+      state = agent.state,
+      current = name == current,
+      agentInfo = vim.deepcopy(agent.agentInfo),
+      agentCapabilities = vim.deepcopy(agent.agentCapabilities),
+      authMethods = vim.deepcopy(agent.authMethods),
+      protocolVersion = agent.protocolVersion,
+    }
+  end
+  return list
+end
+
+---@param session hermes.SessionState
+---@return string?
+local function model_of(session)
+  local option = require("hermes.config_options").choice(session, "model")
+  return option and option.currentValue or (session.models or {}).currentModelId
+end
+
+---@param agent? string
+---@return hermes.SessionInfo[] the one used last first
+function M.sessions(agent)
+  local found = {} ---@type hermes.SessionState[]
+  for name, a in pairs(require("hermes.state").agents()) do
+    if not agent or name == agent then
+      vim.list_extend(found, vim.tbl_values(a.sessions))
+    end
+  end
+  table.sort(found, function(a, b)
+    if a.used ~= b.used then
+      return a.used > b.used
+    end
+    return a.agent .. "\0" .. a.sessionId < b.agent .. "\0" .. b.sessionId
+  end)
+  local asked = {}
+  for _, request in ipairs(require("hermes.answers").pending()) do
+    local key = ("%s\0%s"):format(request.agent, request.sessionId)
+    asked[key] = (asked[key] or 0) + 1
+  end
+  return vim.tbl_map(function(session)
+    return {
+      sessionId = session.sessionId,
+      agent = session.agent,
+      state = session.state,
+      title = session.title,
+      cwd = session.cwd,
+      mode = (session.modes or {}).currentModeId,
+      model = model_of(session),
+      usage = vim.deepcopy(session.usage),
+      queued = #session.queue,
+      pending = asked[("%s\0%s"):format(session.agent, session.sessionId)] or 0,
+    }
+  end, found)
+end
+
+return M
