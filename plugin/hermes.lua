@@ -13,14 +13,18 @@ vim.api.nvim_create_user_command("Hermes", function(args)
   require("hermes.command").run(args)
 end, {
   nargs = "*",
+  range = true,
   desc = "Talk to AI coding agents",
   complete = function(...)
     return require("hermes.command").complete(...)
   end,
 })
 
-vim.api.nvim_set_keymap("n", "<Plug>(hermes-chat)", "<Cmd>Hermes chat<CR>", {})
--- No keys of its own: map these.
-vim.keymap.set({ "n", "x", "i", "t" }, "<Plug>(hermes-respond)", function()
-  require("hermes.questions").open()
-end, { desc = "Go to the question of an agent" })
+-- The <Plug> mappings wait for the end of startup.
+if vim.v.vim_did_enter == 1 then
+  require("hermes.maps")
+else
+  vim.schedule(function()
+    require("hermes.maps")
+  end)
+end

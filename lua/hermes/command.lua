@@ -1,93 +1,164 @@
----The :Hermes command.
+---The :Hermes command: its subcommands and their completion.
 local M = {}
+
+local choose = require("hermes.choose")
+local say, fail, outcome = choose.say, choose.fail, choose.outcome
 
 local function hermes()
   return require("hermes")
 end
 
----@param text string
-local function say(text)
-  require("hermes.log").notify(vim.log.levels.INFO, text)
-end
-
----Returns an on_done that shows how an operation ended. Errors are already in
----the log.
----@param told fun(result: table): string
----@return fun(err: hermes.Error?, result: table?)
-local function outcome(told)
-  return function(err, result)
-    if not err then
-      say(told(result))
-    elseif not require("hermes.rpc").by_user[err.kind] then
-      require("hermes.log").show(vim.log.levels.ERROR, err.message)
-    end
-  end
-end
-
+---@return string[] names of the connected agents
 local function agents()
-  local names = vim.tbl_keys(hermes().state().agents)
-  table.sort(names)
-  return names
+  return vim.tbl_map(function(agent)
+    return agent.name
+  end, hermes().connections())
+end
+
+---Words that agents have chosen, without those that hide something, cannot be typed as one word or
+---would mean something else.
+---@param words string[]
+---@return string[]
+local function offered(words)
+  local line = require("hermes.text").line
+  return vim.tbl_filter(function(word)
+    return word ~= "" and not word:find("[%s\\]") and not word:find("^%a+=") and line(word) == word
+  end, words)
 end
 
 ---@return string[]
-local function sessions()
-  local ids = vim.tbl_keys(hermes().state().sessions)
-  table.sort(ids)
-  return ids
+local function session_ids()
+  return offered(vim.tbl_map(function(session)
+    return session.sessionId
+  end, hermes().sessions()))
 end
 
----The sessions that can be completed on a command line. Agents choose the ids;
----an id is offered only if it is one word and hides nothing.
 ---@param before string[]
 ---@return string[]
 local function first_session(_, before)
-  return #before > 0 and {}
-    or vim.tbl_filter(function(id)
-      return not id:find("%s") and require("hermes.text").line(id) == id
-    end, sessions())
+  return #before == 0 and session_ids() or {}
 end
 
----@return string? the only session, or nil after a message to the user
-local function session_of(args)
-  local ids = sessions()
-  if args[1] and vim.tbl_contains(ids, args[1]) then
-    return table.remove(args, 1)
-  elseif #ids == 1 then
-    return ids[1]
-  end
-  say(
-    #ids == 0 and "there is no session; :Hermes new" or "which session? " .. table.concat(ids, ", ")
-  )
-end
-
----The state in a window of its own.
-local function status()
-  local state = hermes().state()
-  local lines = { "host: " .. (state.host and state.host.version or "not running") }
-  for _, name in ipairs(agents()) do
-    local agent = state.agents[name]
-    lines[#lines + 1] = ("agent %s: %s"):format(name, agent.state)
-    for id, session in vim.spairs(agent.sessions) do
-      lines[#lines + 1] = ("  session %s: %s%s"):format(
-        id,
-        session.state,
-        #session.queue > 0 and (", %d prompts wait"):format(#session.queue) or ""
-      )
+---Takes {key}={value} out of the words.
+---@param words string[]
+---@param key string
+---@return string? value
+local function take(words, key)
+  for i, word in ipairs(words) do
+    local value = word:match("^" .. key .. "=(.*)$")
+    if value then
+      table.remove(words, i)
+      return value
     end
   end
-  for _, ask in ipairs(state.pending) do
-    lines[#lines + 1] = ("waits for an answer: %s of %s (%s)"):format(
-      ask.name,
-      ask.agent,
-      ask.requestId
-    )
+end
+
+---@param key string
+---@param values string[]
+---@return string[]
+local function options(key, values)
+  return vim.tbl_map(function(value)
+    return key .. "=" .. value
+  end, values)
+end
+
+---@param before string[]
+---@param key string
+---@return boolean
+local function has_option(before, key)
+  return vim.iter(before):any(function(word)
+    return vim.startswith(word, key .. "=")
+  end)
+end
+
+---Completes session=… and then the words of a session.
+---@param before string[]
+---@param complete fun(words: string[], session_id?: string): string[]
+---@return string[]
+local function with_session(before, complete)
+  local words = vim.list_slice(before)
+  local id = take(words, "session")
+  local list = offered(complete(words, id))
+  return #before == 0 and vim.list_extend(list, options("session", session_ids())) or list
+end
+
+---The agents that connect() knows. The host's program is asked for the presets.
+---@return string[]
+local function known_agents()
+  return require("hermes.health").agent_names()
+end
+
+---@param name string
+---@param words? string[] command line of the agent
+local function connect(name, words)
+  local opts = {}
+  if words and words[1] then
+    opts.command, opts.args = words[1], vim.list_slice(words, 2)
   end
-  lines = vim.tbl_map(require("hermes.log").line, lines)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].bufhidden = "wipe"
-  vim.api.nvim_open_win(buf, true, { split = "below", height = math.min(#lines, 15) })
+  opts.on_done = outcome(function()
+    say(name .. " is connected")
+  end)
+  hermes().connect(name, opts)
+end
+
+---@param session hermes.SessionInfo
+---@param content any
+local function send(session, content)
+  hermes().prompt(session.sessionId, content, { agent = session.agent })
+end
+
+---Sends a prompt; asks for the text if there is none.
+---@param which hermes.Which
+---@param text string
+---@param block? table what the prompt is about
+local function prompt(which, text, block)
+  choose.session(which, function(session)
+    if text ~= "" then
+      return send(session, block and { text, block } or text)
+    end
+    vim.ui.input({ prompt = "Prompt: " }, function(typed)
+      if typed and typed ~= "" then
+        send(session, block and { typed, block } or typed)
+      end
+    end)
+  end)
+end
+
+---@param path string
+local function open_log(path)
+  local buf = vim.fn.bufadd(path)
+  vim.bo[buf].buflisted = true
+  vim.bo[buf].modeline = false -- the log quotes agents
+  vim.cmd("tab split")
+  vim.api.nvim_win_set_buf(0, buf)
+end
+
+---Shows what an agent wrote to its standard error, and follows it.
+---@param agent string
+local function open_agent_log(agent)
+  local pane = require("hermes.pane")
+  local topic = "log of " .. agent
+  local lines = hermes().agent_log(agent)
+  if #lines == 0 and not vim.tbl_contains(agents(), agent) then
+    return fail(("agent %q has written nothing; see :Hermes log"):format(agent))
+  end
+  local new = pane.buffer(topic) == nil
+  local function show()
+    local buf = pane.buffer(topic)
+    local list = hermes().agent_log(agent)
+    pane.fill(buf, #list > 0 and list or { "it has written nothing to its standard error" })
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      if win ~= vim.api.nvim_get_current_win() then
+        vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+      end
+    end
+  end
+  local buf, win = pane.open(topic, math.max(#lines, 10))
+  show()
+  vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  if new then
+    pane.follow(buf, { "AgentStderr" }, show)
+  end
 end
 
 ---Replaces the host, and stops the running one; the next call starts the new one. Without a user
@@ -123,83 +194,244 @@ local function install(opts)
   end)
 end
 
+---@class hermes.CommandArgs
+---@field words string[]
+---@field rest string everything after the subcommand, as it was typed
+---@field first? integer first line of a range
+---@field last? integer
+
 ---@class hermes.Subcommand
----@field run fun(args: string[])
+---@field run fun(words: string[], args: hermes.CommandArgs)
 ---@field complete? fun(lead: string, before: string[]): string[] completions after some words
 
 ---@type table<string, hermes.Subcommand>
 local subcommands = {
   connect = {
-    run = function(args)
-      local name = table.remove(args, 1)
-      if not name then
-        return say("which agent? :Hermes connect {agent}")
+    run = function(words)
+      local name = table.remove(words, 1)
+      if name then
+        return connect(name, words)
       end
-      local opts = {}
-      if args[1] then
-        opts.command, opts.args = table.remove(args, 1), args
-      end
-      opts.on_done = outcome(function()
-        return name .. " is connected"
-      end)
-      hermes().connect(name, opts)
+      choose.pick(known_agents(), {
+        prompt = "Connect",
+        label = function(agent)
+          return agent
+        end,
+      }, connect)
     end,
     complete = function(lead, before)
-      return #before == 0 and require("hermes.health").agent_names()
+      return #before == 0 and known_agents()
         or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")
     end,
   },
   disconnect = {
-    run = function(args)
-      hermes().disconnect(#args > 0 and args or nil)
+    run = function(words)
+      if #words == 0 and #agents() == 0 then
+        return say("no agent is connected")
+      end
+      hermes().disconnect(#words > 0 and words or nil)
     end,
     complete = agents,
   },
+  login = {
+    run = function(words)
+      choose.agent(words[1], {
+        ask = "Log in to",
+        unfit = "no connected agent has a way to log in; see :checkhealth hermes",
+        fits = function(agent)
+          return #(agent.authMethods or {}) > 0
+        end,
+      }, function(agent)
+        require("hermes.sign_in").login(agent, words[2])
+      end)
+    end,
+    complete = function(_, before)
+      return #before == 0 and agents()
+        or #before == 1 and offered(require("hermes.sign_in").methods(before[1]))
+        or {}
+    end,
+  },
+  logout = {
+    run = function(words)
+      choose.agent(words[1], { ask = "Log out of" }, function(agent)
+        require("hermes.sign_in").logout(agent)
+      end)
+    end,
+    complete = function(_, before)
+      return #before == 0 and agents() or {}
+    end,
+  },
   new = {
-    run = function(args)
+    run = function(words)
+      local agent = take(words, "agent")
       hermes().create_session({
-        cwd = args[1],
+        agent = agent,
+        cwd = words[1],
         on_done = outcome(function(result)
-          return "session " .. result.sessionId
+          say("session " .. result.sessionId)
         end),
       })
     end,
-    complete = function(lead)
-      return vim.fn.getcompletion(lead, "dir")
+    complete = function(lead, before)
+      local list = vim.fn.getcompletion(lead, "dir")
+      return has_option(before, "agent") and list
+        or vim.list_extend(options("agent", agents()), list)
+    end,
+  },
+  sessions = {
+    run = function(words)
+      require("hermes.picker").sessions(words[1])
+    end,
+    complete = function(_, before)
+      return #before == 0 and agents() or {}
+    end,
+  },
+  fork = {
+    run = function(words)
+      local picker = require("hermes.picker")
+      local can = {}
+      for _, agent in ipairs(hermes().connections()) do
+        can[agent.name] = picker.can(agent, "fork")
+      end
+      choose.session({
+        id = words[1],
+        fits = function(session)
+          return can[session.agent]
+        end,
+        unfit = "the agent cannot fork sessions",
+      }, function(session)
+        hermes().fork_session(session.sessionId, {
+          agent = session.agent,
+          on_done = outcome(function(result)
+            say("session " .. result.sessionId)
+          end),
+        })
+      end)
+    end,
+    complete = first_session,
+  },
+  close = {
+    run = function(words)
+      choose.session({ id = words[1], ask = "Close session" }, function(session)
+        hermes().close_session(session.sessionId, {
+          agent = session.agent,
+          on_done = outcome(function()
+            say(("session %s is closed"):format(session.title or session.sessionId))
+          end),
+        })
+      end)
+    end,
+    complete = first_session,
+  },
+  delete = {
+    run = function(words)
+      require("hermes.picker").delete(take(words, "agent"), words[1])
+    end,
+    complete = function(_, before)
+      return #before == 0 and offered(require("hermes.picker").stored_ids()) or {}
     end,
   },
   prompt = {
-    run = function(args)
-      local id = session_of(args)
-      if id then
-        hermes().prompt(id, table.concat(args, " "))
+    run = function(_, args)
+      local rest = args.rest
+      local id, after = rest:match("^session=(%S+)%s*(.*)$")
+      local block, err
+      if args.first then
+        local range = { first = args.first, last = args.last }
+        block, err = hermes().context.buffer(0, range)
+        if not block then
+          return fail(err)
+        end
       end
+      prompt({ id = id }, id and after or rest, block)
+    end,
+    complete = function(_, before)
+      return #before == 0 and options("session", session_ids()) or {}
+    end,
+  },
+  cancel = {
+    run = function(words)
+      choose.session({
+        id = words[1],
+        fits = function(session)
+          return session.state ~= "idle" or session.queued > 0
+        end,
+        unfit = "no turn is running",
+      }, function(session)
+        hermes().cancel(session.sessionId, { agent = session.agent })
+      end)
     end,
     complete = first_session,
   },
-  cancel = {
-    run = function(args)
-      local id = session_of(args)
-      if id then
-        hermes().cancel(id)
+  mode = {
+    run = function(words)
+      require("hermes.settings").choose("mode", { id = take(words, "session") }, words[1])
+    end,
+    complete = function(_, before)
+      return with_session(before, function(words, id)
+        return #words == 0 and require("hermes.settings").ids("mode", id) or {}
+      end)
+    end,
+  },
+  model = {
+    run = function(words)
+      require("hermes.settings").choose("model", { id = take(words, "session") }, words[1])
+    end,
+    complete = function(_, before)
+      return with_session(before, function(words, id)
+        return #words == 0 and require("hermes.settings").ids("model", id) or {}
+      end)
+    end,
+  },
+  config = {
+    run = function(words)
+      require("hermes.settings").config({ id = take(words, "session") }, words[1], words[2])
+    end,
+    complete = function(_, before)
+      return with_session(before, function(words, id)
+        return #words < 2 and require("hermes.settings").config_ids(words[1], id) or {}
+      end)
+    end,
+  },
+  permissions = {
+    run = function(words)
+      local verb = table.remove(words, 1)
+      local rules = require("hermes.rule_words")
+      if not verb then
+        rules.list()
+      elseif verb == "allow" or verb == "deny" then
+        rules.add(verb, words)
+      elseif verb == "remove" then
+        rules.remove(words)
+      else
+        fail(("%q is none of allow, deny, remove"):format(verb))
       end
     end,
-    complete = first_session,
+    complete = function(_, before)
+      if #before == 0 then
+        return { "allow", "deny", "remove" }
+      end
+      return before[1] ~= "remove"
+          and require("hermes.rule_words").complete(vim.list_slice(before, 2))
+        or {}
+    end,
+  },
+  pending = {
+    run = function()
+      require("hermes.waiting").pending()
+    end,
   },
   respond = {
     run = function()
-      if require("hermes.questions").open() == 0 then
-        say("no question is waiting for your answer")
-      end
+      require("hermes.waiting").respond()
     end,
   },
-  status = { run = status },
   chat = {
     run = function(args)
       require("hermes.chat").open({ agent = args[1] })
     end,
     complete = function(_, before)
-      return #before == 0 and require("hermes.health").agent_names() or {}
+      return #before == 0 and known_agents() or {}
     end,
   },
   terminal = {
@@ -226,29 +458,27 @@ local subcommands = {
       if before[1] == "save" or before[1] == "replay" then
         return vim.fn.getcompletion(lead, "file")
       end
-      return #before == 0
-          and {
-            "agent=",
-            "close",
-            "direction=in",
-            "direction=out",
-            "method=",
-            "pause",
-            "replay",
-            "resume",
-            "save",
-            "session=",
-          }
-        or {}
+      local words = { "direction=in", "direction=out", "method=" }
+      vim.list_extend(words, options("agent", agents()))
+      vim.list_extend(words, options("session", session_ids()))
+      return #before > 0 and words
+        or vim.list_extend(words, { "close", "pause", "replay", "resume", "save" })
+    end,
+  },
+  status = {
+    run = function()
+      require("hermes.status").open()
     end,
   },
   log = {
-    run = function()
-      local buf = vim.fn.bufadd(require("hermes.log").host_path())
-      vim.bo[buf].buflisted = true
-      vim.bo[buf].modeline = false -- the log quotes agents
-      vim.cmd("tab split")
-      vim.api.nvim_win_set_buf(0, buf)
+    run = function(words)
+      if words[1] then
+        return open_agent_log(words[1])
+      end
+      open_log(require("hermes.log").host_path())
+    end,
+    complete = function(_, before)
+      return #before == 0 and require("hermes.agent_log").agents() or {}
     end,
   },
   health = {
@@ -288,24 +518,58 @@ local subcommands = {
   },
 }
 
----@param args { fargs: string[] }
-function M.run(args)
-  local words = vim.list_slice(args.fargs)
-  local name = table.remove(words, 1) or "status"
+for _, way in ipairs({ "load", "resume" }) do
+  subcommands[way] = {
+    run = function(words)
+      require("hermes.picker").reopen(way, take(words, "agent"), words[1])
+    end,
+    complete = function(_, before)
+      return #before == 0 and offered(require("hermes.picker").stored_ids()) or {}
+    end,
+  }
+end
+
+---@return string[]
+local function names()
+  local list = vim.tbl_keys(subcommands)
+  table.sort(list)
+  return list
+end
+
+---Runs a subcommand. Errors are shown, not raised.
+---@param name string
+---@param words string[]
+---@param args? hermes.CommandArgs
+function M.call(name, words, args)
   local subcommand = subcommands[name]
   if not subcommand then
-    local names = vim.tbl_keys(subcommands)
-    table.sort(names)
-    require("hermes.log").notify(
-      vim.log.levels.ERROR,
-      ("unknown subcommand %q; use one of: %s"):format(name, table.concat(names, ", "))
-    )
-    return
+    return fail(("unknown subcommand %q; use one of: %s"):format(name, table.concat(names(), ", ")))
   end
-  local ok, err = pcall(subcommand.run, words)
+  args = args or { rest = table.concat(words, " ") }
+  args.words = words
+  local ok, err = pcall(subcommand.run, vim.list_slice(words), args)
   if not ok then
-    require("hermes.log").notify(vim.log.levels.ERROR, tostring(err))
+    fail(tostring(err))
   end
+end
+
+---@param cmd vim.api.keyset.create_user_command.command_args
+function M.run(cmd)
+  local words = vim.list_slice(cmd.fargs)
+  M.call(table.remove(words, 1) or "status", words, {
+    rest = cmd.args:match("^%s*%S+%s*(.*)$") or "",
+    first = cmd.range and cmd.range > 0 and cmd.line1 or nil,
+    last = cmd.range and cmd.range > 0 and cmd.line2 or nil,
+  })
+end
+
+---Asks for a prompt about what was selected last.
+function M.prompt_selection()
+  local block, err = hermes().context.selection()
+  if not block then
+    return fail(err)
+  end
+  prompt({}, "", block)
 end
 
 ---@param lead string
@@ -318,14 +582,19 @@ function M.complete(lead, line, cursor)
   local name = table.remove(words, 1)
   local list = {}
   if not name then
-    list = vim.tbl_keys(subcommands)
+    list = names()
   elseif subcommands[name] and subcommands[name].complete then
     list = subcommands[name].complete(lead, words)
   end
-  table.sort(list)
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, list)
+  local fitting, seen = {}, {}
+  for _, word in ipairs(list) do
+    if vim.startswith(word, lead) and not seen[word] then
+      seen[word] = true
+      fitting[#fitting + 1] = word
+    end
+  end
+  table.sort(fitting)
+  return fitting
 end
 
 return M

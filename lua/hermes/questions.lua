@@ -268,11 +268,25 @@ local function leave_mode()
   end
 end
 
+--- Moves a question to the front, unless one is on the screen.
+---@param id string
+local function prefer(id)
+  for i, question in ipairs(queue) do
+    if question.id == id and not asked then
+      table.insert(queue, 1, table.remove(queue, i))
+    end
+  end
+end
+
 --- Goes to the first question, which may take keys from now on: to its window,
 --- or to a picker, also if it was hidden or closed without an answer. If the user
 --- is busy with something else it still waits.
+---@param id? string question to go to instead of the first, unless one is on the screen
 ---@return integer waiting number of questions without an answer
-function M.open()
+function M.open(id)
+  if id then
+    prefer(id)
+  end
   if #queue > 0 then
     leave_mode()
     vim.schedule(function()

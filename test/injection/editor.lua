@@ -289,6 +289,15 @@ function editor.read_traffic()
   return line < api.nvim_buf_line_count(0)
 end
 
+---Makes commands mean the session with this number; 0 stands for none.
+---@param i integer
+---@return boolean whether there is one
+function editor.enter_session(i)
+  local session = hermes.sessions()[i]
+  vim.b.hermes_session = session and session.sessionId or nil
+  return session ~= nil
+end
+
 ---What the screen shows of the user's window.
 ---@return string
 function editor.screen()

@@ -255,8 +255,12 @@ func assignsConstant(code []token, i int) bool {
 // meant are uses of a sink that are safe, with the reason: the file and line.
 var meant = map[string]string{
 	`lua/hermes/command.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:             "the user types it",
-	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "dir")`:                                         "the user types it",
-	`lua/hermes/command.lua: local buf = vim.fn.bufadd(require("hermes.log").host_path())`:                     "a file of Hermes",
+	`lua/hermes/command.lua: local list = vim.fn.getcompletion(lead, "dir")`:                                   "the user types it",
+	`lua/hermes/command.lua: local buf = vim.fn.bufadd(path)`:                                                  "a file of Hermes",
+	`lua/hermes/choose.lua: vim.ui.select(items, {`:                                                            "choices are shown, by text.line",
+	`lua/hermes/status.lua: vim.keymap.set("n", key.key, function()`:                                           "keys of a constant table",
+	`lua/hermes/pane.lua: pcall(vim.api.nvim_buf_set_name, buf, "hermes://" .. topic)`:                         "a constant, or the name of an agent, which the user gave it",
+	`lua/hermes/maps.lua: vim.api.nvim_set_keymap(mode, "<Plug>(hermes-" .. name .. ")", command, {})`:         "constants of the lines below",
 	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "file")`:                                        "the user types it",
 	`lua/hermes/host.lua: vim.system(cmd, { cwd = root, text = true }, function(out)`:                          "builds the host, no shell",
 	`lua/hermes/host.lua: vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)`: "asks Go for its version, no shell",
