@@ -48,6 +48,10 @@ release: ## Build the archives of VERSION=v1.2.3 and pin them in release.json
 	@[ "$(origin VERSION)" = "command line" ] || { echo "usage: make release VERSION=v1.2.3" >&2; exit 2; }
 	@go run ./tools/release "$(VERSION)"
 
+.PHONY: pictures
+pictures: build ## Take the pictures of the documentation, in a real Neovim
+	@go run ./internal/screencast
+
 .PHONY: generate
 generate: ## Regenerate everything that comes from the schemas
 	go generate ./...
