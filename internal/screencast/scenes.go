@@ -15,8 +15,10 @@ const reading = 2 * time.Second
 var (
 	asked = scene{{wait: "kind: edit"}, {wait: "2: Allow"}}
 	tour  = slices.Concat(asked, scene{
-		{wait: "2: Allow", pause: reading, keys: "2\r"},
-		{wait: "kind: execute", pause: reading, keys: "2\r"},
+		{wait: "2: Allow", pause: reading, keys: ":Hermes respond\r"},
+		{wait: "2: Allow", pause: reading / 2, keys: "2\r"},
+		{wait: "kind: execute", pause: reading, keys: ":Hermes respond\r"},
+		{wait: "kind: execute", pause: reading / 2, keys: "2\r"},
 		{wait: "That was the tour", pause: reading},
 	})
 )
@@ -24,6 +26,7 @@ var (
 var scenes = map[string]scene{
 	animated:   tour,
 	"question": asked,
+	"status":   slices.Concat(tour, scene{{wait: "tour", keys: ":Hermes status\r"}, {wait: "idle", pause: reading}}),
 	"traffic": slices.Concat(tour, scene{
 		{wait: "tour", keys: ":Hermes traffic\r"},
 		{wait: "Hermes", pause: reading, keys: "\x17pi/say Nothing is hidden.\x13"},
