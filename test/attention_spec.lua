@@ -6,7 +6,7 @@ local hermes, attention, events =
 local eq = MiniTest.expect.equality
 
 describe("attention", function()
-  local notices, builtin
+  local notices, builtin, views
 
   local function deliver(...)
     require("hermes.rpc").deliver(vim.json.encode({ ... }))
@@ -22,7 +22,15 @@ describe("attention", function()
     end, 2)
   end
 
+  ---Gives a session a buffer, in no window.
+  local function view(session)
+    local buf = vim.api.nvim_create_buf(false, true)
+    vim.b[buf].hermes_session = session
+    views[#views + 1] = buf
+  end
+
   before_each(function()
+    views = {}
     require("hermes.config").reset()
     notices, builtin = {}, vim.notify
     vim.notify = function(text)
@@ -40,6 +48,9 @@ describe("attention", function()
     vim.notify = builtin
     events.own = {}
     vim.b.hermes_session = nil
+    for _, buf in ipairs(views) do
+      vim.api.nvim_buf_delete(buf, { force = true })
+    end
     require("hermes.config").reset()
     require("hermes.state").agent_gone("a")
   end)
@@ -60,6 +71,7 @@ describe("attention", function()
       sessionId = "s1",
       update = { sessionUpdate = "session_info_update", title = "Fix\10it" },
     })
+    vim.iter({ "s1", "s2", "s3" }):each(view)
     turn("s1", done)
     turn("s2", failed)
     turn("s3", { stopReason = "cancelled" })
@@ -69,6 +81,7 @@ describe("attention", function()
 
   it("tells nothing of a session that the user sees, unless he wants it", function()
     vim.b.hermes_session = "s1"
+    view("s2")
     turn("s1", done)
     eq(notices, {})
     turn("s2", done)
@@ -82,7 +95,16 @@ describe("attention", function()
     eq(#notices, 3)
   end)
 
+  it("leaves sessions without a buffer to the script that made them", function()
+    turn("s1", done)
+    turn("s1", failed)
+    vim.api.nvim_exec_autocmds("FocusLost", {})
+    turn("s1", done)
+    eq(notices, {})
+  end)
+
   it("can be turned off, or given to a function", function()
+    view("s1")
     hermes.setup({ attention = { done = false, failed = false, waiting = false } })
     turn("s1", done)
     turn("s1", failed)

@@ -243,11 +243,22 @@ function M.tell(notice)
   require("hermes.log").notify(level, notice.text)
 end
 
+---Whether a buffer shows the session, in a window or not. Others belong to a script, which says
+---itself what becomes of them.
+---@param session_id string
+---@return boolean
+local function is_shown(session_id)
+  return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+    return vim.b[buf].hermes_session == session_id
+  end)
+end
+
 ---@param kind "done"|"failed"
 ---@param data table of TurnEnded
 ---@param why? string
 local function tell_end(kind, data, why)
-  if config().when == "away" and not M.away(data.sessionId) then
+  local wanted, id = config(), data.sessionId
+  if wanted.when == "away" and not (M.away(id) and (wanted.notify or is_shown(id))) then
     return
   end
   local session = require("hermes.state").session(data.sessionId, data.agent) or {}
