@@ -79,7 +79,7 @@ describe("attention", function()
     eq(notices, { "hermes: a is done: Fix<0a>it", "hermes: a failed (no<1b> luck)" })
   end)
 
-  it("tells nothing of a session that the user sees, unless he wants it", function()
+  it("tells nothing of a session that the user sees, unless asked to", function()
     vim.b.hermes_session = "s1"
     view("s2")
     turn("s1", done)

@@ -115,16 +115,27 @@ function M.set(session_id, category, id, value, opts)
   if option then
     return rpc.request("session/set_config_option", M.params(session_id, option.id, value), opts)
   end
+  local what = category:gsub("_", " ") .. (id and (" option %q"):format(id) or "")
+  return M.refuse("session/set_config_option", session_id, opts, what)
+end
+
+---Refuses to change what a session does not offer.
+---@param method string
+---@param session_id string
+---@param opts hermes.Opts
+---@param what string that it does not offer
+---@return string id of the operation
+function M.refuse(method, session_id, opts, what)
+  local rpc = require("hermes.rpc")
   local op = {
-    method = "session/set_config_option",
+    method = method,
     agent = rpc.agent_for(opts, session_id),
     session_id = session_id,
     on_done = opts.on_done,
   }
-  if not session then
+  if not require("hermes.state").session(session_id, opts.agent) then
     return rpc.refuse(op, "unknown_session", ("there is no session %q"):format(session_id))
   end
-  local what = category:gsub("_", " ") .. (id and (" option %q"):format(id) or "")
   return rpc.refuse(op, "unsupported", ("the agent offers no %s in this session"):format(what))
 end
 

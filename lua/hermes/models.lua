@@ -68,16 +68,12 @@ function M.set(session_id, model, opts)
   if old then
     return rpc.request("session/set_model", { sessionId = session_id, modelId = model }, opts)
   end
-  local op = {
-    method = "session/set_model",
-    agent = rpc.agent_for(opts, session_id),
-    session_id = session_id,
-    on_done = opts.on_done,
-  }
-  if not session then
-    return rpc.refuse(op, "unknown_session", ("there is no session %q"):format(session_id))
-  end
-  return rpc.refuse(op, "unsupported", "the agent offers no choice of models in this session")
+  return require("hermes.config_options").refuse(
+    "session/set_model",
+    session_id,
+    opts,
+    "choice of models"
+  )
 end
 
 ---Whether the answer to session/set_model decides the model. If there is an option, the option

@@ -281,6 +281,17 @@ function M.sessions(agent)
   })
 end
 
+---@param agents hermes.ConnectionInfo[] that may have the session
+---@param chosen fun(agent: hermes.ConnectionInfo)
+local function pick_agent(agents, chosen)
+  choose.pick(agents, {
+    prompt = "Agent of the session",
+    label = function(agent)
+      return agent.name
+    end,
+  }, chosen)
+end
+
 ---Reopens a stored session: the only one, or the one that the user chooses.
 ---@param way "load"|"resume"
 ---@param agent? string
@@ -297,12 +308,7 @@ function M.reopen(way, agent, id)
     if known or #agents == 1 then
       return reopen(known or { agent = agents[1].name, sessionId = id }, way)
     end
-    return choose.pick(agents, {
-      prompt = "Agent of the session",
-      label = function(a)
-        return a.name
-      end,
-    }, function(a)
+    return pick_agent(agents, function(a)
       reopen({ agent = a.name, sessionId = id }, way)
     end)
   end
@@ -354,12 +360,7 @@ function M.delete(agent, id)
     if #holders == 1 then
       return delete({ agent = holders[1].name, sessionId = id })
     end
-    return choose.pick(holders, {
-      prompt = "Agent of the session",
-      label = function(a)
-        return a.name
-      end,
-    }, function(a)
+    return pick_agent(holders, function(a)
       delete({ agent = a.name, sessionId = id })
     end)
   end

@@ -524,7 +524,7 @@ function Transcript:drop(count, more)
   self.all, self.last = kept, kept[#kept]
 end
 
---- Empties the buffer, because the conversation is told again.
+--- Empties the buffer, because the conversation is replayed.
 function Transcript:clear()
   self:later(function()
     for _, space in ipairs({ ns, ns_line, ns_fold }) do
