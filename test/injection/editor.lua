@@ -14,10 +14,18 @@ vim.cmd("tnoremap PWNMAP <Cmd>let g:marked=1<CR>")
 
 ---@type table<string, integer> how often each key was processed
 local keys = {}
-vim.on_key(function(key)
+-- The user looks at a question, answers it, and looks again once Neovim has done
+-- what the keys say. Keys for a question that is gone would be the user's own.
+local answering = false
+vim.on_key(function(key, typed)
   -- Of the keys that Neovim makes for itself all begin with these two bytes.
   if key ~= "" and key:sub(1, 2) ~= "\128\253" then
     keys[key] = (keys[key] or 0) + 1
+  end
+  if typed and typed:find("[\r\27\\]$") then -- each answer ends with one of these
+    vim.schedule(function()
+      answering = false
+    end)
   end
 end)
 
@@ -44,6 +52,7 @@ for _, name in ipairs({ "input", "inputlist", "confirm", "getchar", "getcharstr"
         text = text .. "\n" .. table.concat(lines, "\n")
       end
     end
+    answering = true
     vim.rpcnotify(chan, "asked", name, text)
     return original(...)
   end
@@ -54,26 +63,33 @@ end
 vim.keymap.set("n", "\\", function()
   require("hermes.questions").open()
 end)
-local heard = {} ---@type table<string, true>
+local heard = {} ---@type table<string, number> when each was announced, in ms
 vim.uv.new_timer():start(
   2,
   2,
   vim.schedule_wrap(function()
     local first = require("hermes.questions").list()[1]
     local config = api.nvim_win_get_config(0)
-    if not first or not api.nvim_get_mode().mode:find("^nt?$") then
+    if not first or answering or not api.nvim_get_mode().mode:find("^nt?$") then
       return
-    elseif config.relative ~= "" then
-      local text = table.concat(api.nvim_buf_get_lines(0, 0, -1, true), "\n")
-      local key = ("%d %d"):format(api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0))
-      if not heard[key] then
-        heard[key] = true
-        vim.rpcnotify(chan, "asked", "window " .. first.id, text)
-      end
-    elseif not heard[first.id] then
-      heard[first.id] = true
-      vim.rpcnotify(chan, "asked", "waiting", "")
     end
+    local now, focused = vim.uv.hrtime() / 1e6, config.relative ~= ""
+    local key = first.id
+    if focused then
+      key = ("%d %d"):format(api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0))
+    end
+    -- On a slow machine the next part of a question may not get the focus.
+    if heard[key] and (focused or now - heard[key] < 1000) then
+      return
+    end
+    heard[key], answering = now, true
+    local text = table.concat(api.nvim_buf_get_lines(0, 0, -1, true), "\n")
+    vim.rpcnotify(
+      chan,
+      "asked",
+      focused and "window " .. first.id or "waiting",
+      focused and text or ""
+    )
   end)
 )
 

@@ -238,7 +238,8 @@ func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) 
 		select {
 		case <-deadline:
 			e.keysAreTheUsers(name)
-			e.t.Fatalf("%s: no end after %d questions, mode %v, %s", name, questions, e.mode(), difference(before, e.snapshot()))
+			e.t.Fatalf("%s: no end after %d questions, mode %v, %s\nthe window with the focus:\n%s", name, questions, *e.mode(),
+				difference(before, e.snapshot()), e.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\\n')"))
 		case q := <-e.asked:
 			questions++
 			e.press(e.answer(q[0], q[1], dismiss))
