@@ -39,12 +39,11 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, v.Path)
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -108,18 +107,17 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, v.Path)
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
 	if v.Limit.OK {
 		b = append(jx.Comma(b), `"limit":`...)
 		b = jx.AppendUint(b, uint64(v.Limit.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path line limit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -182,9 +180,9 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"toolCall":`...)
+	b = append(b, `,"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -193,8 +191,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCall options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -366,8 +363,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -539,8 +535,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -603,8 +598,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -673,11 +667,10 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -743,10 +736,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -834,14 +826,13 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	if v.Size.OK {
-		b = append(jx.Comma(b), `"size":`...)
+		b = append(b, `,"size":`...)
 		b = jx.AppendInt(b, int64(v.Size.V))
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -897,10 +888,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mimeType text uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -958,8 +948,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "blob mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1022,8 +1011,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations resource _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1072,8 +1060,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1131,8 +1118,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
 	b = append(jx.Comma(b), `"newText":`...)
 	b = jx.AppendString(b, v.NewText)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path oldText newText _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1181,8 +1167,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1242,11 +1227,10 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path line _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1301,12 +1285,11 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"kind":`...)
+	b = append(b, `,"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1383,10 +1366,10 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, v.Command)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
+		b = append(b, `,"args":`...)
 		b = append(b, '[')
 		for i := range v.Args {
 			if i > 0 {
@@ -1412,8 +1395,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"outputByteLimit":`...)
 		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1465,10 +1447,9 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1520,10 +1501,9 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1575,10 +1555,9 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1630,10 +1609,9 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1688,10 +1666,9 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1746,7 +1723,10 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
@@ -2002,8 +1982,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2101,11 +2080,10 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "const title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2228,8 +2206,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2313,8 +2290,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2398,8 +2374,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2463,8 +2438,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2560,8 +2534,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "enum _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2625,8 +2598,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2707,7 +2679,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"items":`...)
 	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
-		b = append(jx.Comma(b), `"default":`...)
+		b = append(b, `,"default":`...)
 		b = append(b, '[')
 		for i := range v.Default {
 			if i > 0 {
@@ -2717,8 +2689,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2828,7 +2799,7 @@ var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
@@ -2944,7 +2915,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
 	if v.AgentCapabilities != nil {
-		b = append(jx.Comma(b), `"agentCapabilities":`...)
+		b = append(b, `,"agentCapabilities":`...)
 		b = v.AgentCapabilities.AppendJSON(b)
 	}
 	if v.AuthMethods != nil {
@@ -2962,8 +2933,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"agentInfo":`...)
 		b = v.AgentInfo.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3074,8 +3044,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"auth":`...)
 		b = v.Auth.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3156,8 +3125,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = jx.AppendBool(b, v.EmbeddedContext)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3225,8 +3193,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"sse":`...)
 		b = jx.AppendBool(b, v.SSE)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "http sse _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "http sse _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3338,8 +3305,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"close":`...)
 		b = v.Close.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories resume close _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "list delete additionalDirectories resume close _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3381,8 +3347,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3427,8 +3392,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3473,8 +3437,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3519,8 +3482,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3565,8 +3527,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3625,8 +3586,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"logout":`...)
 		b = v.Logout.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "logout _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "logout _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3668,8 +3628,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3743,7 +3702,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
@@ -3768,8 +3727,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3824,11 +3782,10 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3886,8 +3843,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name title version _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3929,8 +3885,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3974,8 +3929,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4058,7 +4012,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
+		b = append(b, `,"modes":`...)
 		b = v.Modes.AppendJSON(b)
 	}
 	if v.ConfigOptions != nil {
@@ -4072,8 +4026,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4143,7 +4096,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = append(jx.Comma(b), `"availableModes":`...)
+	b = append(b, `,"availableModes":`...)
 	b = append(b, '[')
 	for i := range v.AvailableModes {
 		if i > 0 {
@@ -4152,8 +4105,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 		b = v.AvailableModes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId availableModes _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4208,11 +4160,10 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4283,11 +4234,14 @@ var membersOfSessionConfigOption = []string{"id", "name", "description", "catego
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
 
@@ -4386,11 +4340,10 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "value name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4466,9 +4419,9 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"group":`...)
 	b = jx.AppendString(b, string(v.Group))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -4477,8 +4430,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "group name options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "group name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4530,7 +4482,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
@@ -4666,8 +4618,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4747,8 +4698,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	b = jx.AppendOptStr(b, `"nextCursor":`, v.NextCursor.V, v.NextCursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4809,10 +4759,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -4824,8 +4774,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4867,8 +4816,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4958,8 +4906,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5003,8 +4950,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5048,8 +4994,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5125,8 +5070,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5178,8 +5122,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "stopReason _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "stopReason _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5254,10 +5197,9 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"update":`...)
+	b = append(b, `,"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5350,8 +5292,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
 	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5486,7 +5427,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
@@ -5521,8 +5462,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5577,12 +5517,11 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = append(jx.Comma(b), `"priority":`...)
+	b = append(b, `,"priority":`...)
 	b = jx.AppendString(b, string(v.Priority))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5656,8 +5595,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "entries _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5718,14 +5656,13 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
-		b = append(jx.Comma(b), `"input":`...)
+		b = append(b, `,"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name description input _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5774,8 +5711,7 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "hint _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5852,8 +5788,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = v.AvailableCommands[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5905,8 +5840,7 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5980,8 +5914,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6063,8 +5996,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"updatedAt":`...)
 		b = jx.AppendString(b, v.UpdatedAt.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6116,10 +6048,9 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
-	b = append(jx.Comma(b), `"currency":`...)
+	b = append(b, `,"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6181,14 +6112,13 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(jx.Comma(b), `"size":`...)
+	b = append(b, `,"size":`...)
 	b = jx.AppendUint(b, uint64(v.Size))
 	if v.Cost != nil {
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = v.Cost.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6243,11 +6173,10 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6344,14 +6273,14 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	switch v.Summary.State {
 	case PatchNull:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, "null"...)
 	case PatchValue:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, '[')
 		for i := range v.Summary.V {
 			if i > 0 {
@@ -6429,10 +6358,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6481,8 +6409,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6578,15 +6505,14 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
 	if v.ClientCapabilities != nil {
-		b = append(jx.Comma(b), `"clientCapabilities":`...)
+		b = append(b, `,"clientCapabilities":`...)
 		b = v.ClientCapabilities.AppendJSON(b)
 	}
 	if v.ClientInfo != nil {
 		b = append(jx.Comma(b), `"clientInfo":`...)
 		b = v.ClientInfo.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6697,8 +6623,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "fs terminal session auth elicitation _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "fs terminal session auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6766,8 +6691,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"writeTextFile":`...)
 		b = jx.AppendBool(b, v.WriteTextFile)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "readTextFile writeTextFile _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6851,8 +6775,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"notices":`...)
 		b = v.Notices.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compaction configOptions notices _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6946,8 +6869,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"boolean":`...)
 		b = v.Boolean.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "boolean _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "boolean _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6992,8 +6914,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7086,8 +7007,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = jx.AppendBool(b, v.Terminal)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7157,8 +7077,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "form url _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7203,8 +7122,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7249,8 +7167,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7302,8 +7219,7 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7345,8 +7261,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7412,7 +7327,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -7431,8 +7346,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7484,10 +7398,9 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7552,9 +7465,9 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
-	b = append(jx.Comma(b), `"headers":`...)
+	b = append(b, `,"headers":`...)
 	b = append(b, '[')
 	for i := range v.Headers {
 		if i > 0 {
@@ -7563,8 +7476,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7629,9 +7541,9 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
-	b = append(jx.Comma(b), `"headers":`...)
+	b = append(b, `,"headers":`...)
 	b = append(b, '[')
 	for i := range v.Headers {
 		if i > 0 {
@@ -7640,8 +7552,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7709,9 +7620,9 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, v.Command)
-	b = append(jx.Comma(b), `"args":`...)
+	b = append(b, `,"args":`...)
 	b = append(b, '[')
 	for i := range v.Args {
 		if i > 0 {
@@ -7720,7 +7631,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Args[i])
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"env":`...)
+	b = append(b, `,"env":`...)
 	b = append(b, '[')
 	for i := range v.Env {
 		if i > 0 {
@@ -7729,8 +7640,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = v.Env[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7805,10 +7715,10 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -7820,8 +7730,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7871,8 +7780,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7921,8 +7829,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7990,10 +7897,10 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -8014,8 +7921,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8064,8 +7970,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8117,10 +8022,9 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"modeId":`...)
+	b = append(b, `,"modeId":`...)
 	b = jx.AppendString(b, string(v.ModeID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8178,9 +8082,12 @@ var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"configId":`...)
+	b = append(b, `,"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
@@ -8342,7 +8249,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"prompt":`...)
+	b = append(b, `,"prompt":`...)
 	b = append(b, '[')
 	for i := range v.Prompt {
 		if i > 0 {
@@ -8351,8 +8258,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8394,8 +8300,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8446,8 +8351,7 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8496,8 +8400,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "outcome _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8630,8 +8533,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8683,8 +8585,7 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8746,14 +8647,13 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"output":`...)
 	b = jx.AppendString(b, v.Output)
-	b = append(jx.Comma(b), `"truncated":`...)
+	b = append(b, `,"truncated":`...)
 	b = jx.AppendBool(b, v.Truncated)
 	if v.ExitStatus != nil {
-		b = append(jx.Comma(b), `"exitStatus":`...)
+		b = append(b, `,"exitStatus":`...)
 		b = v.ExitStatus.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "output truncated exitStatus _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8813,8 +8713,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8856,8 +8755,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8922,8 +8820,7 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8970,8 +8867,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9022,7 +8918,10 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
@@ -9263,8 +9162,7 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9313,8 +9211,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requestId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.

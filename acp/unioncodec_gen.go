@@ -58,8 +58,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ToolCallContentTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ToolCallContentTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -148,8 +150,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ContentBlockTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ContentBlockTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -264,8 +268,10 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"mode":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), CreateElicitationRequestVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"mode":"`...), CreateElicitationRequestVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -359,8 +365,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ElicitationPropertySchemaTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ElicitationPropertySchemaTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -430,7 +438,7 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 		return v.appendMembers(b)
 	}
 	if tag := MultiSelectItemsTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
+		b = append(append(append(jx.Comma(b), `"type":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -537,7 +545,7 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	}
 	if tag := AuthMethodTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
+		b = append(append(append(jx.Comma(b), `"type":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -610,8 +618,10 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SessionConfigOptionVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), SessionConfigOptionVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -818,8 +828,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 		case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), SessionUpdateTag(v))
+	b = append(append(append(jx.Comma(b), `"sessionUpdate":"`...), SessionUpdateTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -918,7 +930,7 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	}
 	if tag := MCPServerTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
+		b = append(append(append(jx.Comma(b), `"type":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -980,7 +992,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	}
 	if tag := SetSessionConfigOptionRequestVariantTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
+		b = append(append(append(jx.Comma(b), `"type":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -1034,8 +1046,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), RequestPermissionOutcomeTag(v))
+	b = append(append(append(jx.Comma(b), `"outcome":"`...), RequestPermissionOutcomeTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1114,8 +1128,10 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"action":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"action":`...), CreateElicitationResponseVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"action":"`...), CreateElicitationResponseVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 

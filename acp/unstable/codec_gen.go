@@ -40,12 +40,11 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, v.Path)
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -109,18 +108,17 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, v.Path)
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
 	if v.Limit.OK {
 		b = append(jx.Comma(b), `"limit":`...)
 		b = jx.AppendUint(b, uint64(v.Limit.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path line limit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -183,9 +181,9 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"toolCall":`...)
+	b = append(b, `,"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -194,8 +192,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCall options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -367,8 +364,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -540,8 +536,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -604,8 +599,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -674,11 +668,10 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -744,10 +737,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -835,14 +827,13 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	if v.Size.OK {
-		b = append(jx.Comma(b), `"size":`...)
+		b = append(b, `,"size":`...)
 		b = jx.AppendInt(b, int64(v.Size.V))
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -898,10 +889,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mimeType text uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -959,8 +949,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "blob mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1023,8 +1012,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "annotations resource _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1073,8 +1061,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1132,8 +1119,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
 	b = append(jx.Comma(b), `"newText":`...)
 	b = jx.AppendString(b, v.NewText)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path oldText newText _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1182,8 +1168,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1243,11 +1228,10 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path line _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1302,12 +1286,11 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"kind":`...)
+	b = append(b, `,"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1384,10 +1367,10 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, v.Command)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
+		b = append(b, `,"args":`...)
 		b = append(b, '[')
 		for i := range v.Args {
 			if i > 0 {
@@ -1413,8 +1396,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"outputByteLimit":`...)
 		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1466,10 +1448,9 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1521,10 +1502,9 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1576,10 +1556,9 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1631,10 +1610,9 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1689,10 +1667,9 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1747,7 +1724,10 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
@@ -2003,8 +1983,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2102,11 +2081,10 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "const title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2229,8 +2207,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2314,8 +2291,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2399,8 +2375,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2464,8 +2439,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2561,8 +2535,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "enum _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2626,8 +2599,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2708,7 +2680,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"items":`...)
 	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
-		b = append(jx.Comma(b), `"default":`...)
+		b = append(b, `,"default":`...)
 		b = append(b, '[')
 		for i := range v.Default {
 			if i > 0 {
@@ -2718,8 +2690,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2829,7 +2800,7 @@ var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
@@ -2891,16 +2862,15 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = append(jx.Comma(b), `"requestId":`...)
+	b = append(b, `,"requestId":`...)
 	b = jx.AppendString(b, string(v.RequestID))
-	b = append(jx.Comma(b), `"method":`...)
+	b = append(b, `,"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3014,7 +2984,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
 	if v.AgentCapabilities != nil {
-		b = append(jx.Comma(b), `"agentCapabilities":`...)
+		b = append(b, `,"agentCapabilities":`...)
 		b = v.AgentCapabilities.AppendJSON(b)
 	}
 	if v.AuthMethods != nil {
@@ -3032,8 +3002,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"agentInfo":`...)
 		b = v.AgentInfo.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3158,8 +3127,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"providers":`...)
 		b = v.Providers.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3240,8 +3208,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = jx.AppendBool(b, v.EmbeddedContext)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3322,8 +3289,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"acp":`...)
 		b = jx.AppendBool(b, v.ACP)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "http sse acp _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "http sse acp _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3505,8 +3471,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"close":`...)
 		b = v.Close.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3548,8 +3513,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3594,8 +3558,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3640,8 +3603,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3700,8 +3662,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"mode":`...)
 		b = v.Mode.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mode _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mode _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3760,8 +3721,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"override":`...)
 		b = v.Override.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "override _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "override _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3806,8 +3766,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3852,8 +3811,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3898,8 +3856,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3944,8 +3901,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3990,8 +3946,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4036,8 +3991,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4082,8 +4036,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4156,8 +4109,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"logout":`...)
 		b = v.Logout.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "status logout _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "status logout _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4199,8 +4151,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4242,8 +4193,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4285,8 +4235,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4360,7 +4309,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
@@ -4385,8 +4334,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4441,11 +4389,10 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4503,8 +4450,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name title version _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4546,8 +4492,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4613,8 +4558,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 		b = v.Providers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4693,7 +4637,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(jx.Comma(b), `"supported":`...)
+	b = append(b, `,"supported":`...)
 	b = append(b, '[')
 	for i := range v.Supported {
 		if i > 0 {
@@ -4702,14 +4646,13 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, string(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"required":`...)
+	b = append(b, `,"required":`...)
 	b = jx.AppendBool(b, v.Required)
 	if v.Current != nil {
-		b = append(jx.Comma(b), `"current":`...)
+		b = append(b, `,"current":`...)
 		b = v.Current.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId supported required current _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4761,10 +4704,9 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
-	b = append(jx.Comma(b), `"baseUrl":`...)
+	b = append(b, `,"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "apiType baseUrl _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4806,8 +4748,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4851,8 +4792,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4899,8 +4839,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4973,7 +4912,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
 	if v.Accounts != nil {
-		b = append(jx.Comma(b), `"accounts":`...)
+		b = append(b, `,"accounts":`...)
 		b = append(b, '[')
 		for i := range v.Accounts {
 			if i > 0 {
@@ -4983,8 +4922,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5053,14 +4991,13 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"label":`...)
 	b = jx.AppendString(b, v.Label)
 	if v.Active.OK {
-		b = append(jx.Comma(b), `"active":`...)
+		b = append(b, `,"active":`...)
 		b = jx.AppendBool(b, v.Active.V)
 	}
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
 	b = jx.AppendOptStr(b, `"organization":`, v.Organization.V, v.Organization.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "label active name email organization _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5141,7 +5078,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
+		b = append(b, `,"modes":`...)
 		b = v.Modes.AppendJSON(b)
 	}
 	if v.ConfigOptions != nil {
@@ -5155,8 +5092,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5226,7 +5162,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = append(jx.Comma(b), `"availableModes":`...)
+	b = append(b, `,"availableModes":`...)
 	b = append(b, '[')
 	for i := range v.AvailableModes {
 		if i > 0 {
@@ -5235,8 +5171,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 		b = v.AvailableModes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId availableModes _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5291,11 +5226,10 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "id name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5366,11 +5300,14 @@ var membersOfSessionConfigOption = []string{"id", "name", "description", "catego
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
 
@@ -5469,11 +5406,10 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "value name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5549,9 +5485,9 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"group":`...)
 	b = jx.AppendString(b, string(v.Group))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -5560,8 +5496,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "group name options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "group name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5613,7 +5548,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
@@ -5749,8 +5684,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5830,8 +5764,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	b = jx.AppendOptStr(b, `"nextCursor":`, v.NextCursor.V, v.NextCursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5902,10 +5835,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -5921,8 +5854,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"archived":`...)
 		b = jx.AppendBool(b, v.Archived.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5964,8 +5896,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6048,7 +5979,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
+		b = append(b, `,"modes":`...)
 		b = v.Modes.AppendJSON(b)
 	}
 	if v.ConfigOptions != nil {
@@ -6062,8 +5993,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6105,8 +6035,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6150,8 +6079,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6205,8 +6133,7 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6255,8 +6182,7 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6347,8 +6273,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6392,8 +6317,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6437,8 +6361,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6514,8 +6437,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6578,11 +6500,10 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
 	if v.Usage != nil {
-		b = append(jx.Comma(b), `"usage":`...)
+		b = append(b, `,"usage":`...)
 		b = v.Usage.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "stopReason usage _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "stopReason usage _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6667,12 +6588,12 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Usage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"totalTokens":`...)
 	b = jx.AppendUint(b, uint64(v.TotalTokens))
-	b = append(jx.Comma(b), `"inputTokens":`...)
+	b = append(b, `,"inputTokens":`...)
 	b = jx.AppendUint(b, uint64(v.InputTokens))
-	b = append(jx.Comma(b), `"outputTokens":`...)
+	b = append(b, `,"outputTokens":`...)
 	b = jx.AppendUint(b, uint64(v.OutputTokens))
 	if v.ThoughtTokens.OK {
-		b = append(jx.Comma(b), `"thoughtTokens":`...)
+		b = append(b, `,"thoughtTokens":`...)
 		b = jx.AppendUint(b, uint64(v.ThoughtTokens.V))
 	}
 	if v.CachedReadTokens.OK {
@@ -6683,8 +6604,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
 		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6759,10 +6679,9 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"update":`...)
+	b = append(b, `,"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6855,8 +6774,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
 	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6991,7 +6909,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
@@ -7026,8 +6944,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7082,12 +6999,11 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = append(jx.Comma(b), `"priority":`...)
+	b = append(b, `,"priority":`...)
 	b = jx.AppendString(b, string(v.Priority))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7161,8 +7077,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "entries _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7272,7 +7187,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"entries":`...)
+	b = append(b, `,"entries":`...)
 	b = append(b, '[')
 	for i := range v.Entries {
 		if i > 0 {
@@ -7281,8 +7196,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7334,10 +7248,9 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7389,10 +7302,9 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7441,8 +7353,7 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "plan _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7491,8 +7402,7 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7553,14 +7463,13 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
-		b = append(jx.Comma(b), `"input":`...)
+		b = append(b, `,"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name description input _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7609,8 +7518,7 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "hint _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7687,8 +7595,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = v.AvailableCommands[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7740,8 +7647,7 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7815,8 +7721,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7898,8 +7803,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"updatedAt":`...)
 		b = jx.AppendString(b, v.UpdatedAt.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7951,10 +7855,9 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
-	b = append(jx.Comma(b), `"currency":`...)
+	b = append(b, `,"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8016,14 +7919,13 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(jx.Comma(b), `"size":`...)
+	b = append(b, `,"size":`...)
 	b = jx.AppendUint(b, uint64(v.Size))
 	if v.Cost != nil {
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = v.Cost.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8078,11 +7980,10 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8179,14 +8080,14 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, '[')
 		for i := range v.Summary.V {
 			if i > 0 {
@@ -8264,10 +8165,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8323,8 +8223,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8369,8 +8268,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8455,8 +8353,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8572,7 +8469,10 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"usage":`...)
 		b = v.Usage.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage _meta")
 }
 
@@ -8874,8 +8774,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8920,8 +8819,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9053,10 +8951,10 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
+		b = append(b, `,"title":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
+		b = append(b, `,"title":`...)
 		b = jx.AppendString(b, v.Title.V)
 	}
 	switch v.Description.State {
@@ -9246,10 +9144,10 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.SenderSessionID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"senderSessionId":`...)
+		b = append(b, `,"senderSessionId":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"senderSessionId":`...)
+		b = append(b, `,"senderSessionId":`...)
 		b = jx.AppendString(b, string(v.SenderSessionID.V))
 	}
 	switch v.RecipientSessionID.State {
@@ -9351,10 +9249,9 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9403,8 +9300,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9478,7 +9374,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
 	if v.Accounts != nil {
-		b = append(jx.Comma(b), `"accounts":`...)
+		b = append(b, `,"accounts":`...)
 		b = append(b, '[')
 		for i := range v.Accounts {
 			if i > 0 {
@@ -9488,8 +9384,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9585,15 +9480,14 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
 	if v.ClientCapabilities != nil {
-		b = append(jx.Comma(b), `"clientCapabilities":`...)
+		b = append(b, `,"clientCapabilities":`...)
 		b = v.ClientCapabilities.AppendJSON(b)
 	}
 	if v.ClientInfo != nil {
 		b = append(jx.Comma(b), `"clientInfo":`...)
 		b = v.ClientInfo.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9732,8 +9626,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9801,8 +9694,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"writeTextFile":`...)
 		b = jx.AppendBool(b, v.WriteTextFile)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "readTextFile writeTextFile _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9886,8 +9778,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"notices":`...)
 		b = v.Notices.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compaction configOptions notices _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9981,8 +9872,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"boolean":`...)
 		b = v.Boolean.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "boolean _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "boolean _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10027,8 +9917,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10108,8 +9997,7 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10151,8 +10039,7 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10207,8 +10094,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = jx.AppendBool(b, v.Terminal)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10278,8 +10164,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "form url _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10324,8 +10209,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10370,8 +10254,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10423,8 +10306,7 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10466,8 +10348,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10536,12 +10417,12 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(jx.Comma(b), `"apiType":`...)
+	b = append(b, `,"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
-	b = append(jx.Comma(b), `"baseUrl":`...)
+	b = append(b, `,"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
 	if v.Headers != nil {
-		b = append(jx.Comma(b), `"headers":`...)
+		b = append(b, `,"headers":`...)
 		b = append(b, '{')
 		for _, k := range jx.Keys(v.Headers) {
 			b = jx.AppendString(jx.Comma(b), k)
@@ -10551,8 +10432,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10601,8 +10481,7 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10644,8 +10523,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10687,8 +10565,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10760,7 +10637,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -10780,11 +10657,10 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
+		b = append(b, `,"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10836,10 +10712,9 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10904,9 +10779,9 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
-	b = append(jx.Comma(b), `"headers":`...)
+	b = append(b, `,"headers":`...)
 	b = append(b, '[')
 	for i := range v.Headers {
 		if i > 0 {
@@ -10915,8 +10790,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10981,9 +10855,9 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
-	b = append(jx.Comma(b), `"headers":`...)
+	b = append(b, `,"headers":`...)
 	b = append(b, '[')
 	for i := range v.Headers {
 		if i > 0 {
@@ -10992,8 +10866,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11045,10 +10918,9 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"serverId":`...)
+	b = append(b, `,"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name serverId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11116,9 +10988,9 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, v.Command)
-	b = append(jx.Comma(b), `"args":`...)
+	b = append(b, `,"args":`...)
 	b = append(b, '[')
 	for i := range v.Args {
 		if i > 0 {
@@ -11127,7 +10999,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Args[i])
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"env":`...)
+	b = append(b, `,"env":`...)
 	b = append(b, '[')
 	for i := range v.Env {
 		if i > 0 {
@@ -11136,8 +11008,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = v.Env[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11197,7 +11068,7 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mode":`...)
 	b = jx.AppendString(b, string(v.Mode))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = append(b, '[')
 	for i := range v.Content {
 		if i > 0 {
@@ -11206,8 +11077,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mode content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mode content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11288,10 +11158,10 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -11304,11 +11174,10 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
+		b = append(b, `,"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11365,8 +11234,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11415,8 +11283,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11490,10 +11357,10 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -11518,8 +11385,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11568,8 +11434,7 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11618,8 +11483,7 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11671,8 +11535,7 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11724,10 +11587,9 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11801,10 +11663,10 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -11829,8 +11691,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11879,8 +11740,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11932,10 +11792,9 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"modeId":`...)
+	b = append(b, `,"modeId":`...)
 	b = jx.AppendString(b, string(v.ModeID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11993,9 +11852,12 @@ var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"configId":`...)
+	b = append(b, `,"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
@@ -12157,7 +12019,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"prompt":`...)
+	b = append(b, `,"prompt":`...)
 	b = append(b, '[')
 	for i := range v.Prompt {
 		if i > 0 {
@@ -12166,8 +12028,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12209,8 +12070,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12261,8 +12121,7 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12311,8 +12170,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "outcome _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12445,8 +12303,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12498,8 +12355,7 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12561,14 +12417,13 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"output":`...)
 	b = jx.AppendString(b, v.Output)
-	b = append(jx.Comma(b), `"truncated":`...)
+	b = append(b, `,"truncated":`...)
 	b = jx.AppendBool(b, v.Truncated)
 	if v.ExitStatus != nil {
-		b = append(jx.Comma(b), `"exitStatus":`...)
+		b = append(b, `,"exitStatus":`...)
 		b = v.ExitStatus.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "output truncated exitStatus _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12628,8 +12483,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12671,8 +12525,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12737,8 +12590,7 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12785,8 +12637,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12837,7 +12688,10 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
@@ -13078,8 +12932,7 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "result _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "result _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13131,8 +12984,7 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "error _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13187,10 +13039,10 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"code":`...)
 	b = jx.AppendInt(b, int64(v.Code))
-	b = append(jx.Comma(b), `"message":`...)
+	b = append(b, `,"message":`...)
 	b = jx.AppendString(b, v.Message)
 	if v.Data != nil {
-		b = append(jx.Comma(b), `"data":`...)
+		b = append(b, `,"data":`...)
 		b = jx.AppendRaw(b, v.Data)
 	}
 	return jx.AppendMembers(b, v.Extra, "code message data")
@@ -13242,8 +13094,7 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13303,16 +13154,15 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = append(jx.Comma(b), `"requestId":`...)
+	b = append(b, `,"requestId":`...)
 	b = jx.AppendString(b, string(v.RequestID))
-	b = append(jx.Comma(b), `"method":`...)
+	b = append(b, `,"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13361,8 +13211,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requestId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13418,11 +13267,10 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13498,11 +13346,10 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.

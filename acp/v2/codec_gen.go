@@ -56,7 +56,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
@@ -72,8 +72,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title description subject options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -311,10 +310,10 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	switch v.Name.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"name":`...)
+		b = append(b, `,"name":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"name":`...)
+		b = append(b, `,"name":`...)
 		b = jx.AppendString(b, v.Name.V)
 	}
 	switch v.Title.State {
@@ -581,8 +580,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -642,11 +640,10 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "text annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -721,15 +718,14 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType uri annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -791,14 +787,13 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -876,8 +871,7 @@ func (v *Icon) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"theme":`, string(v.Theme.V), v.Theme.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "src mimeType sizes theme _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -979,7 +973,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
@@ -1003,8 +997,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1059,11 +1052,10 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "text uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1118,11 +1110,10 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "blob uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1182,11 +1173,10 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "resource annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1235,8 +1225,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1300,7 +1289,10 @@ var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 func (v *DiffChange) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
 
@@ -1436,7 +1428,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"oldPath":`...)
 	b = jx.AppendString(b, string(v.OldPath))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
@@ -1490,10 +1482,9 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"format":`...)
 	b = jx.AppendString(b, string(v.Format))
-	b = append(jx.Comma(b), `"text":`...)
+	b = append(b, `,"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "format text _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "format text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1568,11 +1559,10 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.Patch != nil {
-		b = append(jx.Comma(b), `"patch":`...)
+		b = append(b, `,"patch":`...)
 		b = v.Patch.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "changes patch _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1621,8 +1611,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1685,11 +1674,10 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path line _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1745,8 +1733,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1788,8 +1775,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1841,8 +1827,7 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCall _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1903,12 +1888,11 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1966,12 +1950,11 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"kind":`...)
+	b = append(b, `,"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2026,7 +2009,10 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
@@ -2265,7 +2251,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	b = append(b, '}')
 	if v.Required != nil {
-		b = append(jx.Comma(b), `"required":`...)
+		b = append(b, `,"required":`...)
 		b = append(b, '[')
 		for i := range v.Required {
 			if i > 0 {
@@ -2276,8 +2262,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2375,11 +2360,10 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "const title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2502,8 +2486,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2587,8 +2570,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2672,8 +2654,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2737,8 +2718,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2834,8 +2814,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "enum _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2899,8 +2878,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2981,7 +2959,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"items":`...)
 	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
-		b = append(jx.Comma(b), `"default":`...)
+		b = append(b, `,"default":`...)
 		b = append(b, '[')
 		for i := range v.Default {
 			if i > 0 {
@@ -2991,8 +2969,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3102,7 +3079,7 @@ var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
@@ -3210,10 +3187,10 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(jx.Comma(b), `"info":`...)
+	b = append(b, `,"info":`...)
 	b = v.Info.AppendJSON(b)
 	if v.Capabilities != nil {
-		b = append(jx.Comma(b), `"capabilities":`...)
+		b = append(b, `,"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
 	if v.AuthMethods != nil {
@@ -3227,8 +3204,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3286,8 +3262,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name title version _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3357,8 +3332,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"auth":`...)
 		b = v.Auth.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "session auth _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "session auth _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3456,8 +3430,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"additionalDirectories":`...)
 		b = v.AdditionalDirectories.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "prompt mcp delete additionalDirectories _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3541,8 +3514,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = v.EmbeddedContext.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3584,8 +3556,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3630,8 +3601,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3676,8 +3646,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3750,8 +3719,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"http":`...)
 		b = v.HTTP.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "stdio http _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "stdio http _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3793,8 +3761,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3836,8 +3803,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3879,8 +3845,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3925,8 +3890,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3971,8 +3935,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4021,7 +3984,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
@@ -4080,10 +4043,9 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4154,7 +4116,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
@@ -4179,8 +4141,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4235,11 +4196,10 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4281,8 +4241,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4326,8 +4285,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4421,7 +4379,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
+		b = append(b, `,"configOptions":`...)
 		b = append(b, '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
@@ -4442,8 +4400,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4514,11 +4471,14 @@ var membersOfSessionConfigOption = []string{"configId", "name", "description", "
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
 
@@ -4617,11 +4577,10 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "value name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4697,9 +4656,9 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"groupId":`...)
 	b = jx.AppendString(b, string(v.GroupID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -4708,8 +4667,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "groupId name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4761,7 +4719,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
@@ -4858,7 +4816,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
@@ -4957,8 +4915,7 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "hint _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5019,14 +4976,13 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Command) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
-		b = append(jx.Comma(b), `"input":`...)
+		b = append(b, `,"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name description input _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5104,8 +5060,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	b = jx.AppendOptStr(b, `"nextCursor":`, string(v.NextCursor.V), v.NextCursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5176,10 +5131,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -5191,8 +5146,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5234,8 +5188,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5343,8 +5296,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5388,8 +5340,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5433,8 +5384,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5478,8 +5428,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5549,8 +5498,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5602,8 +5550,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5686,7 +5633,7 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requested":`...)
 	b = jx.AppendInt(b, int64(v.Requested))
-	b = append(jx.Comma(b), `"supported":`...)
+	b = append(b, `,"supported":`...)
 	b = append(b, '[')
 	for i := range v.Supported {
 		if i > 0 {
@@ -5695,8 +5642,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requested supported _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5748,8 +5694,7 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5804,10 +5749,9 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"update":`...)
+	b = append(b, `,"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5902,10 +5846,9 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5989,10 +5932,10 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -6094,10 +6037,10 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -6199,10 +6142,10 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -6309,8 +6252,7 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6359,8 +6301,7 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6430,8 +6371,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "background _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6561,7 +6501,10 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "background _meta")
 }
 
@@ -6891,8 +6834,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "background _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6987,10 +6929,9 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendToolCallContent(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7039,8 +6980,7 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7100,8 +7040,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7153,10 +7092,9 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cols":`...)
 	b = jx.AppendUint(b, uint64(v.Cols))
-	b = append(jx.Comma(b), `"rows":`...)
+	b = append(b, `,"rows":`...)
 	b = jx.AppendUint(b, uint64(v.Rows))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cols rows _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7212,8 +7150,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7255,8 +7192,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7383,10 +7319,10 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	switch v.Command.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"command":`...)
+		b = append(b, `,"command":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"command":`...)
+		b = append(b, `,"command":`...)
 		b = jx.AppendString(b, v.Command.V)
 	}
 	switch v.Cwd.State {
@@ -7489,10 +7425,9 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = append(jx.Comma(b), `"data":`...)
+	b = append(b, `,"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7598,12 +7533,11 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = append(jx.Comma(b), `"priority":`...)
+	b = append(b, `,"priority":`...)
 	b = jx.AppendString(b, string(v.Priority))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7667,7 +7601,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"entries":`...)
+	b = append(b, `,"entries":`...)
 	b = append(b, '[')
 	for i := range v.Entries {
 		if i > 0 {
@@ -7676,8 +7610,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7726,8 +7659,7 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "plan _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7795,8 +7727,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7867,8 +7798,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8022,10 +7952,9 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
-	b = append(jx.Comma(b), `"currency":`...)
+	b = append(b, `,"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8089,18 +8018,17 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(jx.Comma(b), `"size":`...)
+	b = append(b, `,"size":`...)
 	b = jx.AppendUint(b, uint64(v.Size))
 	switch v.Cost.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = v.Cost.V.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8155,11 +8083,10 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8256,14 +8183,14 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, '[')
 		for i := range v.Summary.V {
 			if i > 0 {
@@ -8341,10 +8268,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8393,8 +8319,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8482,14 +8407,13 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(jx.Comma(b), `"info":`...)
+	b = append(b, `,"info":`...)
 	b = v.Info.AppendJSON(b)
 	if v.Capabilities != nil {
-		b = append(jx.Comma(b), `"capabilities":`...)
+		b = append(b, `,"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8559,8 +8483,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8616,8 +8539,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = v.Terminal.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8659,8 +8581,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8733,8 +8654,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "form url _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8779,8 +8699,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8825,8 +8744,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8878,8 +8796,7 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8921,8 +8838,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8988,7 +8904,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -9009,8 +8925,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9102,10 +9017,9 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9170,10 +9084,10 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	if v.Headers != nil {
-		b = append(jx.Comma(b), `"headers":`...)
+		b = append(b, `,"headers":`...)
 		b = append(b, '[')
 		for i := range v.Headers {
 			if i > 0 {
@@ -9183,8 +9097,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9252,10 +9165,10 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, string(v.Command))
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
+		b = append(b, `,"args":`...)
 		b = append(b, '[')
 		for i := range v.Args {
 			if i > 0 {
@@ -9276,8 +9189,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9327,8 +9239,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9377,8 +9288,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9451,10 +9361,10 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -9479,8 +9389,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"replayFrom":`...)
 		b = AppendReplayFrom(b, v.ReplayFrom)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9562,8 +9471,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9612,8 +9520,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9665,10 +9572,9 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"toolCallId":`...)
+	b = append(b, `,"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9720,10 +9626,9 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9781,9 +9686,12 @@ var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"configId":`...)
+	b = append(b, `,"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
@@ -9999,7 +9907,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"prompt":`...)
+	b = append(b, `,"prompt":`...)
 	b = append(b, '[')
 	for i := range v.Prompt {
 		if i > 0 {
@@ -10008,8 +9916,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10058,8 +9965,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "outcome _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10147,8 +10053,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10200,8 +10105,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10253,7 +10157,10 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
@@ -10494,8 +10401,7 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10547,8 +10453,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requestId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.

@@ -146,6 +146,10 @@ func AppendMembers(dst, obj []byte, declared string) []byte {
 	if len(obj) == 0 {
 		return dst
 	}
+	return appendMembers(dst, obj, declared)
+}
+
+func appendMembers(dst, obj []byte, declared string) []byte {
 	before := len(dst)
 	dst = Comma(dst)
 	at := len(dst)

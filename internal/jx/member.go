@@ -81,12 +81,13 @@ func (d *Dec) Close() error {
 	return d.Err()
 }
 
-// AppendMeta appends a _meta member unless it is absent.
-func AppendMeta(dst, meta []byte) []byte {
-	if meta == nil {
-		return dst
+// AppendRest appends what most messages do not have: a _meta member, unless it is
+// absent, and the members of the object text extra; see AppendMembers.
+func AppendRest(dst, meta, extra []byte, declared string) []byte {
+	if meta != nil {
+		dst = AppendRawObject(append(Comma(dst), `"_meta":`...), meta)
 	}
-	return AppendRawObject(append(Comma(dst), `"_meta":`...), meta)
+	return AppendMembers(dst, extra, declared)
 }
 
 // AppendOptStr appends a member unless it is absent. Its name comes with quotes and

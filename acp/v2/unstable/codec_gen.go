@@ -56,7 +56,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
@@ -72,8 +72,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title description subject options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -311,10 +310,10 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	switch v.Name.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"name":`...)
+		b = append(b, `,"name":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"name":`...)
+		b = append(b, `,"name":`...)
 		b = jx.AppendString(b, v.Name.V)
 	}
 	switch v.Title.State {
@@ -581,8 +580,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -642,11 +640,10 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "text annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -721,15 +718,14 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType uri annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -791,14 +787,13 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = append(jx.Comma(b), `"mimeType":`...)
+	b = append(b, `,"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -876,8 +871,7 @@ func (v *Icon) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"theme":`, string(v.Theme.V), v.Theme.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "src mimeType sizes theme _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -979,7 +973,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
@@ -1003,8 +997,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1059,11 +1052,10 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "text uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1118,11 +1110,10 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "blob uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1182,11 +1173,10 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
+		b = append(b, `,"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "resource annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1235,8 +1225,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1300,7 +1289,10 @@ var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 func (v *DiffChange) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
 
@@ -1436,7 +1428,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"oldPath":`...)
 	b = jx.AppendString(b, string(v.OldPath))
-	b = append(jx.Comma(b), `"path":`...)
+	b = append(b, `,"path":`...)
 	b = jx.AppendString(b, string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
@@ -1490,10 +1482,9 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"format":`...)
 	b = jx.AppendString(b, string(v.Format))
-	b = append(jx.Comma(b), `"text":`...)
+	b = append(b, `,"text":`...)
 	b = jx.AppendString(b, v.Text)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "format text _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "format text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1568,11 +1559,10 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.Patch != nil {
-		b = append(jx.Comma(b), `"patch":`...)
+		b = append(b, `,"patch":`...)
 		b = v.Patch.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "changes patch _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1621,8 +1611,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1685,11 +1674,10 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
 	if v.Line.OK {
-		b = append(jx.Comma(b), `"line":`...)
+		b = append(b, `,"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "path line _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1745,8 +1733,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1788,8 +1775,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1841,8 +1827,7 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCall _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1903,12 +1888,11 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1966,12 +1950,11 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"kind":`...)
+	b = append(b, `,"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2026,7 +2009,10 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
@@ -2265,7 +2251,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	b = append(b, '}')
 	if v.Required != nil {
-		b = append(jx.Comma(b), `"required":`...)
+		b = append(b, `,"required":`...)
 		b = append(b, '[')
 		for i := range v.Required {
 			if i > 0 {
@@ -2276,8 +2262,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2375,11 +2360,10 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "const title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2502,8 +2486,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2587,8 +2570,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2672,8 +2654,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2737,8 +2718,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2834,8 +2814,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "enum _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2899,8 +2878,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -2981,7 +2959,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"items":`...)
 	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
-		b = append(jx.Comma(b), `"default":`...)
+		b = append(b, `,"default":`...)
 		b = append(b, '[')
 		for i := range v.Default {
 			if i > 0 {
@@ -2991,8 +2969,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3102,7 +3079,7 @@ var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
@@ -3164,16 +3141,15 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = append(jx.Comma(b), `"requestId":`...)
+	b = append(b, `,"requestId":`...)
 	b = jx.AppendString(b, string(v.RequestID))
-	b = append(jx.Comma(b), `"method":`...)
+	b = append(b, `,"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3279,10 +3255,10 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(jx.Comma(b), `"info":`...)
+	b = append(b, `,"info":`...)
 	b = v.Info.AppendJSON(b)
 	if v.Capabilities != nil {
-		b = append(jx.Comma(b), `"capabilities":`...)
+		b = append(b, `,"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
 	if v.AuthMethods != nil {
@@ -3296,8 +3272,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3355,8 +3330,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name title version _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3440,8 +3414,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"providers":`...)
 		b = v.Providers.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "session auth providers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "session auth providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3609,8 +3582,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"title":`...)
 		b = v.Title.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3694,8 +3666,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = v.EmbeddedContext.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3737,8 +3708,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3783,8 +3753,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3829,8 +3798,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3917,8 +3885,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"acp":`...)
 		b = v.ACP.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "stdio http acp _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "stdio http acp _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3960,8 +3927,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4003,8 +3969,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4046,8 +4011,7 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4089,8 +4053,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4135,8 +4098,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4195,8 +4157,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"mode":`...)
 		b = v.Mode.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mode _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mode _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4255,8 +4216,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"override":`...)
 		b = v.Override.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "override _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "override _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4301,8 +4261,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4347,8 +4306,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4393,8 +4351,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4439,8 +4396,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4485,8 +4441,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4545,8 +4500,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"status":`...)
 		b = v.Status.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4588,8 +4542,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4631,8 +4584,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4681,7 +4633,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
@@ -4740,10 +4692,9 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4814,7 +4765,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
@@ -4839,8 +4790,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4895,11 +4845,10 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4941,8 +4890,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5008,8 +4956,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 		b = v.Providers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5088,7 +5035,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(jx.Comma(b), `"supported":`...)
+	b = append(b, `,"supported":`...)
 	b = append(b, '[')
 	for i := range v.Supported {
 		if i > 0 {
@@ -5097,14 +5044,13 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, string(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = append(jx.Comma(b), `"required":`...)
+	b = append(b, `,"required":`...)
 	b = jx.AppendBool(b, v.Required)
 	if v.Current != nil {
-		b = append(jx.Comma(b), `"current":`...)
+		b = append(b, `,"current":`...)
 		b = v.Current.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId supported required current _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5156,10 +5102,9 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
-	b = append(jx.Comma(b), `"baseUrl":`...)
+	b = append(b, `,"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "apiType baseUrl _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5201,8 +5146,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5246,8 +5190,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5294,8 +5237,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5368,7 +5310,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
 	if v.Accounts != nil {
-		b = append(jx.Comma(b), `"accounts":`...)
+		b = append(b, `,"accounts":`...)
 		b = append(b, '[')
 		for i := range v.Accounts {
 			if i > 0 {
@@ -5378,8 +5320,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5448,14 +5389,13 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"label":`...)
 	b = jx.AppendString(b, v.Label)
 	if v.Active.OK {
-		b = append(jx.Comma(b), `"active":`...)
+		b = append(b, `,"active":`...)
 		b = jx.AppendBool(b, v.Active.V)
 	}
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
 	b = jx.AppendOptStr(b, `"organization":`, v.Organization.V, v.Organization.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "label active name email organization _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5547,7 +5487,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
+		b = append(b, `,"configOptions":`...)
 		b = append(b, '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
@@ -5568,8 +5508,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5640,11 +5579,14 @@ var membersOfSessionConfigOption = []string{"configId", "name", "description", "
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
 
@@ -5743,11 +5685,10 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "value name description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5823,9 +5764,9 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"groupId":`...)
 	b = jx.AppendString(b, string(v.GroupID))
-	b = append(jx.Comma(b), `"name":`...)
+	b = append(b, `,"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = append(b, '[')
 	for i := range v.Options {
 		if i > 0 {
@@ -5834,8 +5775,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "groupId name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -5887,7 +5827,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(jx.Comma(b), `"options":`...)
+	b = append(b, `,"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
@@ -5984,7 +5924,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
@@ -6083,8 +6023,7 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "hint _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6145,14 +6084,13 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Command) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"description":`...)
+	b = append(b, `,"description":`...)
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
-		b = append(jx.Comma(b), `"input":`...)
+		b = append(b, `,"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name description input _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6230,8 +6168,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	b = jx.AppendOptStr(b, `"nextCursor":`, string(v.NextCursor.V), v.NextCursor.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6312,10 +6249,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -6331,8 +6268,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"archived":`...)
 		b = jx.AppendBool(b, v.Archived.V)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6374,8 +6310,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6469,7 +6404,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
+		b = append(b, `,"configOptions":`...)
 		b = append(b, '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
@@ -6490,8 +6425,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6533,8 +6467,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6578,8 +6511,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6643,11 +6575,10 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	if v.State != nil {
-		b = append(jx.Comma(b), `"state":`...)
+		b = append(b, `,"state":`...)
 		b = AppendStateUpdate(b, v.State)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "status state _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "status state _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6776,8 +6707,7 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6826,8 +6756,7 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6876,8 +6805,7 @@ func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6947,8 +6875,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "background _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7008,7 +6935,7 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requested":`...)
 	b = jx.AppendInt(b, int64(v.Requested))
-	b = append(jx.Comma(b), `"supported":`...)
+	b = append(b, `,"supported":`...)
 	b = append(b, '[')
 	for i := range v.Supported {
 		if i > 0 {
@@ -7017,8 +6944,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requested supported _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7070,8 +6996,7 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7212,12 +7137,12 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Usage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"totalTokens":`...)
 	b = jx.AppendUint(b, uint64(v.TotalTokens))
-	b = append(jx.Comma(b), `"inputTokens":`...)
+	b = append(b, `,"inputTokens":`...)
 	b = jx.AppendUint(b, uint64(v.InputTokens))
-	b = append(jx.Comma(b), `"outputTokens":`...)
+	b = append(b, `,"outputTokens":`...)
 	b = jx.AppendUint(b, uint64(v.OutputTokens))
 	if v.ThoughtTokens.OK {
-		b = append(jx.Comma(b), `"thoughtTokens":`...)
+		b = append(b, `,"thoughtTokens":`...)
 		b = jx.AppendUint(b, uint64(v.ThoughtTokens.V))
 	}
 	if v.CachedReadTokens.OK {
@@ -7228,8 +7153,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
 		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7320,7 +7244,10 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage background _meta")
 }
 
@@ -7650,8 +7577,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "background _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7724,8 +7650,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "background _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7774,8 +7699,7 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "title _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7884,8 +7808,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7929,8 +7852,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -7974,8 +7896,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8019,8 +7940,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8090,8 +8010,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8143,8 +8062,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8219,10 +8137,9 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"update":`...)
+	b = append(b, `,"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8317,10 +8234,9 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8404,10 +8320,10 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -8509,10 +8425,10 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -8614,10 +8530,10 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
+		b = append(b, `,"content":`...)
 		b = append(b, '[')
 		for i := range v.Content.V {
 			if i > 0 {
@@ -8687,10 +8603,9 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendToolCallContent(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8739,8 +8654,7 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "data _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8800,8 +8714,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8853,10 +8766,9 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cols":`...)
 	b = jx.AppendUint(b, uint64(v.Cols))
-	b = append(jx.Comma(b), `"rows":`...)
+	b = append(b, `,"rows":`...)
 	b = jx.AppendUint(b, uint64(v.Rows))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cols rows _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8912,8 +8824,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -8955,8 +8866,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9083,10 +8993,10 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	switch v.Command.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"command":`...)
+		b = append(b, `,"command":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"command":`...)
+		b = append(b, `,"command":`...)
 		b = jx.AppendString(b, v.Command.V)
 	}
 	switch v.Cwd.State {
@@ -9189,10 +9099,9 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = append(jx.Comma(b), `"data":`...)
+	b = append(b, `,"data":`...)
 	b = jx.AppendString(b, v.Data)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9298,12 +9207,11 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = append(jx.Comma(b), `"priority":`...)
+	b = append(b, `,"priority":`...)
 	b = jx.AppendString(b, string(v.Priority))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9367,7 +9275,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"entries":`...)
+	b = append(b, `,"entries":`...)
 	b = append(b, '[')
 	for i := range v.Entries {
 		if i > 0 {
@@ -9376,8 +9284,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9429,10 +9336,9 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"uri":`...)
+	b = append(b, `,"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9484,10 +9390,9 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = jx.AppendString(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9536,8 +9441,7 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "plan _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9586,8 +9490,7 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "planId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "planId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9655,8 +9558,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9727,8 +9629,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9882,10 +9783,9 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
-	b = append(jx.Comma(b), `"currency":`...)
+	b = append(b, `,"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -9949,18 +9849,17 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(jx.Comma(b), `"size":`...)
+	b = append(b, `,"size":`...)
 	b = jx.AppendUint(b, uint64(v.Size))
 	switch v.Cost.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cost":`...)
+		b = append(b, `,"cost":`...)
 		b = v.Cost.V.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10015,11 +9914,10 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10116,14 +10014,14 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"status":`...)
+	b = append(b, `,"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"summary":`...)
+		b = append(b, `,"summary":`...)
 		b = append(b, '[')
 		for i := range v.Summary.V {
 			if i > 0 {
@@ -10201,10 +10099,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10260,8 +10157,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cancel _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10306,8 +10202,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10442,10 +10337,10 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
+		b = append(b, `,"title":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
+		b = append(b, `,"title":`...)
 		b = jx.AppendString(b, v.Title.V)
 	}
 	switch v.Description.State {
@@ -10635,10 +10530,10 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.SenderSessionID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"senderSessionId":`...)
+		b = append(b, `,"senderSessionId":`...)
 		b = append(b, "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"senderSessionId":`...)
+		b = append(b, `,"senderSessionId":`...)
 		b = jx.AppendString(b, string(v.SenderSessionID.V))
 	}
 	switch v.RecipientSessionID.State {
@@ -10740,10 +10635,9 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10792,8 +10686,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10867,7 +10760,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
 	if v.Accounts != nil {
-		b = append(jx.Comma(b), `"accounts":`...)
+		b = append(b, `,"accounts":`...)
 		b = append(b, '[')
 		for i := range v.Accounts {
 			if i > 0 {
@@ -10877,8 +10770,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -10966,14 +10858,13 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(jx.Comma(b), `"info":`...)
+	b = append(b, `,"info":`...)
 	b = v.Info.AppendJSON(b)
 	if v.Capabilities != nil {
-		b = append(jx.Comma(b), `"capabilities":`...)
+		b = append(b, `,"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11043,8 +10934,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11100,8 +10990,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = v.Terminal.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "terminal _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11143,8 +11032,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11217,8 +11105,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "form url _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11263,8 +11150,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11309,8 +11195,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11362,8 +11247,7 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "methodId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11405,8 +11289,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11475,12 +11358,12 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(jx.Comma(b), `"apiType":`...)
+	b = append(b, `,"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
-	b = append(jx.Comma(b), `"baseUrl":`...)
+	b = append(b, `,"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
 	if v.Headers != nil {
-		b = append(jx.Comma(b), `"headers":`...)
+		b = append(b, `,"headers":`...)
 		b = append(b, '{')
 		for _, k := range jx.Keys(v.Headers) {
 			b = jx.AppendString(jx.Comma(b), k)
@@ -11490,8 +11373,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11540,8 +11422,7 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "providerId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "providerId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11583,8 +11464,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11626,8 +11506,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11699,7 +11578,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -11724,8 +11603,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11817,10 +11695,9 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"value":`...)
+	b = append(b, `,"value":`...)
 	b = jx.AppendString(b, v.Value)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name value _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11885,10 +11762,10 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"url":`...)
+	b = append(b, `,"url":`...)
 	b = jx.AppendString(b, v.URL)
 	if v.Headers != nil {
-		b = append(jx.Comma(b), `"headers":`...)
+		b = append(b, `,"headers":`...)
 		b = append(b, '[')
 		for i := range v.Headers {
 			if i > 0 {
@@ -11898,8 +11775,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11951,10 +11827,9 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"serverId":`...)
+	b = append(b, `,"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name serverId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12022,10 +11897,10 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	b = append(jx.Comma(b), `"command":`...)
+	b = append(b, `,"command":`...)
 	b = jx.AppendString(b, string(v.Command))
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
+		b = append(b, `,"args":`...)
 		b = append(b, '[')
 		for i := range v.Args {
 			if i > 0 {
@@ -12046,8 +11921,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12107,7 +11981,7 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mode":`...)
 	b = jx.AppendString(b, string(v.Mode))
-	b = append(jx.Comma(b), `"content":`...)
+	b = append(b, `,"content":`...)
 	b = append(b, '[')
 	for i := range v.Content {
 		if i > 0 {
@@ -12116,8 +11990,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "mode content _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "mode content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12174,8 +12047,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
 	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12224,8 +12096,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12299,10 +12170,10 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -12327,8 +12198,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12377,8 +12247,7 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12427,8 +12296,7 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12480,8 +12348,7 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12533,10 +12400,9 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"title":`...)
+	b = append(b, `,"title":`...)
 	b = jx.AppendString(b, v.Title)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12615,10 +12481,10 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"cwd":`...)
+	b = append(b, `,"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
+		b = append(b, `,"additionalDirectories":`...)
 		b = append(b, '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
@@ -12647,8 +12513,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12730,8 +12595,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12780,8 +12644,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12833,10 +12696,9 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"toolCallId":`...)
+	b = append(b, `,"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12888,10 +12750,9 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"terminalId":`...)
+	b = append(b, `,"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -12949,9 +12810,12 @@ var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"configId":`...)
+	b = append(b, `,"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(b, `,"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
@@ -13167,7 +13031,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = append(jx.Comma(b), `"prompt":`...)
+	b = append(b, `,"prompt":`...)
 	b = append(b, '[')
 	for i := range v.Prompt {
 		if i > 0 {
@@ -13176,8 +13040,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13226,8 +13089,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "outcome _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13315,8 +13177,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "_meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13368,8 +13229,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "optionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13421,7 +13281,10 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	b = jx.AppendMeta(b, v.Meta)
+	if v.Meta != nil {
+		b = append(jx.Comma(b), `"_meta":`...)
+		b = jx.AppendRawObject(b, v.Meta)
+	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
@@ -13662,8 +13525,7 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "result _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "result _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13715,8 +13577,7 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "error _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13771,10 +13632,10 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"code":`...)
 	b = jx.AppendInt(b, int64(v.Code))
-	b = append(jx.Comma(b), `"message":`...)
+	b = append(b, `,"message":`...)
 	b = jx.AppendString(b, v.Message)
 	if v.Data != nil {
-		b = append(jx.Comma(b), `"data":`...)
+		b = append(b, `,"data":`...)
 		b = jx.AppendRaw(b, v.Data)
 	}
 	return jx.AppendMembers(b, v.Extra, "code message data")
@@ -13826,8 +13687,7 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13890,16 +13750,15 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	b = append(jx.Comma(b), `"requestId":`...)
+	b = append(b, `,"requestId":`...)
 	b = jx.AppendString(b, string(v.RequestID))
-	b = append(jx.Comma(b), `"method":`...)
+	b = append(b, `,"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -13948,8 +13807,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "requestId _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -14005,11 +13863,10 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -14085,11 +13942,10 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
-		b = append(jx.Comma(b), `"params":`...)
+		b = append(b, `,"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	b = jx.AppendMeta(b, v.Meta)
-	return jx.AppendMembers(b, v.Extra, "method params _meta")
+	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.

@@ -53,8 +53,10 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 		case "tool_call", "command":
 			return jx.AppendFault(b, "RequestPermissionSubjectOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), RequestPermissionSubjectTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), RequestPermissionSubjectTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -132,8 +134,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ToolCallContentTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ToolCallContentTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -222,8 +226,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ContentBlockTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ContentBlockTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -356,8 +362,10 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 		case "add", "delete", "modify", "move", "copy":
 			return jx.AppendFault(b, "DiffChangeOther has a known operation: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"operation":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"operation":`...), DiffChangeVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"operation":"`...), DiffChangeVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -410,8 +418,10 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"mode":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), CreateElicitationRequestVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"mode":"`...), CreateElicitationRequestVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -509,8 +519,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ElicitationPropertySchemaTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ElicitationPropertySchemaTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -580,7 +592,7 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 		return v.appendMembers(b)
 	}
 	if tag := MultiSelectItemsTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
+		b = append(append(append(jx.Comma(b), `"type":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -706,8 +718,10 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 		case "terminal", "agent":
 			return jx.AppendFault(b, "AuthMethodOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AuthMethodTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), AuthMethodTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -779,8 +793,10 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SessionConfigOptionVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), SessionConfigOptionVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -908,8 +924,10 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 		case "command":
 			return jx.AppendFault(b, "AvailableCommandOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AvailableCommandTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), AvailableCommandTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -975,8 +993,10 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 		case "text":
 			return jx.AppendFault(b, "AvailableCommandInputOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AvailableCommandInputTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), AvailableCommandInputTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1059,8 +1079,10 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 		case "running", "idle", "requires_action", "unknown":
 			return jx.AppendFault(b, "StateUpdateOther has a known state: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"state":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"state":`...), StateUpdateTag(v))
+	b = append(append(append(jx.Comma(b), `"state":"`...), StateUpdateTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1137,8 +1159,10 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 		case "terminal", "tool_call", "subagent":
 			return jx.AppendFault(b, "BackgroundWorkOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), BackgroundWorkTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), BackgroundWorkTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1294,7 +1318,7 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 		return v.appendMembers(b)
 	}
 	if tag := IdleStateUpdateVariantTag(v); tag != "" {
-		b = jx.AppendString(append(jx.Comma(b), `"stopReason":`...), tag)
+		b = append(append(append(jx.Comma(b), `"stopReason":"`...), tag...), '"')
 	}
 	return v.appendMembers(b)
 }
@@ -1476,8 +1500,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 		case "user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "plan_removed", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), SessionUpdateTag(v))
+	b = append(append(append(jx.Comma(b), `"sessionUpdate":"`...), SessionUpdateTag(v)...), '"')
 	if v, ok := v.(StateUpdate); ok {
 		return appendStateUpdateMembers(b, v)
 	}
@@ -1557,8 +1583,10 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 		case "items", "file", "markdown":
 			return jx.AppendFault(b, "PlanUpdateContentOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), PlanUpdateContentTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), PlanUpdateContentTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1635,8 +1663,10 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 		case "http", "acp", "stdio":
 			return jx.AppendFault(b, "MCPServerOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), MCPServerTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), MCPServerTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1701,8 +1731,10 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 		case "start":
 			return jx.AppendFault(b, "ReplayFromOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ReplayFromTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), ReplayFromTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1774,8 +1806,10 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 		case "id", "boolean":
 			return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has a known type: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SetSessionConfigOptionRequestVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"type":"`...), SetSessionConfigOptionRequestVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1828,8 +1862,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), RequestPermissionOutcomeTag(v))
+	b = append(append(append(jx.Comma(b), `"outcome":"`...), RequestPermissionOutcomeTag(v)...), '"')
 	return v.appendMembers(b)
 }
 
@@ -1908,8 +1944,10 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
 		}
+		b = jx.AppendString(append(jx.Comma(b), `"action":`...), v.Tag)
+		return v.appendMembers(b)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"action":`...), CreateElicitationResponseVariantTag(v))
+	b = append(append(append(jx.Comma(b), `"action":"`...), CreateElicitationResponseVariantTag(v)...), '"')
 	return v.appendMembers(b)
 }
 

@@ -17,17 +17,29 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 	if s.any {
 		return
 	}
+	fields := s.fields
+	meta := s.union == nil && len(fields) > 0 && g.isMeta(fields[len(fields)-1])
+	if meta {
+		fields = fields[:len(fields)-1]
+	}
 	var body []jen.Code
-	for _, m := range s.fields {
-		body = append(body, g.appendMember(m)...)
+	for i, m := range fields {
+		body = append(body, g.appendMember(m, i > 0 && g.always(fields[i-1]))...)
 	}
 	switch {
+	case meta:
+		body = append(body, line("return %s(b, v.Meta, v.%s, %q)", g.in("AppendRest"), s.extra(), g.declared(s)))
 	case s.union != nil:
 		body = append(body, line("return %s(append%sMembers(b, v.Variant), len(b), %q)", g.in("Apart"), s.variants, g.declared(s)))
 	default:
 		body = append(body, line("return %s(b, v.%s, %q)", g.in("AppendMembers"), s.extra(), g.declared(s)))
 	}
 	f.Add(method(s.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(body...))
+}
+
+// isMeta reports whether a member is the _meta that most objects have.
+func (g *gen) isMeta(m *ir.Field) bool {
+	return m.Wire == "_meta" && m.Type.Prim == "meta" && g.shapeOf(m) == nilable
 }
 
 // declared lists the names of the members that a struct writes itself, separated
@@ -64,11 +76,21 @@ func goLit(s string) string {
 	return strconv.Quote(s)
 }
 
-func (g *gen) appendMember(m *ir.Field) []jen.Code {
+// always reports whether a member is written whatever its value is.
+func (g *gen) always(m *ir.Field) bool {
+	shape := g.shapeOf(m)
+	return m.Presence == ir.Required && shape != patch && shape != nilable && shape != pointer && shape != opt
+}
+
+// appendMember emits the code that appends a member. If follows is set, the member
+// before it has been written for sure.
+func (g *gen) appendMember(m *ir.Field, follows bool) []jen.Code {
 	x := "v." + fieldName(m.Wire)
+	name := line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))
+	if follows {
+		name = line("b = append(b, %s...)", rawText(goLit(","+jsonText(m.Wire)+":")))
+	}
 	switch shape := g.shapeOf(m); {
-	case shape == nilable && m.Wire == "_meta" && m.Type.Prim == "meta":
-		return []jen.Code{line("b = %s(b, %s)", g.in("AppendMeta"), x)}
 	case shape == opt && g.basic(m.Type) == "string" && m.Type.Elem == nil:
 		v := x + ".V"
 		if m.Type.Ref != "" {
@@ -77,11 +99,11 @@ func (g *gen) appendMember(m *ir.Field) []jen.Code {
 		return []jen.Code{line("b = %s(b, %s, %s, %s.OK)", g.in("AppendOptStr"), rawText(nameLit(m.Wire)), rawText(v), rawText(x))}
 	}
 	put := func(value string) []jen.Code {
-		return append([]jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))}, g.appendValue(value, m.Type)...)
+		return append([]jen.Code{name}, g.appendValue(value, m.Type)...)
 	}
 	switch g.shapeOf(m) {
 	case patch:
-		null := []jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire))), line(`b = append(b, "null"...)`)}
+		null := []jen.Code{name, line(`b = append(b, "null"...)`)}
 		return []jen.Code{jen.Switch(line("%s.State", x)).Block(
 			jen.Case(g.hand("PatchNull")).Block(null...),
 			jen.Case(g.hand("PatchValue")).Block(put(x+".V")...))}

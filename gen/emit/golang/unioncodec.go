@@ -148,7 +148,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 			do = append(do, jen.Switch(line("v.Tag")).Block(
 				jen.Case(rawText(quoted(tags))).Block(line("return %s(b, %s)", g.in("AppendFault"), rawText(why)))))
 		}
-		if !g.allTagged(n) { // an empty tag differs from a missing one
+		if tagged { // an empty tag differs from a missing one
 			do = append(do, write("v.Tag"), line("return v.appendMembers(b)"))
 		}
 		if do != nil {
@@ -156,11 +156,14 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 		}
 	}
 	body := []jen.Code{jen.Switch(sw).Block(cases...)}
+	known := func(tag string) jen.Code { // it needs no escapes
+		return line("b = append(append(append(%s(b), %s...), %s...), '\"')", g.in("Comma"), rawText(goLit(jsonText(u.Tag)+`:"`)), rawText(tag))
+	}
 	switch {
 	case tagged && g.allTagged(n):
-		body = append(body, write(n+"Tag(v)"))
+		body = append(body, known(n+"Tag(v)"))
 	case tagged:
-		body = append(body, block(line("if tag := %sTag(v); tag != \"\"", n), write("tag")))
+		body = append(body, block(line("if tag := %sTag(v); tag != \"\"", n), known("tag")))
 	}
 	for _, a := range g.arms[n] {
 		if a.iface && a.tag != "" {
