@@ -61,23 +61,22 @@ local function run_file(file)
   os.exit(failed == 0 and 0 or 1)
 end
 
---- Starts one spec file in a Neovim of its own.
+--- Runs one spec file in a Neovim of its own.
 ---@param file string
----@return vim.SystemObj
-local function start_child(file)
-  return vim.system({ vim.v.progpath, "--clean", "--headless", "-l", arg[0], file }, {
+---@param done fun(result: vim.SystemCompleted)
+local function start_child(file, done)
+  vim.system({ vim.v.progpath, "--clean", "--headless", "-l", arg[0], file }, {
     env = { HERMES_SPEC_CHILD = "1", NVIM = "", NVIM_LOG_FILE = vim.fn.tempname() },
     text = true,
     timeout = timeout_ms + 10000,
-  })
+  }, vim.schedule_wrap(done))
 end
 
---- Prints what a spec file says, once it has ended.
+--- Prints what a spec file said.
 ---@param file string
----@param child vim.SystemObj
+---@param result vim.SystemCompleted
 ---@return integer passed, integer failed
-local function finish_child(file, child)
-  local result = child:wait()
+local function report(file, result)
   local rest, passed, failed = result.stdout:match("^(.-)(%d+) passed, (%d+) failed\n$")
   local printed = (rest or result.stdout) .. result.stderr
   if printed:find("[^\n]$") then
@@ -109,14 +108,25 @@ local files = #arg > 0
       return vim.fn.fnamemodify(file, ":p")
     end, vim.list_slice(arg, 1))
   or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
-local passed, failed = 0, 0
 -- Most specs wait for the screen or the clock most of the time.
-local at_a_time, children = 4, {}
-for i, file in ipairs(files) do
-  for next = i, math.min(#files, i + at_a_time - 1) do
-    children[next] = children[next] or start_child(files[next])
+local at_a_time = 6
+local running, started, results = 0, 0, {}
+while vim.tbl_count(results) < #files do
+  while started < #files and running < at_a_time do
+    started, running = started + 1, running + 1
+    local i = started
+    start_child(files[i], function(result)
+      running, results[i] = running - 1, result
+    end)
   end
-  local p, f = finish_child(file, children[i])
+  local before = running
+  vim.wait(2 * timeout_ms, function()
+    return running < before
+  end, 10)
+end
+local passed, failed = 0, 0
+for i, file in ipairs(files) do
+  local p, f = report(file, results[i])
   passed, failed = passed + p, failed + f
 end
 io.stdout:write(("%d passed, %d failed\n"):format(passed, failed))
