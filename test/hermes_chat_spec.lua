@@ -148,12 +148,12 @@ hermes-demo.md
 +
 +- visit 1
 
-Allow  (allow once): Edit hermes-demo.md
+Allow  [allow once]: Edit hermes-demo.md
 
 wc -l hermes-demo.md
 3 hermes-demo.md
 
-Allow  (allow once): wc -l hermes-demo.md
+Allow  [allow once]: wc -l hermes-demo.md
 
 wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
 ]])
@@ -183,10 +183,10 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
         "   +# Visits of the demo agent",
         "   +",
         "   +- visit 1",
-        "? Allow  (allow once): Edit hermes-demo.md",
+        "? Allow  [allow once]: Edit hermes-demo.md",
         "● wc -l hermes-demo.md",
         "   wc -l hermes-demo.md",
-        "? Allow  (allow once): wc -l hermes-demo.md",
+        "? Allow  [allow once]: wc -l hermes-demo.md",
       }
     )
     eq(vim.trim(child.cmd_capture("messages")), "")
@@ -431,21 +431,21 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       { optionId = "no", name = "No", kind = "reject_once" },
     }
     send({
-      say("agent_message_chunk", "▸ Yes  (allow once)\n"), -- words of the agent are no choice
+      say("agent_message_chunk", "▸ Yes  [allow once]\n"), -- words of the agent are no choice
       { ask = { toolCall = call, options = options }, times = 2 },
     })
-    wait_for_text("▸ No  (reject once)\n▸ Yes  (allow once)\n▸ Always  (allow always)\n")
+    wait_for_text("▸ No  [reject once]\n▸ Yes  [allow once]\n▸ Always  [allow always]\n")
     child.type_keys("<C-w>kgg/^▸ Yes<CR><CR>")
-    eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
+    eq(child.api.nvim_get_current_line(), "▸ Yes  [allow once]")
     child.type_keys("i<Esc>")
-    wait_for_text("▸ Yes  (allow once)")
+    wait_for_text("▸ Yes  [allow once]")
     wait_for_text("command: rm x")
     eq(child.lua_get("picked"), {})
     child.type_keys("ga")
-    eq(child.api.nvim_get_current_line(), "▸ No  (reject once)")
+    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
     child.type_keys("k<CR>") -- a line that is no choice
     child.type_keys("jj")
-    eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
+    eq(child.api.nvim_get_current_line(), "▸ Yes  [allow once]")
     vim.uv.sleep(600)
     child.type_keys("<CR>")
     wait_for_text("answer 1: yes")
@@ -455,6 +455,37 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     eq(shown():find("answer 2", 1, true), nil)
     child.type_keys("ga<CR>")
     wait_for_text("answer 2: no")
+  end)
+
+  it("makes a rule in place, in words, which answers the next question", function()
+    child.lua("chat.setup({ permissions = 'chat' }) require('hermes.chat.asks').too_soon_ms = 0")
+    open()
+    local call = {
+      toolCallId = "t",
+      title = "Test",
+      kind = "execute",
+      rawInput = { command = { "go", "test", "./..." } },
+    }
+    send({ { ask = { toolCall = call }, times = 3 } })
+    wait_for_text(
+      "▸ No  [reject once]\n▸ Yes  [allow once]\n▸ Allow this and more …  [rule]\n"
+    )
+    child.type_keys("gajj<CR>")
+    wait_for_text(
+      "▸ Back\n▸ Allow the command go test ./..., by scripted, until the session ends\n"
+    )
+    eq(child.api.nvim_get_current_line(), "▸ Back")
+    child.type_keys("<CR>")
+    wait_for_text("▸ No  [reject once]\n▸ Yes")
+    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
+    child.type_keys("<CR>")
+    wait_for_text("answer 1: no")
+    wait_for_text("▸ Allow this and more …  [rule]")
+    child.type_keys("gajj<CR>")
+    wait_for_text("▸ Back\n")
+    child.type_keys("j<CR>")
+    wait_for_text("answer 2: yes\nanswer 3: yes")
+    eq(shown():find("▸", 1, true), nil)
   end)
 
   for what, case in pairs({
@@ -470,7 +501,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       send({ { ask = { toolCall = call }, times = 1 } })
       wait_for_text("▸ Yes")
       child.type_keys("gaj")
-      eq(child.api.nvim_get_current_line(), "▸ Yes  (allow once)")
+      eq(child.api.nvim_get_current_line(), "▸ Yes  [allow once]")
       child.type_keys("<CR>")
       vim.uv.sleep(200)
       wait_for_text("▸ Yes")

@@ -80,6 +80,52 @@ describe("permission", function()
     })
   end)
 
+  it("offers the same choices to other dialogs, safe to show, rules included", function()
+    local go = { action = "allow", command = { "go", "test\27" } }
+    local yes =
+      { label = "Yes  [allow once]", refuses = false, optionId = "yes", kind = "allow_once" }
+    local no =
+      { label = "No  [reject once]", refuses = true, optionId = "no", kind = "reject_once" }
+    local spoof = { optionId = "yes", name = "Yes", kind = "allow_once", rule = go, choices = {} }
+    local function rule(scope, session, words)
+      local full = vim.tbl_extend("force", go, { scope = scope, session = session })
+      return {
+        label = "Allow commands that begin with go test<1b>, " .. words,
+        refuses = false,
+        optionId = "yes",
+        rule = full,
+      }
+    end
+    for what, case in pairs({
+      ["no options"] = { {}, {} },
+      ["no list of options"] = { { options = "x" }, {} },
+      ["members that agents must not set"] = { { options = { spoof } }, { yes } },
+      ["a rule"] = {
+        { options = { options[2], options[3] }, rules = { go } },
+        {
+          no,
+          yes,
+          {
+            label = "Allow this and more …  [rule]",
+            refuses = false,
+            choices = {
+              rule("session", "s", "until the session ends"),
+              rule("always", nil, "until Neovim ends"),
+            },
+          },
+        },
+      },
+      ["a rule without the one option that it would choose"] = {
+        { options = { options[2], options[3], options[2] }, rules = { go } },
+        { no, yes, yes },
+      },
+    }) do
+      local data = vim.tbl_extend("force", { sessionId = "s" }, case[1])
+      eq({ what, require("hermes").permissions.choices(data) }, { what, case[2] })
+    end
+    eq(pcall(require("hermes").permissions.choices), false)
+  end)
+
   it("shows one question at a time", function()
     ask(request("a"))
     ask(request("b"))

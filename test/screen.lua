@@ -237,7 +237,12 @@ end
 ---@param name string
 ---@return string
 function Screen:number(name)
-  return assert(self:text():match("(%d+): " .. vim.pesc(name)), self:text())
+  local number ---@type string?
+  self:wait_for(("choice %q"):format(name), function()
+    number = self:text():match("(%d+): " .. vim.pesc(name))
+    return number
+  end)
+  return number
 end
 
 --- Chooses an item by its number.

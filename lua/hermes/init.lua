@@ -574,6 +574,16 @@ function M.permissions.details(data, width)
   return require("hermes.permission").details(data, width)
 end
 
+---What a dialog of a permission request offers: the options of the agent, those that refuse first,
+---and the rules that would have answered it. A choice with a `rule` is also added with
+---permissions.add().
+---@param data table data of PermissionRequest
+---@return hermes.PermissionChoice[]
+function M.permissions.choices(data)
+  require("hermes.check").need(data, "table", "permissions.choices", "the data", 3)
+  return require("hermes.permission").choices(data)
+end
+
 ---------------------------------------------------------------------------
 -- Texts of agents.
 

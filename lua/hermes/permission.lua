@@ -28,30 +28,41 @@ local kinds = {
   reject_always = "reject always",
 }
 
----@param option table
----@return string
-local function label(option)
-  local kind = kinds[option.kind] or "unknown kind: " .. text.line(option.kind or "none", 40)
-  return ("%s  [%s]"):format(text.line(option.name or option.optionId, 100), kind)
-end
+---@class hermes.PermissionChoice
+---@field label string what it does, safe to show
+---@field refuses boolean it allows nothing
+---@field optionId? string the answer to the request; nil when it leads to `choices`
+---@field kind? string of the option
+---@field rule? hermes.Rule to add as well, so that the same is not asked again
+---@field choices? hermes.PermissionChoice[] what it leads to
 
----@param option table
----@return boolean
-local function refuses(option)
-  return option.kind == "reject_once" or option.kind == "reject_always"
-end
-
---- Rejections first: many pickers start on the first entry.
----@param options table[]
----@return table[]
-local function in_order(options)
-  local ordered = vim.tbl_filter(refuses, options)
-  return vim.list_extend(
-    ordered,
-    vim.tbl_filter(function(option)
-      return not refuses(option)
-    end, options)
-  )
+--- What the user may choose. Rejections come first, because many pickers start
+--- on the first entry. The rules are behind the last choice, from narrow to wide.
+---@param data table data of PermissionRequest
+---@return hermes.PermissionChoice[]
+function M.choices(data)
+  local refusals, others, once = {}, {}, {}
+  for _, option in ipairs(type(data.options) == "table" and data.options or {}) do
+    local refuses = option.kind == "reject_once" or option.kind == "reject_always"
+    local kind = kinds[option.kind] or "unknown kind: " .. text.line(option.kind or "none", 40)
+    table.insert(refuses and refusals or others, {
+      label = ("%s  [%s]"):format(text.line(option.name or option.optionId, 100), kind),
+      refuses = refuses,
+      optionId = option.optionId,
+      kind = option.kind,
+    })
+    once[#once + 1] = option.kind == "allow_once" and option.optionId or nil
+  end
+  local rules = {}
+  for _, offer in ipairs(#once == 1 and require("hermes.rules").offers(data) or {}) do
+    rules[#rules + 1] =
+      { label = offer.words, refuses = false, optionId = once[1], rule = offer.rule }
+  end
+  if #rules > 0 then
+    local label = "Allow this and more …  [rule]"
+    others[#others + 1] = { label = label, refuses = false, choices = rules }
+  end
+  return vim.list_extend(refusals, others)
 end
 
 --- An argument as one text, with words quoted for a shell.
@@ -286,29 +297,6 @@ local function facts_later(data, done)
   return list
 end
 
-local always, back = {}, {} -- items beside the agent's options
-
----@param options table[]
----@param offers hermes.RuleOffer[]
----@return any[]
-local function items_of(options, offers)
-  local items = in_order(options)
-  if #offers > 0 then
-    items[#items + 1] = always
-  end
-  return items
-end
-
---- The option that a rule would choose: the only one that allows once.
----@param options table[]
----@return table?
-local function once(options)
-  local found = vim.tbl_filter(function(option)
-    return option.kind == "allow_once"
-  end, options)
-  return #found == 1 and found[1] or nil
-end
-
 --- Asks the user. Questions wait for each other in the order they came.
 ---@param data table data of PermissionRequest
 ---@param answer fun(option_id: string) called once at most; "" means cancelled
@@ -319,66 +307,45 @@ function M.ask(data, answer)
   local questions, dialog = require("hermes.questions"), require("hermes.dialog")
   local id = data.requestId
   local choice ---@type hermes.Choice
+  local first = M.choices(data)
+  local back = { label = "Back", refuses = true, choices = first }
   -- Fixed now: later updates do not change the question.
   local list = facts_later(data, function()
     if choice and choice.pane then
       require("hermes.question_window").refresh(choice)
     end
   end)
-  local offers = once(data.options) and require("hermes.rules").offers(data) or {}
-  local function settle(option)
-    questions.remove(id)
-    answer(option and option.optionId or "")
-  end
-  local base = {
-    id = id,
-    agent = data.agent or "agent",
-    facts = list,
-    prompt = headline(data, list),
-    kind = "hermes_permission",
-  }
-  local ask_what ---@type fun()
-  local function ask_rule()
-    choice = vim.tbl_extend("force", base, {
-      items = vim.list_extend({ back }, offers),
+  local function ask_for(choices)
+    choice = {
+      id = id,
+      agent = data.agent or "agent",
+      facts = list,
+      prompt = headline(data, list),
+      kind = "hermes_permission",
+      items = choices,
       label = function(item)
-        return item == back and "Back" or item.words
+        return item.label
       end,
       refuses = function(item)
-        return item == back
+        return item.refuses
       end,
       chosen = function(item)
-        if item and item ~= back then
+        local more = item and item.choices or (not item and choices ~= first and first)
+        if more then
+          ask_for(more == first and first or vim.list_extend({ back }, more))
+          return questions.again(id)
+        elseif item and item.rule then
           require("hermes").permissions.add(item.rule, { agent = data.agent })
-          return settle(once(data.options))
         end
-        ask_what()
-        questions.again(id)
+        questions.remove(id)
+        answer(item and item.optionId or "")
       end,
-    })
+    }
   end
-  function ask_what()
-    choice = vim.tbl_extend("force", base, {
-      items = items_of(data.options, offers),
-      label = function(item)
-        return item == always and "Allow this and more …  [rule]" or label(item)
-      end,
-      refuses = function(item)
-        return item ~= always and refuses(item)
-      end,
-      chosen = function(item)
-        if item ~= always then
-          return settle(item)
-        end
-        ask_rule()
-        questions.again(id)
-      end,
-    })
-  end
-  ask_what()
+  ask_for(first)
   questions.add({
     id = id,
-    agent = base.agent,
+    agent = data.agent or "agent",
     session_id = data.sessionId,
     ask = function(wanted)
       dialog.choose(choice, wanted)
