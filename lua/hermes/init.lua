@@ -733,8 +733,10 @@ end
 ---@param who string
 ---@return table
 local function params_of(params, who)
-  return params == nil and vim.empty_dict()
-    or require("hermes.check").need(params, "table", who, "the params", 3)
+  if params ~= nil then
+    require("hermes.check").need(params, "table", who, "the params", 3)
+  end
+  return params and next(params) ~= nil and params or vim.empty_dict() -- {} would become a list
 end
 
 ---Install the host of the release that this version of the plugin pins, without Go. :Hermes update

@@ -186,6 +186,20 @@ func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
 	})
 }
 
+func TestParamsWithoutMembersAreAnObject(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`for i, params in ipairs({ {}, vim.empty_dict(), { a = 1 } }) do
+  hermes.request(nil, "_count", params, finish("count" .. i))
+end
+hermes.request(nil, "_count", nil, finish("count4"))`)
+		for i := range 4 {
+			e.until(fmt.Sprintf("done.count%d", i+1))
+			e.is(fmt.Sprintf("done.count%d.err", i+1), nil)
+		}
+	})
+}
+
 func TestCancelAnswersPermissionRequestsCancelled(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

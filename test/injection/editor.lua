@@ -152,10 +152,10 @@ end
 function editor.session()
   local id, session = next(hermes.state().sessions)
   local ready = session and session.state == "idle"
-  if settings.place == "hermes.chat" then
+  if settings.place == "hermes.chat" or settings.place == "chat" then
     ready = ready and vim.b.hermes_session ~= nil
   end
-  return ready and (settings.place ~= "chat" or vim.b.hermes_chat == "ready") and id or nil
+  return ready and id or nil
 end
 
 function editor.play(scene)
@@ -183,13 +183,16 @@ end
 ---that of the help.
 function editor.refuse()
   hermes.request("hostile", "_refuse", {}, function() end)
+  hermes.on("RequestFailed", function(data)
+    _G.why = data.method == "session/new" and data.message or nil
+  end)
   local help = table.concat(vim.fn.readfile(settings.root .. "/doc/hermes.txt"), "\n")
   vim.o.statusline = assert(help:match('vim%.o%.statusline = "(.-)"\n'))
 end
 
 local drawn = 0
 
----Opens a chat whose winbar shows why there is no session.
+---Opens a chat that shows why there is no session.
 function editor.refused()
   vim.cmd("HermesChat hostile")
 end
@@ -197,8 +200,9 @@ end
 ---@param before integer chats
 ---@return boolean whether the next one was drawn
 function editor.drew(before)
-  local why = vim.b.hermes_chat
-  if drawn == before and why and not vim.startswith(why, "connecting") then
+  local why = _G.why
+  if drawn == before and why and vim.fn.getline(2) ~= "" then
+    _G.why = nil
     drawn = drawn + 1
     vim.g.hermes_status = why
     vim.cmd("redrawstatus! | redraw!")
