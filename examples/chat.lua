@@ -1,14 +1,11 @@
--- A chat with an agent in one buffer, built on Hermes' functions and events.
--- :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q closes. Each part
--- of the conversation is a block, an extmark over its lines, so that later text
--- finds its place; the prompt is what follows the row of another extmark.
--- A chat for every day is hermes.chat, see :help hermes-chat.
+-- A chat with an agent in one buffer: :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q
+-- closes. Each part of the conversation is a block, an extmark over its lines, so that later text
+-- finds its place; the prompt follows another extmark. For every day there is |hermes-chat|.
 
 local hermes, api = require("hermes"), vim.api
 local ns = api.nvim_create_namespace("hermes_chat")
 local icons = { pending = "○", in_progress = "◐", completed = "●", failed = "✗" }
 local colors = { completed = "DiagnosticOk", failed = "ErrorMsg" }
-
 local Chat = {} -- its blocks are extmarks by name
 
 --- Puts an extmark on some rows; reuses the one with that id, if given.
@@ -44,42 +41,25 @@ function Chat:stream(name, text, group)
   self:mark(first, last - 1 + #lines, group, self.blocks[name])
 end
 
-function Chat:status(text)
-  vim.b[self.buf].hermes_chat = text
-  vim.cmd.redrawstatus({ bang = true })
-end
-
---- Makes a row the one above the prompt.
-function Chat:begin(row)
-  local opts = { id = self.blocks.prompt, virt_text = { { "❯", "Title" } } }
-  self.blocks.prompt = api.nvim_buf_set_extmark(self.buf, ns, row, 0, opts)
-end
-
---- Sends the prompt, which becomes a part of the conversation, and begins the next one.
+--- Sends the prompt, which becomes a part of the conversation.
 function Chat:send()
   local row = self:rows("prompt")
   local lines = api.nvim_buf_get_lines(self.buf, row + 1, -1, true)
   local text = table.concat(lines, "\n")
   if self.session and vim.trim(text) ~= "" then
+    api.nvim_buf_set_lines(self.buf, row + 1, -1, true, { "" })
     lines[1] = "❯ " .. lines[1]
-    api.nvim_buf_set_lines(self.buf, row, -1, true, vim.list_extend(lines, { "", "" }))
-    self:begin(row + #lines - 2)
-    self:mark(row, row + #lines - 2, "Title")
-    api.nvim_win_set_cursor(0, { row + #lines, 0 })
-    hermes.prompt(self.session, text, {
-      on_done = function(err, turn)
-        local how = hermes.text.line(err and err.message or turn.stopReason)
-        if api.nvim_buf_is_valid(self.buf) then
-          self:show("end", how == "end_turn" and { "" } or { "", how, "" }, "ErrorMsg")
-          self:status(self.session and "ready" or vim.b[self.buf].hermes_chat)
-        end
-      end,
-    })
+    api.nvim_buf_set_lines(self.buf, row, row, true, lines)
+    self:mark(row, row + #lines, "Title")
+    hermes.prompt(self.session, text)
   end
 end
 
 ---@type table<string, fun(chat: Chat, data: table)> what is shown of an event
 local on = {
+  TurnStarted = function(chat)
+    chat.blocks = { prompt = chat.blocks.prompt }
+  end,
   AgentTextMessage = function(chat, data)
     chat:stream("text", data.text)
   end,
@@ -96,48 +76,51 @@ local on = {
   ToolCallState = function(chat, data)
     local call = data.toolCall
     local title = ("%s %s"):format(icons[call.status] or "○", hermes.text.line(call.title or ""))
-    chat:show(call.toolCallId, { "", title }, colors[call.status] or "DiagnosticInfo")
-    for i, content in ipairs(call.content or {}) do
-      if content.type == "diff" and not chat.blocks[call.toolCallId .. i] then
+    local lines = { "", title }
+    for _, content in ipairs(call.content or {}) do
+      if content.type == "diff" then
         local diff = hermes.text.diff(content.oldText or "", content.newText) or { "too large" }
-        local lines = hermes.text.lines(table.concat(diff, "\n"), 40)
-        chat:show(call.toolCallId .. i, lines, "Comment")
+        vim.list_extend(lines, hermes.text.lines(table.concat(diff, "\n"), 40))
       end
     end
+    chat:show(call.toolCallId, lines, colors[call.status] or "DiagnosticInfo")
   end,
   TerminalData = function(chat, data)
     chat:stream(data.terminalId, data.chunk, "String")
   end,
-  TurnStarted = function(chat)
-    chat.blocks = { prompt = chat.blocks.prompt }
-    chat:status("working, <C-c> cancels")
+  TurnEnded = function(chat, data)
+    local how = hermes.text.line(data.error and data.error.message or data.stopReason)
+    chat:show("end", how == "end_turn" and { "" } or { "", how, "" }, "ErrorMsg")
   end,
   Disconnected = function(chat, data)
+    local why = hermes.text.line("the agent has stopped: " .. data.reason)
+    chat:show("end", { "", why, "" }, "ErrorMsg")
     chat.session = nil -- what is in the prompt stays there
-    chat:status("the agent has stopped: " .. data.reason)
   end,
 }
 
 local function open(agent)
   vim.cmd("botright vnew")
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.undolevels = "nofile", "wipe", -1
-  vim.wo.linebreak, vim.wo.number, vim.wo.winbar = true, false, "%{get(b:, 'hermes_chat', '')}"
+  vim.wo.winbar = "%{%v:lua.require'hermes'.statusline({'agent': b:hermes_agent})%}"
+  vim.wo.linebreak, vim.wo.number, vim.b.hermes_agent = true, false, agent
   local buf = api.nvim_get_current_buf()
   local chat = setmetatable({ buf = buf, blocks = {} }, { __index = Chat })
-  local function hear(data, name)
-    return (not data.sessionId or data.sessionId == chat.session) and on[name](chat, data)
-  end
-  local off = hermes.on(vim.tbl_keys(on), { agent = agent, callback = hear })
-  local function cancel()
-    return chat.session and hermes.cancel(chat.session)
-  end
-  local function stop_agent() -- unless it has other sessions
-    local known = hermes.state().agents[agent]
-    return known and not next(known.sessions) and hermes.disconnect(agent)
-  end
-  local function close()
+  api.nvim_buf_set_lines(buf, 0, 0, true, { "" }) -- the prompt is below
+  chat.blocks.prompt = api.nvim_buf_set_extmark(buf, ns, 0, 0, { virt_text = { { "❯" } } })
+  local off = hermes.on(vim.tbl_keys(on), {
+    agent = agent,
+    callback = function(data, name)
+      return (not data.sessionId or data.sessionId == chat.session) and on[name](chat, data)
+    end,
+  })
+  local function close() -- the agent, too, unless it has other sessions
     off()
-    return chat.session and hermes.close_session(chat.session, { on_done = stop_agent })
+    if chat.session and #hermes.sessions(agent) > 1 then
+      hermes.close_session(chat.session, { agent = agent })
+    elseif chat.session then
+      hermes.disconnect(agent)
+    end
   end
   local function opened(err, result)
     chat.session = result and result.sessionId
@@ -145,17 +128,18 @@ local function open(agent)
       return close()
     end
     vim.b[buf].hermes_session = chat.session -- no notice of what the user sees
-    chat:status(err and err.message or "ready")
+    if err then
+      chat:show("end", { "", hermes.text.line(err.message), "" }, "ErrorMsg")
+    end
   end
-  api.nvim_buf_set_lines(buf, 0, -1, true, { "", "" })
-  api.nvim_win_set_cursor(0, { 2, 0 })
-  chat:begin(0)
-  -- stylua: ignore
-  vim.keymap.set({ "n", "i" }, "<CR>", function() chat:send() end, { buffer = buf })
-  vim.keymap.set({ "n", "i" }, "<C-c>", cancel, { buffer = buf })
+  vim.keymap.set({ "n", "i" }, "<CR>", function()
+    chat:send()
+  end, { buffer = buf })
+  vim.keymap.set({ "n", "i" }, "<C-c>", function()
+    return chat.session and hermes.cancel(chat.session)
+  end, { buffer = buf })
   vim.keymap.set("n", "q", "<Cmd>bwipeout!<CR>", { buffer = buf })
   api.nvim_create_autocmd("BufWipeout", { buffer = buf, callback = close })
-  chat:status("connecting to " .. agent)
   hermes.connect(agent)
   hermes.create_session({ agent = agent, cwd = vim.fn.getcwd(), on_done = opened })
   vim.cmd.startinsert()

@@ -41,7 +41,14 @@ describe("the chat example", function()
   end
 
   local function status()
-    return child.lua_get("vim.b.hermes_chat")
+    return child.lua_get("vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str")
+  end
+
+  --- Whether there is a session, and no turn runs.
+  local function is_ready()
+    local state = status():match("^demo: (%a+)") or ""
+    return child.lua_get("vim.b.hermes_session") ~= vim.NIL
+      and vim.tbl_contains({ "idle", "done", "failed" }, state)
   end
 
   ---@param what string
@@ -62,9 +69,7 @@ describe("the chat example", function()
   --- Types a prompt and waits for text in the buffer. Questions come up in normal
   --- mode only, so <Esc> makes room for them.
   local function prompt(keys, text)
-    wait_for("session", function()
-      return status() == "ready"
-    end)
+    wait_for("session", is_ready)
     -- Not type_keys, which fails when an error is shown meanwhile, and some turns end with one.
     child.api.nvim_input(keys:find("<Esc>") and keys or keys .. "<CR>")
     wait_for(text, function()
@@ -72,11 +77,13 @@ describe("the chat example", function()
     end)
   end
 
+  it("is a lesson of at most 150 lines", function()
+    eq(#vim.fn.readfile(root .. "/examples/chat.lua") <= 150, true)
+  end)
+
   it("shows a turn as it goes, and what the agent did is on disk", function()
     prompt("hello<CR><Esc>", "That was the tour; ask again for another line.")
-    wait_for("end of the turn", function()
-      return status() == "ready"
-    end)
+    wait_for("end of the turn", is_ready)
     eq(
       vim.trim(shown()),
       vim.trim([[
@@ -125,9 +132,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     child.api.nvim_buf_set_lines(0, 1, 2, false, { "TWO" })
     child.cmd("wincmd l | startinsert")
     prompt("/edit a.txt<CR><Esc>", "● Edit a.txt")
-    wait_for("end of the turn", function()
-      return status() == "ready"
-    end)
+    wait_for("end of the turn", is_ready)
     eq(vim.fn.readfile(dir .. "/a.txt"), { "one", "TWO", "- visit 1" })
     eq(child.fn.getbufline("a.txt", 1, "$"), { "one", "TWO", "- visit 1" })
     eq(child.fn.getbufvar("a.txt", "&modified"), 0)
@@ -145,16 +150,12 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
   it("keeps what is being typed while text streams in above", function()
     prompt("/slow 5", "1 ")
     child.type_keys("next")
-    wait_for("end of the turn", function()
-      return status() == "ready"
-    end)
+    wait_for("end of the turn", is_ready)
     eq(shown():match("[^\n]*$"), "next")
   end)
 
   it("takes several lines that are pasted", function()
-    wait_for("session", function()
-      return status() == "ready"
-    end)
+    wait_for("session", is_ready)
     child.api.nvim_paste("/say one\ntwo", true, -1)
     child.api.nvim_input("<CR>")
     wait_for("the answer", function()
@@ -181,12 +182,13 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       prompt(what == "host" and "/slow 1000" or "/say x", what == "host" and "1 2 " or "\nx")
       child.api.nvim_input((kill:gsub("<C%-o>", "<Esc>")) .. (what == "host" and "i" or ""))
       wait_for("word of it", function()
-        return (status() or ""):find("the agent has stopped: ", 1, true)
+        return shown():find("\nthe agent has stopped: ", 1, true)
       end)
       child.api.nvim_input("do not lose this<CR>")
       vim.uv.sleep(200)
       eq(shown():match("[^\n]*$"), "do not lose this")
-      eq((status() or ""):find("the agent has stopped: ", 1, true), 1)
+      eq(select(2, shown():gsub("the agent has stopped: ", "")), 1)
+      eq(status(), "")
     end)
   end
 

@@ -306,7 +306,6 @@ var meant = map[string]string{
 	`lua/hermes/complete/init.lua: vim.fn.complete(lead.col + 1, M.words(items))`:                                            "words that hide nothing, inserted when the user picks them",
 	`lua/hermes/complete/files.lua: local ok, started = pcall(vim.system, command, {`:                                        "a constant command, no shell",
 
-	`examples/chat.lua: vim.keymap.set({ "n", "i" }, "<C-c>", cancel, { buffer = buf })`:                            "a function",
 	`lua/hermes/terminals.lua: local ok, channel = pcall(api.nvim_open_term, buf, { force_crlf = false })`:          "without on_input, so nothing is typed or answered",
 	`lua/hermes/terminals.lua: pcall(api.nvim_chan_send, view.channel, bytes)`:                                      "what terminals/escapes.lua lets through",
 	`lua/hermes/terminals.lua: api.nvim_buf_set_name(buf, ("hermes://terminal/%d"):format(numbered))`:               "a number",
