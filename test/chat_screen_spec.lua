@@ -17,6 +17,9 @@ describe("the chat on the screen", function()
       hermes.setup({ agents = { scripted = {
         command = program,
         args = { "--clean", "--headless", "-l", root .. "/test/scripted_agent.lua" },
+        env = { HERMES_TEST_AGENT = vim.json.encode({
+          modes = { currentModeId = "ask", availableModes = { { id = "ask", name = "Ask" } } },
+        }) },
       } } })
       function _G.Buffer(filetype)
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -179,7 +182,9 @@ describe("the chat on the screen", function()
       screen:lua("Say(...)", {
         {
           asks = {
-            toolCall = { toolCallId = "t", title = "rm", rawInput = { command = "rm -rf /" } },
+            {
+              toolCall = { toolCallId = "t", title = "rm", rawInput = { command = "rm -rf /" } },
+            },
           },
           times = 60,
         },

@@ -1,5 +1,5 @@
 -- Every subcommand of :Hermes, its completion and the status window, with the
--- real host and a real agent, test/session_agent.lua. Needs bin/hermes (make
+-- real host and a real agent, test/scripted_agent.lua. Needs bin/hermes (make
 -- build). All specs share one Neovim.
 
 local eq = MiniTest.expect.equality
@@ -114,7 +114,7 @@ end
 local agents = 0
 
 --- Connects an agent of its own for a spec; returns its name.
----@param config? table of test/session_agent.lua
+---@param config? table of test/scripted_agent.lua
 ---@return string
 local function connect(config)
   agents = agents + 1
@@ -128,7 +128,7 @@ local function connect(config)
     } } })]],
     {
       name,
-      root .. "/test/session_agent.lua",
+      root .. "/test/scripted_agent.lua",
       vim.json.encode(config or vim.empty_dict()),
       vim.v.progpath,
     }

@@ -9,7 +9,7 @@ describe("the chat", function()
   local dir
 
   local prelude = [[
-    local root, dir, program = ...
+    local root, dir, program, config = ...
     vim.cmd.cd(dir)
     vim.cmd.runtime("plugin/hermes.lua")
     _G.hermes, _G.chat, _G.picked = require("hermes"), require("hermes.chat"), {}
@@ -17,7 +17,7 @@ describe("the chat", function()
       scripted = {
         command = program,
         args = { "--clean", "--headless", "-l", root .. "/test/scripted_agent.lua" },
-        pass_env = { "HERMES_TEST_SESSIONS" },
+        env = { HERMES_TEST_AGENT = config },
       },
     } })
     _G.choose = function() end -- what the user picks: an item, or nil
@@ -36,10 +36,25 @@ describe("the chat", function()
     end
   ]]
 
-  local function start()
+  local modes = {
+    currentModeId = "ask",
+    availableModes = { { id = "ask", name = "Ask" }, { id = "code", name = "Code" } },
+  }
+  local model = {
+    id = "model",
+    name = "Model",
+    category = "model",
+    type = "select",
+    currentValue = "small",
+    options = { { value = "small", name = "Small" }, { value = "large", name = "Large" } },
+  }
+
+  ---@param stored? table[] sessions
+  local function start(stored)
     child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
     child.o.lines, child.o.columns = 50, 120
-    child.lua(prelude, { root, dir, vim.v.progpath })
+    local config = { modes = modes, options = { model }, stored = stored or {} }
+    child.lua(prelude, { root, dir, vim.v.progpath, vim.json.encode(config) })
   end
 
   before_each(function()
@@ -577,13 +592,10 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
 
   it("resumes a stored session, and a long history takes no frame", function()
     child.stop()
-    local sessions = {
+    start({
       { sessionId = "old-1", cwd = dir, title = "An old talk", history = 10 * 1024 * 1024 },
       { sessionId = "old-2", cwd = dir, title = "\27[31mA%{1}", history = 10 },
-    }
-    vim.env.HERMES_TEST_SESSIONS = vim.json.encode(sessions)
-    start()
-    vim.env.HERMES_TEST_SESSIONS = nil
+    })
     measure()
     child.lua([[choose = function(items) return items[1], 1 end
       vim.schedule(function() chat.resume({ agent = "scripted" }) end)]])

@@ -20,7 +20,7 @@ describe("the lists of what runs", function()
       } } })
       hermes.connect("spec")]],
       {
-        root .. "/test/session_agent.lua",
+        root .. "/test/scripted_agent.lua",
         vim.json.encode({
           ids = { "b", "a" },
           modes = { currentModeId = "ask", availableModes = {} },

@@ -1,16 +1,43 @@
--- An agent for specs: nvim -l test/scripted_agent.lua. The text of a prompt is a
--- JSON list of steps; anything else is repeated. A step is one of
+-- An agent for specs: nvim -l test/scripted_agent.lua. $HERMES_TEST_AGENT is a JSON object:
+--   ids      ids of new sessions, in order; further ones are s1, s2, …
+--   stored   sessions that it lists, as objects of the protocol, each maybe with a "history" of as
+--            many bytes; without it every session can be loaded
+--   page     how many of them are on a page
+--   lacks    names of the capabilities that it does not announce
+--   title    its own
+--   login    authMethods
+--   modes, options   of its sessions
+-- The text of a prompt is a JSON list of steps, one of the short forms below, or else repeated. A
+-- step is one of
 --   { "update": {…}, "times": 1 } sends session/updates, tool calls with the number in their id
 --   { "say": "…", "times": 1 }   sends pieces of text
 --   { "ask": {…}, "times": 1 }   asks for permission and waits for each answer
---   { "asks": {…}, "times": 1 }  asks for permission at once as often, and waits for the cancel
+--   { "asks": […], "times": 1 }  asks all of this at once, as often, and waits for the cancel;
+--                                with a "mode" it is an elicitation
 --   { "hold": true }             waits until the turn is cancelled
 --   { "stderr": "…" }, { "exit": 3 }, { "fail": "…" }
--- It stores the sessions in $HERMES_TEST_SESSIONS, a JSON list, each with a
--- "history" of as many bytes.
+-- It writes every request that it gets to its standard error.
 
-local stored = vim.json.decode(vim.env.HERMES_TEST_SESSIONS or "[]")
-local opened, asked, cancelled = 0, 0, false
+---@type table<string, fun(rest: string): table> short forms: a word, and what follows it
+local short = {
+  hold = function()
+    return { hold = true }
+  end,
+  ask = function(rest)
+    return { ask = { toolCall = { toolCallId = "t", title = rest, kind = "edit" } } }
+  end,
+  title = function(rest)
+    return { update = { sessionUpdate = "session_info_update", title = rest } }
+  end,
+  noise = function(rest)
+    return { stderr = rest }
+  end,
+}
+
+local config = vim.json.decode(vim.env.HERMES_TEST_AGENT or "{}")
+local opened, asked = 0, 0
+local cancelled = {} ---@type table<string, boolean> by session
+local waiting = {} ---@type table<thread, fun(message: table): any> turns, each for some message
 
 local function send(message)
   message.jsonrpc = "2.0"
@@ -22,39 +49,44 @@ local function update(session, what)
   send({ method = "session/update", params = { sessionId = session, update = what } })
 end
 
-local function chunk(kind, text)
-  return { sessionUpdate = kind, content = { type = "text", text = text } }
+local function say(session, text)
+  local content = { type = "text", text = text }
+  update(session, { sessionUpdate = "agent_message_chunk", content = content })
 end
-
-local handle
 
 local options = {
   { optionId = "yes", name = "Yes", kind = "allow_once" },
   { optionId = "no", name = "No", kind = "reject_once" },
 }
 
---- Asks for permission.
+--- Asks the user.
 ---@return string id
 local function ask(session, params)
   asked = asked + 1
   local id = "ask-" .. asked
-  params = vim.tbl_extend("force", { options = options }, params, { sessionId = session })
-  send({ id = id, method = "session/request_permission", params = params })
+  local method = params.mode and "elicitation/create" or "session/request_permission"
+  local more = { sessionId = session }
+  if not params.mode then
+    more.options = params.options or options
+  elseif params.mode == "url" then
+    more.elicitationId = id
+  end
+  send({ id = id, method = method, params = vim.tbl_extend("force", params, more) })
   return id
 end
 
---- Reads messages until one says that it is enough.
-local function listen(enough)
-  for line in io.stdin:lines() do
-    local message = vim.json.decode(line)
-    if message.method then
-      handle(message)
-    end
-    if enough(message) then
-      return message
-    end
-  end
-  os.exit(0)
+--- Waits for a message, while other turns go on.
+---@param enough fun(message: table): any
+---@return table
+local function wait(enough)
+  return coroutine.yield(enough)
+end
+
+---@param co thread
+local function go_on(co, ...)
+  local ok, enough = coroutine.resume(co, ...)
+  assert(ok, enough)
+  waiting[co] = coroutine.status(co) == "suspended" and enough or nil
 end
 
 ---@type table<string, fun(session: string, step: table): string?>
@@ -68,40 +100,41 @@ local steps = {
   end,
   say = function(session, step)
     for _ = 1, step.times or 1 do
-      update(session, chunk("agent_message_chunk", step.say))
+      say(session, step.say)
     end
   end,
   ask = function(session, step)
     for _ = 1, step.times or 1 do
       local id = ask(session, step.ask)
-      local answer = listen(function(message)
+      local answer = wait(function(message)
         return message.id == id and not message.method
       end)
       local outcome = (answer.result or {}).outcome or {}
-      local text = ("answer %d: %s\n"):format(asked, outcome.optionId or outcome.outcome or "error")
-      update(session, chunk("agent_message_chunk", text))
+      say(
+        session,
+        ("answer %d: %s\n"):format(asked, outcome.optionId or outcome.outcome or "error")
+      )
     end
   end,
   asks = function(session, step)
-    for _ = 1, step.times do
-      ask(session, step.asks)
-    end
-    listen(function(message)
-      if message.id and not message.method and message.result then
-        local outcome = message.result.outcome
-        if outcome.outcome == "selected" then
-          update(
-            session,
-            chunk("agent_message_chunk", ("%s: %s\n"):format(message.id, outcome.optionId))
-          )
-        end
+    local mine = {}
+    for _ = 1, step.times or 1 do
+      for _, question in ipairs(step.asks) do
+        mine[ask(session, question)] = true
       end
-      return cancelled
+    end
+    wait(function(message)
+      local result = mine[message.id] and not message.method and message.result
+      local chosen = result and (result.action or result.outcome.outcome)
+      if chosen and chosen ~= "cancel" and chosen ~= "cancelled" then
+        say(session, ("%s: %s\n"):format(message.id, vim.json.encode(result)))
+      end
+      return cancelled[session]
     end)
   end,
-  hold = function()
-    listen(function()
-      return cancelled
+  hold = function(session)
+    wait(function()
+      return cancelled[session]
     end)
   end,
   stderr = function(_, step)
@@ -115,124 +148,158 @@ local steps = {
   end,
 }
 
+---@param text string of a prompt
+---@return table[]? steps
+local function script_of(text)
+  local ok, script = pcall(vim.json.decode, text)
+  if ok and type(script) == "table" then
+    return script
+  end
+  local word, rest = text:match("^(%a+) ?(.*)$")
+  return short[word] and { short[word](rest) }
+end
+
+---@return table? result
+---@return string? problem
 local function prompt(params)
-  cancelled = false
-  local text = ""
+  local session, text = params.sessionId, ""
+  cancelled[session] = false
   for _, block in ipairs(params.prompt) do
     text = text .. (block.text or "")
     if block.uri then
-      update(params.sessionId, chunk("agent_message_chunk", "got " .. block.uri .. "\n"))
+      say(session, "got " .. block.uri .. "\n")
     end
   end
-  local ok, script = pcall(vim.json.decode, text)
-  if not ok or type(script) ~= "table" then
-    update(params.sessionId, chunk("agent_message_chunk", "You said: " .. text))
-    return { stopReason = "end_turn" }
+  local script = script_of(text)
+  if not script then
+    say(session, "You said: " .. text)
   end
-  for _, step in ipairs(script) do
+  for _, step in ipairs(script or {}) do
     for name, run in pairs(steps) do
-      local problem = step[name] ~= nil and run(params.sessionId, step)
+      local problem = step[name] ~= nil and run(session, step)
       if problem then
         return nil, problem
       end
     end
-    if cancelled then
+    if cancelled[session] then
       return { stopReason = "cancelled" }
     end
   end
   return { stopReason = "end_turn" }
 end
 
-local modes = {
-  currentModeId = "ask",
-  availableModes = { { id = "ask", name = "Ask" }, { id = "code", name = "Code" } },
-}
-local function models(current)
-  return {
-    {
-      id = "model",
-      name = "Model",
-      category = "model",
-      type = "select",
-      currentValue = current or "small",
-      options = { { value = "small", name = "Small" }, { value = "large", name = "Large" } },
-    },
-  }
+---@param id? string
+local function opening(id)
+  local result = vim.empty_dict() -- {} would become a list
+  result.sessionId, result.modes, result.configOptions = id, config.modes, config.options
+  return result
+end
+
+---@param name string
+---@return boolean
+local function has(name)
+  return not vim.tbl_contains(config.lacks or {}, name)
+end
+
+--- Replays what was said in a stored session.
+local function load(params)
+  local id = params.sessionId
+  for _, session in ipairs(config.stored or { { sessionId = id } }) do
+    if session.sessionId == id then
+      local sent, history = 0, session.history or 0
+      if history > 0 then
+        local content = { type = "text", text = "the old prompt" }
+        update(id, { sessionUpdate = "user_message_chunk", content = content })
+      end
+      local piece = ("An old line of *markdown*, number %06d.\n"):rep(20)
+      while sent < history do
+        local text = piece:gsub("%%06d", ("%06d"):format(sent / 10))
+        say(id, text)
+        sent = sent + #text
+      end
+      if history > 0 then
+        say(id, "The end of the history.")
+      end
+      return opening()
+    end
+  end
+  return nil, "no such session"
 end
 
 ---@type table<string, fun(params: table): table?, string?>
 local methods = {
   initialize = function()
+    local session = vim.empty_dict()
+    for _, name in ipairs(vim.tbl_filter(has, { "list", "resume", "fork", "close", "delete" })) do
+      session[name] = vim.empty_dict()
+    end
     return {
       protocolVersion = 1,
+      agentInfo = { name = "spec", title = config.title, version = "1.2.3" },
       agentCapabilities = {
-        loadSession = true,
-        sessionCapabilities = { list = vim.empty_dict(), close = vim.empty_dict() },
+        loadSession = has("load"),
+        sessionCapabilities = session,
+        auth = { logout = vim.empty_dict() },
       },
+      authMethods = config.login,
     }
   end,
   ["session/new"] = function()
     opened = opened + 1
-    return { sessionId = "s-" .. opened, modes = modes, configOptions = models() }
+    return opening((config.ids or {})[opened] or ("s" .. opened))
   end,
-  ["session/list"] = function()
-    local list = {}
-    for i, session in ipairs(stored) do
-      list[i] = { sessionId = session.sessionId, cwd = session.cwd, title = session.title }
+  ["session/fork"] = function(params)
+    return opening(params.sessionId .. "-fork")
+  end,
+  ["session/list"] = function(params)
+    local stored, page = config.stored or {}, config.page or 100
+    local first = tonumber(params.cursor) or 1
+    local result = { sessions = vim.list_slice(stored, first, first + page - 1) }
+    if first + page <= #stored then
+      result.nextCursor = tostring(first + page)
     end
-    return { sessions = list }
+    return result
   end,
-  ["session/load"] = function(params)
-    for _, session in ipairs(stored) do
-      if session.sessionId == params.sessionId then
-        update(params.sessionId, chunk("user_message_chunk", "the old prompt"))
-        local piece = ("An old line of *markdown*, number %06d.\n"):rep(20)
-        local sent = 0
-        while sent < session.history do
-          local text = piece:gsub("%%06d", ("%06d"):format(sent / 10))
-          update(params.sessionId, chunk("agent_message_chunk", text))
-          sent = sent + #text
-        end
-        update(params.sessionId, chunk("agent_message_chunk", "The end of the history."))
-        return { modes = modes, configOptions = models() }
-      end
-    end
-    return nil, "no such session"
-  end,
-  ["session/close"] = function(params)
-    io.stderr:write("closed ", params.sessionId, "\n")
-    return vim.empty_dict()
-  end,
+  ["session/load"] = load,
+  ["session/resume"] = load,
   ["session/set_mode"] = function(params)
-    update(
-      params.sessionId,
-      { sessionUpdate = "current_mode_update", currentModeId = params.modeId }
-    )
+    local mode = { sessionUpdate = "current_mode_update", currentModeId = params.modeId }
+    update(params.sessionId, mode)
     return vim.empty_dict()
   end,
   ["session/set_config_option"] = function(params)
-    return { configOptions = models(params.value) }
+    for _, option in ipairs(config.options) do
+      if option.id == params.configId then
+        option.currentValue = params.value
+      end
+    end
+    return { configOptions = config.options }
   end,
   ["session/prompt"] = prompt,
 }
 
-function handle(message)
+local function handle(message)
+  local method, params = methods[message.method], message.params or {}
+  io.stderr:write(message.method, " ", vim.json.encode(params), "\n")
   if message.method == "session/cancel" then
-    cancelled = true
+    cancelled[params.sessionId] = true
   elseif message.id then
-    local method = methods[message.method]
-    if not method then
-      return send({ id = message.id, error = { code = -32601, message = "no such method" } })
-    end
-    local result, problem = method(message.params or {})
-    send({
-      id = message.id,
-      result = result,
-      error = problem and { code = -32603, message = problem } or nil,
-    })
+    go_on(coroutine.create(function()
+      local result, problem = (method or vim.empty_dict)(params)
+      local err = problem and { code = -32603, message = problem } or nil
+      send({ id = message.id, result = result, error = err })
+    end))
   end
 end
 
-listen(function()
-  return false
-end)
+for line in io.stdin:lines() do
+  local message = vim.json.decode(line)
+  if message.method then
+    handle(message)
+  end
+  for co, enough in pairs(vim.tbl_extend("force", {}, waiting)) do
+    if enough(message) then
+      go_on(co, message)
+    end
+  end
+end

@@ -17,7 +17,7 @@ describe("the status window on the screen", function()
         args = { "--clean", "-l", agent },
         env = { HERMES_TEST_AGENT = config },
       } } })]],
-      vim.fs.dirname(here) .. "/session_agent.lua",
+      vim.fs.dirname(here) .. "/scripted_agent.lua",
       vim.json.encode({ ids = { "first", "second" }, title = "Spec\27[2J" })
     )
   end)
