@@ -116,7 +116,7 @@ local function open(agent)
   })
   local function close() -- the agent, too, unless it has other sessions
     off()
-    if chat.session and #hermes.sessions(agent) > 1 then
+    if chat.session and #hermes.sessions({ agent = agent }) > 1 then
       hermes.close_session(chat.session, { agent = agent })
     elseif chat.session then
       hermes.disconnect(agent)

@@ -140,14 +140,15 @@ describe("attention", function()
       },
     })
     turn("s2", failed)
-    local list = hermes.overview()
+    local list = hermes.sessions({ waiting_first = true })
     eq(
       vim.tbl_map(function(s)
-        return { s.sessionId, s.state, s.queue, s.percent, s.ended }
+        return { s.sessionId, s.state, s.queued, s.percent, s.ended }
       end, list),
       { { "s3", "waiting", 0 }, { "s1", "running", 2, 25 }, { "s2", "idle", 0, nil, "failed" } }
     )
-    eq(list[2].cost, { amount = 1.234, currency = "USD" })
+    eq(list[2].usage.cost, { amount = 1.234, currency = "USD" })
+    eq(list[3].error, "no\27 luck")
     eq(hermes.statusline(), "1 waiting, 1 running, 1 idle")
     eq(hermes.statusline({ session_id = "s1" }), "a: running +2 (25%%, 1.23 USD)")
     eq(hermes.statusline({ session_id = "s2" }), "a: failed")

@@ -13,17 +13,43 @@ describe("the lists of what runs", function()
       [[local agent, config = ...
       _G.hermes = require("hermes")
       vim.notify = function() end
-      hermes.setup({ agents = { spec = {
+      local spec = {
         command = vim.v.progpath,
         args = { "--clean", "-l", agent },
         env = { HERMES_TEST_AGENT = config },
-      } } })
+      }
+      hermes.setup({ agents = { spec = spec, other = spec } })
       hermes.connect("spec")]],
       {
         root .. "/test/scripted_agent.lua",
         vim.json.encode({
           ids = { "b", "a" },
           modes = { currentModeId = "ask", availableModes = {} },
+          options = {
+            {
+              id = "model",
+              name = "Model",
+              category = "model",
+              type = "select",
+              currentValue = "m",
+              options = { { value = "m", name = "M" } },
+            },
+            {
+              id = "level",
+              name = "Level",
+              category = "thought_level",
+              type = "select",
+              currentValue = "low",
+              options = { { value = "low", name = "Low" }, { value = "high", name = "High" } },
+            },
+            {
+              id = "fast",
+              name = "Fast",
+              category = "model_config",
+              type = "boolean",
+              currentValue = false,
+            },
+          },
         }),
       }
     )
@@ -64,17 +90,20 @@ describe("the lists of what runs", function()
     )
     child.lua("hermes.prompt('b', 'title The title')")
     wait_for("hermes.sessions()[1].title == 'The title'")
-    eq(child.lua_get("hermes.sessions('spec')[1]"), {
+    eq(child.lua_get("hermes.sessions({ agent = 'spec' })[1]"), {
       sessionId = "b",
       agent = "spec",
       state = "idle",
       title = "The title",
       cwd = "/",
       mode = "ask",
+      model = "m",
       queued = 0,
       pending = 0,
+      ended = "done",
     })
-    eq(child.lua_get("hermes.sessions('other')"), {})
+    eq(child.lua_get("hermes.sessions({ agent = 'other' })"), {})
+    eq(child.lua_get("#hermes.sessions({ session_id = 'a' })"), 1)
     local agent = child.lua_get("hermes.connections()[1]")
     eq(
       { agent.name, agent.state, agent.current, agent.agentCapabilities.loadSession },
@@ -88,6 +117,37 @@ describe("the lists of what runs", function()
       child.lua_get("hermes.sessions()[1].title .. hermes.connections()[1].agentInfo.name"),
       "The titlespec"
     )
+  end)
+
+  it("tell two agents apart that use the same id", function()
+    open(1)
+    child.lua("hermes.connect('other')")
+    wait_for("#hermes.connections() == 2")
+    child.lua("hermes.create_session({ agent = 'other', cwd = '/tmp' })")
+    wait_for("#hermes.sessions() == 2")
+    child.lua([[hermes.set_mode("b", "code", { agent = "other" })
+      hermes.set_thought_level("b", "high", { agent = "other" })]])
+    wait_for("hermes.modes('b', { agent = 'other' }).currentModeId == 'code'")
+    wait_for("hermes.thought_levels('b', { agent = 'other' }).current == 'high'")
+    for call, want in pairs({
+      [ [[modes("b", %s).currentModeId]] ] = { "ask", "code" },
+      [ [[models("b", %s).currentModelId]] ] = { "m", "m" },
+      [ [[config_options("b", %s)[2].currentValue]] ] = { "low", "high" },
+      [ [[model_configurations("b", %s)[1].currentValue]] ] = { false, false },
+      [ [[thought_levels("b", %s).current]] ] = { "low", "high" },
+      [ [[state("b", "cwd", %s)]] ] = { "/", "/tmp" },
+      [ [[sessions(%s)[1].mode]] ] = { "ask", "code" },
+      [ [[queue.list("b", %s)]] ] = { {}, {} },
+      [ [[terminals("b", %s)]] ] = { {}, {} },
+      [ [[terminal_output("b", "t", %s)]] ] = { vim.NIL, vim.NIL },
+    }) do
+      for i, agent in ipairs({ "spec", "other" }) do
+        local code = "hermes." .. call:format(("{ agent = %q }"):format(agent))
+        eq({ code, child.lua_get(code) }, { code, want[i] })
+      end
+      local code = "hermes." .. call:format("{ agent = 1 }")
+      eq({ code, child.lua_get(("pcall(function() return %s end)"):format(code)) }, { code, false })
+    end
   end)
 
   it("have the requests that wait, and who is to answer", function()

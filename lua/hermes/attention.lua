@@ -1,4 +1,4 @@
----What draws the user's attention to a session, and the sessions at a glance.
+---What draws the user's attention to a session.
 local M = {}
 
 local text = require("hermes.text")
@@ -9,22 +9,7 @@ local text = require("hermes.text")
 ---@field sessionId? string
 ---@field text string one line that is safe to show
 
----@class hermes.Overview a session at a glance
----@field agent string
----@field sessionId string
----@field state string see |hermes-state|
----@field title? string
----@field cwd? string
----@field queue integer prompts that wait
----@field pending integer requests without an answer
----@field percent? integer of the context window that is used
----@field cost? { amount: number, currency: string }
----@field ended? "done"|"failed" how the last turn ended, until the next begins
----@field error? string why it failed
-
 local focused = true -- Neovim has the focus, as far as the terminal says
----@type table<table, { how: string, error?: string }> by session
-local ended = setmetatable({}, { __mode = "k" })
 local turns = {} ---@type table<string, integer|string> ids of progress messages, by prompt
 local used = false -- somebody shows the statusline
 
@@ -34,59 +19,19 @@ local function config()
 end
 
 ---------------------------------------------------------------------------
--- The sessions at a glance.
+-- The statusline.
 
--- Those that need the user come first.
-local order = { waiting = 1, cancelling = 2, running = 3, replaying = 4, idle = 5 }
-
----All sessions, those that wait for the user first.
----@return hermes.Overview[]
-function M.overview()
-  local pending = {} ---@type table<string, integer>
-  for _, ask in ipairs(require("hermes.answers").pending()) do
-    local key = ask.agent .. "\0" .. (ask.sessionId or "")
-    pending[key] = (pending[key] or 0) + 1
-  end
-  local list = {} ---@type hermes.Overview[]
-  for name, agent in pairs(require("hermes.state").agents()) do
-    for id, session in pairs(agent.sessions) do
-      local usage, how = session.usage or {}, ended[session] or {}
-      local size, tokens = tonumber(usage.size), tonumber(usage.used)
-      list[#list + 1] = {
-        agent = name,
-        sessionId = id,
-        state = session.state,
-        title = session.title,
-        cwd = session.cwd,
-        queue = #session.queue,
-        pending = pending[name .. "\0" .. id] or 0,
-        percent = size and tokens and size > 0 and math.floor(100 * tokens / size + 0.5) or nil,
-        cost = usage.cost and vim.deepcopy(usage.cost),
-        ended = how.how,
-        error = how.error,
-      }
-    end
-  end
-  table.sort(list, function(a, b)
-    local at, bt = order[a.state] or 6, order[b.state] or 6
-    if at ~= bt then
-      return at < bt
-    end
-    return a.agent .. "\0" .. a.sessionId < b.agent .. "\0" .. b.sessionId
-  end)
-  return list
-end
-
----@param session hermes.Overview
+---@param session hermes.SessionInfo
 ---@return string
 local function meter(session)
   local parts = {}
   if session.percent then
     parts[1] = ("%d%%"):format(session.percent)
   end
-  local amount = session.cost and tonumber(session.cost.amount)
+  local cost = session.usage and session.usage.cost
+  local amount = cost and tonumber(cost.amount)
   if amount then
-    local currency = text.line(session.cost.currency or "", 8)
+    local currency = text.line(cost.currency or "", 8)
     parts[#parts + 1] = ("%.2f %s"):format(amount, currency)
   end
   return #parts > 0 and " (" .. table.concat(parts, ", ") .. ")" or ""
@@ -95,16 +40,16 @@ end
 ---@class hermes.StatuslineOpts
 ---@field agent? string only sessions of this agent
 ---@field session_id? string only this session
----@field format? fun(sessions: hermes.Overview[]): string what to show instead; its result is
+---@field format? fun(sessions: hermes.SessionInfo[]): string what to show instead; its result is
 ---escaped as well
 
----@param sessions hermes.Overview[]
+---@param sessions hermes.SessionInfo[]
 ---@return string
 local function describe(sessions)
   if #sessions == 1 then
     local only = sessions[1]
     local state = only.state == "idle" and only.ended or only.state
-    local queue = only.queue > 0 and (" +%d"):format(only.queue) or ""
+    local queue = only.queued > 0 and (" +%d"):format(only.queued) or ""
     return ("%s: %s%s%s"):format(text.line(only.agent, 30), state, queue, meter(only))
   end
   local counts, parts = {}, {}
@@ -128,10 +73,11 @@ function M.statusline(opts)
   if not package.loaded["hermes.rpc"] then
     return "" -- nothing has been connected
   end
-  local sessions = vim.tbl_filter(function(session)
-    return (not opts.agent or session.agent == opts.agent)
-      and (not opts.session_id or session.sessionId == opts.session_id)
-  end, M.overview())
+  local sessions = require("hermes.running").sessions({
+    agent = opts.agent,
+    session_id = opts.session_id,
+    waiting_first = true,
+  })
   local shown
   if opts.format then
     shown = opts.format(sessions)
@@ -156,7 +102,7 @@ end
 ---@return string how many sessions wait and run
 function M._title()
   local waiting, running = 0, 0
-  for _, session in ipairs(M.overview()) do
+  for _, session in ipairs(require("hermes.running").sessions()) do
     waiting = waiting + (session.state == "waiting" and 1 or 0)
     running = running + (session.state == "running" and 1 or 0)
   end
@@ -302,27 +248,19 @@ end
 heard.UsageUpdate, heard.SessionUpdate, heard.QueueChanged = redraw, redraw, redraw
 
 function heard.TurnStarted(data)
-  local session = require("hermes.state").session(data.sessionId, data.agent)
-  if session then
-    ended[session] = nil
-  end
   progress(data, "running", "works")
 end
 
 function heard.TurnEnded(data)
-  local cancelled = data.stopReason == "cancelled"
-    or (data.error and require("hermes.rpc").by_user[data.error.kind])
-  local failed = data.error and not cancelled
-  local session = require("hermes.state").session(data.sessionId, data.agent)
-  local why = failed and text.line(data.error.message or "", 200) or nil
-  if session and not cancelled then
-    ended[session] = { how = failed and "failed" or "done", error = why }
-  end
-  local words = cancelled and "was cancelled" or failed and "failed" or "is done"
-  progress(data, failed and "failed" or "success", words)
-  local shown = failed and not config().notify and require("hermes.rpc").shows_error(data.promptId)
-  if not cancelled and not shown then
-    tell_end(failed and "failed" or "done", data, why)
+  local session = require("hermes.state").session(data.sessionId, data.agent) or {}
+  local how = session.ended
+  local words = how == "done" and "is done" or how == "failed" and "failed" or "was cancelled"
+  progress(data, how == "failed" and "failed" or "success", words)
+  local shown = how == "failed"
+    and not config().notify
+    and require("hermes.rpc").shows_error(data.promptId)
+  if how and not shown then
+    tell_end(how, data, session.error and text.line(session.error, 200))
   end
   redraw()
 end

@@ -198,6 +198,7 @@ local kinds_of_options = {
   timeout = "time",
   update = "boolean",
   url = "name",
+  waiting_first = "boolean",
 }
 
 local shared = { "agent", "force", "on_done" }

@@ -124,7 +124,7 @@ end
 ---@param which hermes.Which
 ---@param found fun(session: hermes.SessionInfo)
 function M.session(which, found)
-  local all = hermes().sessions(which.agent)
+  local all = hermes().sessions({ agent = which.agent })
   local sessions = all
   if which.id then
     sessions = vim.tbl_filter(function(session)

@@ -30,6 +30,22 @@ local function text_of(value, who, what)
   return require("hermes.check").need(value, "name", who, what, 3)
 end
 
+---@class hermes.OfAgent
+---@field agent? string whose session it is; two agents may use the same id
+
+---Checks the arguments of a function that only looks at a session.
+---@param who string
+---@param session_id any
+---@param opts any
+---@param any_session? boolean nil stands for all sessions
+---@return string? agent
+local function agent_of(who, session_id, opts, any_session)
+  if session_id ~= nil or not any_session then
+    require("hermes.check").need(session_id, "name", who, "the id of the session", 3)
+  end
+  return options(opts, who).agent
+end
+
 ---@param method string
 ---@param params table|fun(): table
 ---@param opts table
@@ -285,26 +301,27 @@ M.set_session_model = M.set_model
 
 ---The choices of `set_model` for the session. A copy; nil when there is nothing to choose.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.Models?
-function M.models(session_id)
-  text_of(session_id, "models", "the id of the session")
-  return require("hermes.models").get(session_id)
+function M.models(session_id, opts)
+  return require("hermes.models").get(session_id, agent_of("models", session_id, opts))
 end
 
 ---The choices of `set_mode` for the session. A copy; nil when there is nothing to choose.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.acp.SessionModeState?
-function M.modes(session_id)
-  text_of(session_id, "modes", "the id of the session")
-  return M.state(session_id, "modes")
+function M.modes(session_id, opts)
+  return require("hermes.state").get(session_id, "modes", agent_of("modes", session_id, opts))
 end
 
 ---The choices of `set_config_option` for the session. A copy; empty when there are none.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.acp.SessionConfigOption[]
-function M.config_options(session_id)
-  text_of(session_id, "config_options", "the id of the session")
-  return M.state(session_id, "configOptions") or {}
+function M.config_options(session_id, opts)
+  local agent = agent_of("config_options", session_id, opts)
+  return require("hermes.state").get(session_id, "configOptions", agent) or {}
 end
 
 ---@param session_id any
@@ -335,10 +352,12 @@ M.set_session_config_option = M.set_config_option
 ---The options of the model in use: those of the category "model_config". A copy; empty when there
 ---are none.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.acp.SessionConfigOption[]
-function M.model_configurations(session_id)
-  text_of(session_id, "model_configurations", "the id of the session")
-  return require("hermes.config_options").all(M.state(session_id), "model_config")
+function M.model_configurations(session_id, opts)
+  local agent = agent_of("model_configurations", session_id, opts)
+  local session = require("hermes.state").session(session_id, agent)
+  return vim.deepcopy(require("hermes.config_options").all(session, "model_config"))
 end
 
 ---Change one of `model_configurations()`.
@@ -355,10 +374,11 @@ end
 
 ---The choices of `set_thought_level`. A copy; nil when there is nothing to choose.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.ThoughtLevels?
-function M.thought_levels(session_id)
-  text_of(session_id, "thought_levels", "the id of the session")
-  return require("hermes.config_options").thought_levels(session_id)
+function M.thought_levels(session_id, opts)
+  local agent = agent_of("thought_levels", session_id, opts)
+  return require("hermes.config_options").thought_levels(session_id, agent)
 end
 
 ---Choose how much the model thinks: one of `thought_levels()`.
@@ -621,23 +641,23 @@ end
 ---The commands of agents that are remembered, of one session or of all, the
 ---oldest first. Copies.
 ---@param session_id? string
+---@param opts? hermes.OfAgent
 ---@return hermes.Terminal[]
-function M.terminals(session_id)
-  if session_id ~= nil then
-    text_of(session_id, "terminals", "the id of the session")
-  end
-  return require("hermes.output").list(session_id)
+function M.terminals(session_id, opts)
+  local agent = agent_of("terminals", session_id, opts, true)
+  return require("hermes.output").list(session_id, agent)
 end
 
 ---What is remembered of one command and of its output.
 ---@param session_id string
 ---@param terminal_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.Terminal? terminal nil when it is not known
 ---@return string? output its end; `dropped` of the terminal says how much is missing before it
-function M.terminal_output(session_id, terminal_id)
-  text_of(session_id, "terminal_output", "the id of the session")
+function M.terminal_output(session_id, terminal_id, opts)
+  local agent = agent_of("terminal_output", session_id, opts)
   text_of(terminal_id, "terminal_output", "the id of the terminal")
-  return require("hermes.output").get(session_id, terminal_id)
+  return require("hermes.output").get(session_id, terminal_id, agent)
 end
 
 ---End a command of an agent and everything in its process group. The agent sees
@@ -675,18 +695,11 @@ end
 ---What is known about all agents and sessions, or about one session, or one member of that. A copy.
 ---@param session_id? string
 ---@param member? string
+---@param opts? hermes.OfAgent
 ---@return any
-function M.state(session_id, member)
-  if session_id ~= nil then
-    text_of(session_id, "state", "the id of the session")
-  end
-  return require("hermes.state").get(session_id, member)
-end
-
----The sessions of all agents at a glance, those that wait for you first.
----@return hermes.Overview[]
-function M.overview()
-  return require("hermes.attention").overview()
+function M.state(session_id, member, opts)
+  local agent = agent_of("state", session_id, opts, true)
+  return require("hermes.state").get(session_id, member, agent)
 end
 
 ---For a statusline: `%{%v:lua.require'hermes'.statusline()%}`.
@@ -704,15 +717,13 @@ function M.connections()
   return require("hermes.running").connections()
 end
 
----The open sessions of all agents or of one, the one used last first. A copy, without what they
----have said and done.
----@param agent? string
+---The open sessions at a glance, the one used last first. A copy, without what they have said and
+---done.
+---@param opts? hermes.SessionsOpts
 ---@return hermes.SessionInfo[]
-function M.sessions(agent)
-  if agent ~= nil then
-    text_of(agent, "sessions", "the name of the agent")
-  end
-  return require("hermes.running").sessions(agent)
+function M.sessions(opts)
+  opts = options(opts, "sessions", { "session_id", "waiting_first" })
+  return require("hermes.running").sessions(opts)
 end
 
 ---The requests of agents that wait for an answer, the oldest first.

@@ -153,11 +153,13 @@ local function copy(terminal)
 end
 
 ---@param session_id? string
+---@param agent? string
 ---@return hermes.Terminal[] copies, the oldest first
-function M.list(session_id)
+function M.list(session_id, agent)
   local list = {}
   for _, terminal in ipairs(kept) do
-    if not session_id or terminal.sessionId == session_id then
+    local is = (session_id or terminal.sessionId) == terminal.sessionId
+    if is and (agent or terminal.agent) == terminal.agent then
       list[#list + 1] = copy(terminal)
     end
   end
@@ -166,12 +168,14 @@ end
 
 ---@param session_id string
 ---@param terminal_id string
+---@param agent? string
 ---@return hermes.Terminal? copy
 ---@return string? output
-function M.get(session_id, terminal_id)
+function M.get(session_id, terminal_id, agent)
   for i = #kept, 1, -1 do
     local terminal = kept[i]
-    if terminal.sessionId == session_id and terminal.terminalId == terminal_id then
+    local is = terminal.sessionId == session_id and terminal.terminalId == terminal_id
+    if is and (agent or terminal.agent) == terminal.agent then
       return copy(terminal), table.concat(terminal.chunks, "", terminal.first)
     end
   end

@@ -273,7 +273,7 @@ function M.sessions(agent)
   list({
     prompt = "Session",
     again = ":Hermes sessions",
-    open = hermes().sessions(agent),
+    open = hermes().sessions({ agent = agent }),
     agents = agents_that(agent, function(a)
       return M.can(a, "list")
     end),

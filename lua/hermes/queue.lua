@@ -27,10 +27,13 @@ end
 
 ---The waiting prompts of a session, the next one first. Copies.
 ---@param session_id string
+---@param opts? hermes.OfAgent
 ---@return hermes.QueuedPrompt[]
-function M.list(session_id)
-  require("hermes.check").need(session_id, "name", "queue.list", "the id of the session")
-  local session = require("hermes.state").session(session_id)
+function M.list(session_id, opts)
+  local check = require("hermes.check")
+  check.need(session_id, "name", "queue.list", "the id of the session")
+  opts = check.options(opts, "queue.list")
+  local session = require("hermes.state").session(session_id, opts.agent)
   local list = {}
   for _, id in ipairs(session and session.queue or {}) do
     local op = require("hermes.rpc").op(id)

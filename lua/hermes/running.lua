@@ -20,8 +20,16 @@ local M = {}
 ---@field mode? string id of the current one
 ---@field model? string id of the current one
 ---@field usage? table
+---@field percent? integer of the context window that is used
 ---@field queued integer prompts that wait
 ---@field pending integer requests of the session that wait for an answer
+---@field ended? "done"|"failed" how the last turn ended, until the next begins
+---@field error? string why it failed
+
+---@class hermes.SessionsOpts
+---@field agent? string only the sessions of this agent
+---@field session_id? string only this session
+---@field waiting_first? boolean those that need the user first, then those that work
 
 ---@return hermes.ConnectionInfo[] sorted by name
 function M.connections()
@@ -49,17 +57,32 @@ local function model_of(session)
   return option and option.currentValue or (session.models or {}).currentModelId
 end
 
----@param agent? string
+---@param usage? table
+---@return integer?
+local function percent(usage)
+  local size, tokens = tonumber(usage and usage.size), tonumber(usage and usage.used)
+  return size and tokens and size > 0 and math.floor(100 * tokens / size + 0.5) or nil
+end
+
+local order = { waiting = 1, cancelling = 2, running = 3, replaying = 4, idle = 5 }
+
+---@param opts? hermes.SessionsOpts
 ---@return hermes.SessionInfo[] the one used last first
-function M.sessions(agent)
+function M.sessions(opts)
+  opts = opts or {}
   local found = {} ---@type hermes.SessionState[]
-  for name, a in pairs(require("hermes.state").agents()) do
-    if not agent or name == agent then
-      vim.list_extend(found, vim.tbl_values(a.sessions))
+  for name, agent in pairs(require("hermes.state").agents()) do
+    for id, session in pairs(agent.sessions) do
+      if (opts.agent or name) == name and (opts.session_id or id) == id then
+        found[#found + 1] = session
+      end
     end
   end
   table.sort(found, function(a, b)
-    if a.used ~= b.used then
+    local at, bt = order[a.state] or 6, order[b.state] or 6
+    if opts.waiting_first and at ~= bt then
+      return at < bt
+    elseif a.used ~= b.used then
       return a.used > b.used
     end
     return a.agent .. "\0" .. a.sessionId < b.agent .. "\0" .. b.sessionId
@@ -79,8 +102,11 @@ function M.sessions(agent)
       mode = (session.modes or {}).currentModeId,
       model = model_of(session),
       usage = vim.deepcopy(session.usage),
+      percent = percent(session.usage),
       queued = #session.queue,
       pending = asked[("%s\0%s"):format(session.agent, session.sessionId)] or 0,
+      ended = session.ended,
+      error = session.error,
     }
   end, found)
 end

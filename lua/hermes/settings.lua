@@ -15,7 +15,7 @@ end
 
 ---@class hermes.SettingKind
 ---@field what string
----@field values fun(session_id: string): hermes.Setting[]
+---@field values fun(session: hermes.SessionInfo): hermes.Setting[]
 ---@field set fun(session: hermes.SessionInfo, id: string, opts: hermes.Opts)
 
 ---@param list table[]?
@@ -37,8 +37,8 @@ end
 local kinds = {
   mode = {
     what = "mode",
-    values = function(id)
-      local modes = hermes().modes(id) or {}
+    values = function(session)
+      local modes = hermes().modes(session.sessionId, { agent = session.agent }) or {}
       return settings(modes.availableModes, "id", modes.currentModeId)
     end,
     set = function(session, id, opts)
@@ -47,8 +47,8 @@ local kinds = {
   },
   model = {
     what = "model",
-    values = function(id)
-      local models = hermes().models(id) or {}
+    values = function(session)
+      local models = hermes().models(session.sessionId, { agent = session.agent }) or {}
       return settings(models.availableModels, "modelId", models.currentModelId)
     end,
     set = function(session, id, opts)
@@ -75,13 +75,16 @@ local function unknown(what, id, values)
   choose.fail(("there is no %s %q; there are: %s"):format(what, id, table.concat(ids, ", ")))
 end
 
+---@param session hermes.SessionInfo
+---@return table[]
+local function options_of(session)
+  return hermes().config_options(session.sessionId, { agent = session.agent })
+end
+
 ---@param session_id? string nil: the current session
 ---@return hermes.SessionInfo?
 local function find(session_id)
-  local sessions = vim.tbl_filter(function(session)
-    return not session_id or session.sessionId == session_id
-  end, hermes().sessions())
-  return (choose.current(sessions))
+  return (choose.current(hermes().sessions({ session_id = session_id })))
 end
 
 ---The values of modes and models that sessions have, for completion.
@@ -93,7 +96,7 @@ function M.ids(kind, session_id)
   return session
       and vim.tbl_map(function(setting)
         return setting.id
-      end, kinds[kind].values(session.sessionId))
+      end, kinds[kind].values(session))
     or {}
 end
 
@@ -104,11 +107,11 @@ end
 function M.choose(kind, which, id)
   local setter = kinds[kind]
   which.fits = function(session)
-    return #setter.values(session.sessionId) > 0
+    return #setter.values(session) > 0
   end
   which.unfit = ("the agent offers no choice of %ss"):format(setter.what)
   choose.session(which, function(session)
-    local values = setter.values(session.sessionId)
+    local values = setter.values(session)
     local function set(setting)
       setter.set(session, setting.id, {
         agent = session.agent,
@@ -207,7 +210,7 @@ end
 function M.config_ids(option_id, session_id)
   local session = find(session_id)
   local list = {}
-  for _, option in ipairs(session and hermes().config_options(session.sessionId) or {}) do
+  for _, option in ipairs(session and options_of(session) or {}) do
     if not option_id then
       list[#list + 1] = option.id
     elseif option.id == option_id and option.type == "boolean" then
@@ -227,11 +230,11 @@ end
 ---@param value? string nil: asks
 function M.config(which, id, value)
   which.fits = function(session)
-    return #hermes().config_options(session.sessionId) > 0
+    return #options_of(session) > 0
   end
   which.unfit = "the agent offers no options"
   choose.session(which, function(session)
-    local options = hermes().config_options(session.sessionId)
+    local options = options_of(session)
     if id then
       for _, option in ipairs(options) do
         if option.id == id then

@@ -27,6 +27,9 @@ local M = {}
 ---@field toolCalls table<string, table> accumulated, by toolCallId
 ---@field queue string[] ids of prompts that wait for the running one
 ---@field used integer larger than that of each session used before it
+---@field ended? "done"|"failed" how the last turn ended, until the next begins; nil when the user
+---ended it
+---@field error? string why it failed
 
 -- Two agents may use the same session id, so sessions belong to their agent.
 local agents = {} ---@type table<string, hermes.AgentState>
@@ -246,10 +249,16 @@ local on_session = {
     s.queue = data.items
   end,
   TurnStarted = function(s, data)
-    s.promptId = data.promptId
+    s.promptId, s.ended, s.error = data.promptId, nil, nil
   end,
-  TurnEnded = function(s)
+  TurnEnded = function(s, data)
     s.promptId = nil
+    local err = data.error
+    if err and not require("hermes.rpc").by_user[err.kind] then
+      s.ended, s.error = "failed", err.message
+    elseif not err and data.stopReason ~= "cancelled" then
+      s.ended = "done"
+    end
   end,
   StateChanged = function(s, data)
     s.state = data.to
@@ -381,10 +390,11 @@ end
 ---A copy of everything, of one session, or of one member of it.
 ---@param session_id? string
 ---@param member? string
+---@param agent? string
 ---@return any
-function M.get(session_id, member)
+function M.get(session_id, member, agent)
   if session_id then
-    local session = M.session(session_id)
+    local session = M.session(session_id, agent)
     return vim.deepcopy(session and member and session[member] or not member and session or nil)
   end
   local sessions = {}

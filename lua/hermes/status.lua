@@ -140,7 +140,7 @@ local function make_rows()
       connected = true,
     }
     local open = {}
-    local sessions = hermes().sessions(agent.name)
+    local sessions = hermes().sessions({ agent = agent.name })
     table.sort(sessions, function(a, b) -- rows stay where they are
       return a.sessionId < b.sessionId
     end)
