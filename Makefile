@@ -42,7 +42,7 @@ soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
 	@[ -x bin/hermes ] || echo "building bin/hermes; the first time takes a minute"
-	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
 
 .PHONY: release
 release: ## Build the archives of VERSION=v1.2.3 and pin them in release.json

@@ -122,7 +122,7 @@ func Measure(ctx context.Context, program, root string, cases []Case, rounds int
 	defer os.RemoveAll(dir)
 	host := filepath.Join(dir, "hermes")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", host, "./tools/hermes")
-	build.Dir = root
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}

@@ -44,6 +44,11 @@ func (it item) fitted() item {
 	return it
 }
 
+// prompt reports whether the item is delivered without waiting for more. The end of
+// an operation is, because the user waits for it. Agents cannot cause it on their
+// own, so they cannot use it against the pace of events.
+func (it item) prompt() bool { return it.kind == kindDone }
+
 // Kinds of items; lua/hermes/rpc.lua has a function for each. The kind of an event
 // is its name.
 const (
@@ -73,8 +78,9 @@ type queue struct {
 	cost   int
 	limit  int // cost of a batch
 	closed bool
+	prompt bool          // an item waits that is delivered at once
 	filled chan struct{} // capacity 1: something to deliver
-	full   chan struct{} // capacity 1: a whole batch to deliver
+	full   chan struct{} // capacity 1: a whole batch to deliver, or prompt
 	spaced chan struct{} // closed and replaced when space appears
 
 	pushed, handled uint64        // items so far
@@ -145,11 +151,15 @@ func (q *queue) add(it item) {
 	q.items = append(q.items, it)
 	q.bytes += len(it.json)
 	q.cost += it.cost
+	q.prompt = q.prompt || it.prompt()
 	wake(q.filled)
-	if q.cost >= q.limit {
+	if q.ready() {
 		wake(q.full)
 	}
 }
+
+// ready reports whether there is a reason not to wait for more. q.mu is held.
+func (q *queue) ready() bool { return q.prompt || q.cost >= q.limit }
 
 // wake fills a channel of capacity 1.
 func wake(c chan struct{}) {
@@ -175,7 +185,7 @@ func (q *queue) take() (batch []item, more bool) {
 	}
 	batch = q.items[:n:n]
 	if q.items = q.items[n:]; len(q.items) == 0 {
-		q.items = nil
+		q.items, q.prompt = nil, false
 	}
 	q.cost -= cost
 	if q.bytes -= size; n > 0 {
@@ -202,8 +212,8 @@ func (q *queue) close() {
 // until the queue closes. There are never two at a time: the first at once, and
 // while more waits than fits into a batch the next one as soon as Neovim has
 // answered. Neovim draws the screen in between. What trickles in is collected for
-// batchPeriod, or until it fills a batch. No lock is held while deliver waits for
-// Neovim.
+// batchPeriod, or until it fills a batch or ends an operation. No lock is held
+// while deliver waits for Neovim.
 func (q *queue) run(deliver func([]item) time.Duration) {
 	var last time.Time
 	backlog := false
@@ -223,16 +233,16 @@ func (q *queue) run(deliver func([]item) time.Duration) {
 	}
 }
 
-// collect waits until the queue holds a whole batch, and for at most d.
+// collect waits until the queue is ready, and for at most d.
 func (q *queue) collect(d time.Duration) {
 	select { // of an earlier batch
 	case <-q.full:
 	default:
 	}
 	q.mu.Lock()
-	full := q.cost >= q.limit
+	ready := q.ready()
 	q.mu.Unlock()
-	if full {
+	if ready {
 		return
 	}
 	select {

@@ -120,6 +120,40 @@ func TestItemsThatFillABatchAreNotCollectedAnyLonger(t *testing.T) {
 	})
 }
 
+func TestTheEndOfAnOperationIsDeliveredAtOnceWithWhatCameBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		var got []delivery
+		go q.run(func(b []item) time.Duration {
+			got = append(got, delivery{time.Now(), b})
+			return 0
+		})
+		start := time.Now()
+		end := costed("end")
+		end.kind = kindDone
+		for i, pause := range []time.Duration{0, time.Millisecond, time.Millisecond} {
+			time.Sleep(pause)
+			q.push(number(i))
+		}
+		synctest.Wait()
+		q.push(end) // while the last two are collected
+		synctest.Wait()
+		q.push(number(3)) // what follows keeps its distance again
+		time.Sleep(50 * time.Millisecond)
+		q.close()
+		synctest.Wait()
+		if len(got) != 3 || len(got[1].items) != 3 {
+			t.Fatalf("%d batches: %v", len(got), got)
+		}
+		if at := got[1].at.Sub(start); at != 2*time.Millisecond {
+			t.Errorf("the end came after %v, want 2ms", at)
+		}
+		if gap := got[2].at.Sub(got[1].at); gap != batchPeriod {
+			t.Errorf("the item after it came %v later, want %v", gap, batchPeriod)
+		}
+	})
+}
+
 func TestABatchKeepsNeovimBusyForOneFrame(t *testing.T) {
 	for _, c := range []struct {
 		name string

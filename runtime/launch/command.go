@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -65,7 +66,9 @@ func (c Command) withDefaults() Command {
 }
 
 // secret matches options whose values must not appear in messages.
-var secret = regexp.MustCompile(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
+var secret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
+})
 
 // String returns the command as a user would type it, for messages. The values
 // of options named after keys, tokens, secrets or passwords are masked.
@@ -77,7 +80,7 @@ func (c Command) String() string {
 			w = "***"
 		}
 		hide = false
-		if name := secret.FindString(w); strings.HasSuffix(name, "=") {
+		if name := secret().FindString(w); strings.HasSuffix(name, "=") {
 			w = name + "***"
 		} else if strings.HasPrefix(name, "-") {
 			hide = true

@@ -227,3 +227,12 @@ func TestSecretsInBase64AreHidden(t *testing.T) {
 		}
 	}
 }
+
+// Patterns are compiled at their first use, so a wrong one would panic only then.
+func TestEveryShapeCompiles(t *testing.T) {
+	for _, s := range shapes {
+		if groups := s.re().NumSubexp(); s.group > groups {
+			t.Errorf("%v: group %d of %d", s.re(), s.group, groups)
+		}
+	}
+}

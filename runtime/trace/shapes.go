@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"regexp"
+	"sync"
 )
 
 // minSecret is the length in bytes of the shortest secret that is recognized by
@@ -12,49 +13,55 @@ const minSecret = 6
 // shape is a kind of secret that the text itself reveals. It begins with one of a
 // few words, so that most text is skipped quickly.
 type shape struct {
-	words []string       // in lower case, at least two characters
-	apart bool           // no letter or digit may precede it
-	re    *regexp.Regexp // matches from the word on
-	group int            // the group of the match that is the secret
-	needs string         // without one of these characters it is an ordinary word
-	long  bool           // it may be longer than window and hold blanks
+	words []string              // in lower case, at least two characters
+	apart bool                  // no letter or digit may precede it
+	re    func() *regexp.Regexp // matches from the word on
+	group int                   // the group of the match that is the secret
+	needs string                // without one of these characters it is an ordinary word
+	long  bool                  // it may be longer than window and hold blanks
+}
+
+// pattern compiles an expression at its first use: programs that trace nothing
+// would start later for it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 const digits = "0123456789"
 
 var shapes = []shape{
-	{words: []string{"-----begin "}, long: true, re: regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: regexp.MustCompile(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
+	{words: []string{"-----begin "}, long: true, re: pattern(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
+	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: pattern(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
 	{words: []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "gsk_", "xai-", "pypi-", "dop_v1_", "lin_api_", "nvapi-", "tvly-",
 		"shpat_", "shpss_", "shpca_", "dckr_pat_", "age-secret-key-",
-	}, apart: true, needs: digits, re: regexp.MustCompile(`^[A-Za-z0-9_-]{20,}`)},
-	{words: []string{"xox"}, apart: true, re: regexp.MustCompile(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
-	{words: []string{"akia", "asia"}, apart: true, re: regexp.MustCompile(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{words: []string{"aiza"}, apart: true, re: regexp.MustCompile(`^AIza[0-9A-Za-z_-]{30,}`)},
-	{words: []string{"ya29."}, apart: true, re: regexp.MustCompile(`^ya29\.[0-9A-Za-z_-]{16,}`)},
-	{words: []string{"eyj"}, apart: true, re: regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
-	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
-	{words: []string{"authorization"}, group: 1, re: regexp.MustCompile(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
-	{words: []string{"cookie"}, group: 1, needs: "=", re: regexp.MustCompile(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
-	{words: []string{"mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"}, apart: true, re: regexp.MustCompile(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
-	{words: []string{"hooks.slack.com/services/", "discord.com/api/webhooks/"}, group: 1, re: regexp.MustCompile(`^[a-z.]+/(?:services|api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{20,})`)},
-	{words: []string{"x-auth"}, apart: true, group: 1, re: regexp.MustCompile(`^(?i:x-auth[a-z-]*)\\?["']?\s*:\s*\\?["']?([^\s"'\\,;]{6,})`)},
-	{words: []string{"login "}, apart: true, group: 1, re: regexp.MustCompile(`^login\s+\S+\s+password\s+(\S+)`)},
-	{words: []string{"curl "}, apart: true, group: 1, re: regexp.MustCompile(`^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
-	{words: []string{"mysql"}, apart: true, group: 1, re: regexp.MustCompile(`^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`)},
+	}, apart: true, needs: digits, re: pattern(`^[A-Za-z0-9_-]{20,}`)},
+	{words: []string{"xox"}, apart: true, re: pattern(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
+	{words: []string{"akia", "asia"}, apart: true, re: pattern(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
+	{words: []string{"aiza"}, apart: true, re: pattern(`^AIza[0-9A-Za-z_-]{30,}`)},
+	{words: []string{"ya29."}, apart: true, re: pattern(`^ya29\.[0-9A-Za-z_-]{16,}`)},
+	{words: []string{"eyj"}, apart: true, re: pattern(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
+	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: pattern(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
+	{words: []string{"authorization"}, group: 1, re: pattern(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
+	{words: []string{"cookie"}, group: 1, needs: "=", re: pattern(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
+	{words: []string{"mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"}, apart: true, re: pattern(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
+	{words: []string{"hooks.slack.com/services/", "discord.com/api/webhooks/"}, group: 1, re: pattern(`^[a-z.]+/(?:services|api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{20,})`)},
+	{words: []string{"x-auth"}, apart: true, group: 1, re: pattern(`^(?i:x-auth[a-z-]*)\\?["']?\s*:\s*\\?["']?([^\s"'\\,;]{6,})`)},
+	{words: []string{"login "}, apart: true, group: 1, re: pattern(`^login\s+\S+\s+password\s+(\S+)`)},
+	{words: []string{"curl "}, apart: true, group: 1, re: pattern(`^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
+	{words: []string{"mysql"}, apart: true, group: 1, re: pattern(`^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`)},
 	// Assignments in capitals belong to an environment and need no digits.
 	{words: []string{
 		"password", "passwd", "passphrase", "_pass", "secret", "token", "api_key", "access_key", "private_key", "signing_key", "encryption_key", "auth_key", "master_key",
-	}, group: 1, re: regexp.MustCompile(`^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`)},
+	}, group: 1, re: pattern(`^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`)},
 	{words: []string{
 		"private_key", "private-key", "privatekey", "secret_key", "secret-key", "secretkey", "signing_key", "ssh_key",
 		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
-	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:(?:api|access|private|secret|signing|ssh)[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	}, group: 1, needs: digits, re: pattern(`^(?i:(?:api|access|private|secret|signing|ssh)[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
 	{words: []string{
 		"--token", "--access-token", "--auth-token", "--api-token", "--api-key", "--apikey", "--access-key", "--secret", "--client-secret", "--passwd", "--password", "--passphrase",
-	}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`)},
-	{words: []string{"://"}, group: 1, re: regexp.MustCompile(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
+	}, apart: true, group: 1, needs: digits, re: pattern(`^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`)},
+	{words: []string{"://"}, group: 1, re: pattern(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
 }
 
 // word is a word that shapes[shape] begins with.
@@ -121,7 +128,7 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if !s.long {
 		end = min(end, i+window)
 	}
-	m := s.re.FindSubmatchIndex(b[i:end])
+	m := s.re().FindSubmatchIndex(b[i:end])
 	if m == nil {
 		return span, false
 	}
