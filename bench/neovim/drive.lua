@@ -16,10 +16,11 @@ end
 ---@field listen fun(heard: fun(update: table))
 
 ---What one writes without a library: split at line breaks, decode, fire autocommands.
+---@param draws boolean whether it lets Neovim draw the screen after some milliseconds of work
 ---@return bench.Client
-local function plain()
+local function plain(draws)
   local process, waiting, last = nil, {}, 0
-  local rest = ""
+  local rest, drawn = "", uv.hrtime()
 
   local function handle(line)
     local message = vim.json.decode(line, { luanil = { object = true, array = true } })
@@ -48,6 +49,10 @@ local function plain()
         end
         handle(text:sub(from, at - 1))
         from = at + 1
+        if draws and ms(drawn) >= 5 then
+          vim.cmd.redraw()
+          drawn = uv.hrtime()
+        end
       end
       rest = text:sub(from)
     end)
@@ -185,7 +190,7 @@ local function show(update)
   vim.api.nvim_win_set_cursor(0, { lines, 0 })
 end
 
-local client = test.client == "hermes" and hermes() or plain()
+local client = test.client == "hermes" and hermes() or plain(test.client == "drawing")
 vim.wo.wrap = false
 
 local function measure()

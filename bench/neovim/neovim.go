@@ -57,8 +57,9 @@ func (c Case) updates() int {
 	return c.Updates
 }
 
-// Clients are the measured clients.
-var Clients = []string{"hermes", "plain"}
+// Clients are the measured clients: Hermes, plain Lua, and plain Lua that draws the
+// screen about as often as Hermes does.
+var Clients = []string{"hermes", "plain", "drawing"}
 
 // Result is what a client did in one run. Times are in milliseconds.
 type Result struct {
