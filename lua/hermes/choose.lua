@@ -125,7 +125,8 @@ end
 ---@param found fun(session: hermes.SessionInfo)
 function M.session(which, found)
   local all = hermes().sessions({ agent = which.agent })
-  local sessions = all
+  local current, certain = M.current(all)
+  local sessions = certain and { current } or all
   if which.id then
     sessions = vim.tbl_filter(function(session)
       return session.sessionId == which.id
@@ -133,19 +134,16 @@ function M.session(which, found)
     if #sessions == 0 then
       return M.fail(("there is no session %q; :Hermes sessions lists them"):format(which.id))
     end
-  elseif which.fits then
-    sessions = vim.tbl_filter(which.fits, all)
-  end
-  if #all == 0 then
+  elseif #all == 0 then
     return M.say("there is no session; :Hermes new starts one")
-  elseif #sessions == 0 then
-    return M.say(which.unfit)
-  elseif #sessions == 1 or not which.ask then
-    return found((M.current(sessions)))
+  else
+    sessions = which.fits and vim.tbl_filter(which.fits, sessions) or sessions
+    if #sessions == 0 then
+      return M.say(which.unfit)
+    end
   end
-  local current, certain = M.current(sessions)
-  if certain then
-    return found(current --[[@as hermes.SessionInfo]])
+  if #sessions == 1 or not which.ask then
+    return found((M.current(sessions)))
   end
   M.pick(sessions, { prompt = which.ask, label = M.session_label }, found)
 end
