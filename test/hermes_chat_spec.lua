@@ -316,6 +316,41 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("You said: do not lose this")
   end)
 
+  it("says why an agent cannot be started, and tries again", function()
+    child.lua([[hermes.setup({ agents = { missing = { command = "/no/such/program" } } })]])
+    child.cmd("Hermes chat missing")
+    wait_for_state("ended")
+    wait_for_text("/no/such/program")
+    child.lua(
+      [[hermes.setup({ agents = { missing = {
+      command = vim.v.progpath,
+      args = { "--clean", "--headless", "-l", ... },
+    } } })]],
+      { root .. "/test/scripted_agent.lua" }
+    )
+    child.type_keys("<Esc>gR")
+    wait_for_state("idle")
+    send("hello")
+    wait_for_text("You said: hello")
+  end)
+
+  it("opens a session once the user has logged in", function()
+    child.lua(
+      [[hermes.setup({ agents = { locked = {
+      command = vim.v.progpath,
+      args = { "--clean", "--headless", "-l", ... },
+      env = { HERMES_TEST_AGENT = vim.json.encode({
+        locked = true, login = { { id = "key", name = "With a key" } },
+      }) },
+    } } })]],
+      { root .. "/test/scripted_agent.lua" }
+    )
+    child.cmd("Hermes chat locked")
+    wait_for_state("ended")
+    child.type_keys("<Esc>gL")
+    wait_for_state("idle")
+  end)
+
   it("says at once that the host died", function()
     open()
     send({ { hold = true } })
@@ -411,7 +446,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     child.type_keys("hello<M-CR>")
     wait_for_text("You said: hello")
     child.type_keys("<Esc>gz")
-    eq(child.lua_get("picked[1][1]"), "Mode:")
+    eq(child.lua_get("picked[1][1]"), "Mode")
     child.cmd("wincmd k")
     eq(child.fn.maparg("q", "n"), "")
     eq(child.fn.maparg("<Plug>(hermes-chat-hide)", "n") ~= "", true)
@@ -429,9 +464,17 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       return child.lua_get("hermes.models((next(hermes.state().sessions))).currentModelId")
         == "large"
     end)
+    child.type_keys("<C-w>k")
+    child.lua("choose = function(items) return items[1], 1 end")
+    child.type_keys("go") -- the only option is the model
+    wait_for("option", function()
+      return child.lua_get("hermes.sessions()[1].model") == "small"
+    end)
     eq(child.lua_get("picked"), {
-      { "Mode:", { "● Ask", "○ Code" } },
-      { "Model:", { "● Small", "○ Large" } },
+      { "Mode", { "* Ask", "  Code" } },
+      { "Model", { "* Small", "  Large" } },
+      { "Option", { "Model: Large" } },
+      { "Model", { "  Small", "* Large" } },
     })
   end)
 

@@ -6,6 +6,7 @@
 --   lacks    names of the capabilities that it does not announce
 --   title    its own
 --   login    authMethods
+--   locked   whether new sessions need a login
 --   modes, options   of its sessions
 -- The text of a prompt is a JSON list of steps, one of the short forms below, or else repeated. A
 -- step is one of
@@ -226,7 +227,7 @@ local function load(params)
   return nil, "no such session"
 end
 
----@type table<string, fun(params: table): table?, string?>
+---@type table<string, fun(params: table): table?, string?, integer?>
 local methods = {
   initialize = function()
     local session = vim.empty_dict()
@@ -244,7 +245,14 @@ local methods = {
       authMethods = config.login,
     }
   end,
+  authenticate = function()
+    config.locked = nil
+    return vim.empty_dict()
+  end,
   ["session/new"] = function()
+    if config.locked then
+      return nil, "log in first", -32000
+    end
     opened = opened + 1
     return opening((config.ids or {})[opened] or ("s" .. opened))
   end,
@@ -285,8 +293,8 @@ local function handle(message)
     cancelled[params.sessionId] = true
   elseif message.id then
     go_on(coroutine.create(function()
-      local result, problem = (method or vim.empty_dict)(params)
-      local err = problem and { code = -32603, message = problem } or nil
+      local result, problem, code = (method or vim.empty_dict)(params)
+      local err = problem and { code = code or -32603, message = problem } or nil
       send({ id = message.id, result = result, error = err })
     end))
   end

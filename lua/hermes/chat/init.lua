@@ -18,7 +18,6 @@ local M = {}
 ---@field on_last "disconnect"|"keep"|"ask" what becomes of an agent whose last chat closes
 ---@field keys table<string, string|table<string, string>|false>
 local defaults = {
-  agent = nil,
   position = "right",
   size = 0.45,
   prompt_height = { 3, 12 },
@@ -33,59 +32,44 @@ local defaults = {
 local options = vim.tbl_extend("force", {}, defaults) ---@type hermes.chat.Options
 local views = {} ---@type hermes.chat.View[] the one used last at the end
 
----@type table<string, fun(value: any): boolean, string?>
+---@type table<string, fun(value: any): any> what a value of an option must fulfil
 local checks = {
-  agent = function(value)
-    return type(value) == "string"
-  end,
-  position = function(value)
-    return vim.tbl_contains({ "right", "left", "above", "below" }, value)
-  end,
   size = function(value)
-    return type(value) == "number" and value > 0 and value < 1
+    return value > 0 and value < 1
   end,
   prompt_height = function(value)
-    local least, most = unpack(type(value) == "table" and value or {})
+    local least, most = unpack(value)
     return type(least) == "number" and type(most) == "number" and least >= 1 and most >= least
   end,
   max_lines = function(value)
-    return type(value) == "number" and value >= 100
-  end,
-  highlight = function(value)
-    return type(value) == "boolean"
-  end,
-  insert = function(value)
-    return type(value) == "boolean"
-  end,
-  permissions = function(value)
-    return value == "dialog" or value == "chat"
-  end,
-  on_last = function(value)
-    return vim.tbl_contains({ "disconnect", "keep", "ask" }, value)
+    return value >= 100
   end,
   keys = function(value)
-    local keys, unknown = nil, "keys"
-    if type(value) == "table" then
-      keys, unknown = require("hermes.chat.keys").resolve(value)
-    end
-    return keys ~= nil, unknown
+    local keys, unknown = require("hermes.chat.keys").resolve(value)
+    return keys or error(("hermes.chat.setup: there is no key named %q"):format(unknown), 4)
   end,
 }
+for name, values in pairs({
+  position = { "right", "left", "above", "below" },
+  permissions = { "dialog", "chat" },
+  on_last = { "disconnect", "keep", "ask" },
+}) do
+  checks[name] = function(value)
+    return vim.tbl_contains(values, value)
+  end
+end
 
 ---Configure the chat. Repeated calls merge; chats that are open keep what they have.
 ---@param opts? hermes.chat.Options
 function M.setup(opts)
   for name, value in pairs(opts or {}) do
-    if not checks[name] then
-      local names = vim.tbl_keys(checks)
+    local kind = name == "agent" and "string" or type(defaults[name])
+    if kind == "nil" then
+      local names = vim.list_extend({ "agent" }, vim.tbl_keys(defaults))
       table.sort(names)
       local known = table.concat(names, ", ")
       error(("hermes.chat.setup: there is no option %q, only %s"):format(tostring(name), known), 2)
-    end
-    local fine, what = checks[name](value)
-    if not fine and what then
-      error(("hermes.chat.setup: there is no key named %q"):format(what), 2)
-    elseif not fine then
+    elseif type(value) ~= kind or (checks[name] and not checks[name](value)) then
       error(("hermes.chat.setup: %s cannot be %s"):format(name, vim.inspect(value)), 2)
     end
   end
@@ -131,6 +115,18 @@ local function use(view)
   view:show()
 end
 
+---@param who string
+---@param agent? string
+---@return string
+local function agent_for(who, agent)
+  agent = agent or options.agent
+  for _, connection in ipairs(hermes.connections()) do
+    agent = agent or (connection.current and connection.name) or nil
+  end
+  return agent
+    or error(("hermes.chat.%s: which agent? Name one, or set the option `agent`"):format(who), 3)
+end
+
 ---@class hermes.chat.OpenOptions
 ---@field agent? string
 ---@field cwd? string folder of the session; default: that of create_session()
@@ -152,10 +148,7 @@ function M.open(opts)
       return use(views[i])
     end
   end
-  local agent = opts.agent or settings.agent or hermes.state().current
-  if not agent then
-    error("hermes.chat.open: which agent? Name one, or set the option `agent`", 2)
-  end
+  local agent = agent_for("open", opts.agent)
   if settings.permissions == "chat" then
     claim()
   end
@@ -179,15 +172,11 @@ end
 ---@param opts? { agent?: string, cwd?: string }
 function M.resume(opts)
   opts = opts or {}
-  local agent = opts.agent or options.agent or hermes.state().current
-  if not agent then
-    error("hermes.chat.resume: which agent? Name one, or set the option `agent`", 2)
-  end
-  local connected = not hermes.state().agents[agent]
+  local agent, cwd = agent_for("resume", opts.agent), opts.cwd or vim.fn.getcwd()
+  local connected = not require("hermes.chat.session").is_running(agent)
   if connected then
     hermes.connect(agent)
   end
-  local cwd = opts.cwd or vim.fn.getcwd()
   hermes.list_sessions({
     agent = agent,
     cwd = cwd,
@@ -204,14 +193,9 @@ function M.resume(opts)
           return hermes.text.line(at .. (session.title or session.sessionId), 200)
         end,
       }, function(session)
-        if session then
-          M.open({
-            agent = agent,
-            cwd = session.cwd or cwd,
-            session = session.sessionId,
-            connected = connected,
-          })
-        end
+        local id = session and session.sessionId
+        -- The folder is the user's: the agent may read and write there.
+        return id and M.open({ agent = agent, cwd = cwd, session = id, connected = connected })
       end)
     end,
   })
@@ -239,7 +223,7 @@ function M.list()
     return {
       agent = chat.agent,
       session = chat.id,
-      title = chat.info.title,
+      title = chat:info().title,
       state = chat.state,
       buf = view.transcript_buf,
     }
@@ -252,32 +236,24 @@ function M.closed(view)
   views = vim.tbl_filter(function(other)
     return other ~= view
   end, views)
-  local agent, on_last = view.chat.agent, view.options.on_last
+  local chat, on_last = view.chat, view.options.on_last
   for _, other in ipairs(views) do
-    if other.chat.agent == agent then
-      other.chat.connected = other.chat.connected or view.chat.connected
+    if other.chat.agent == chat.agent then
+      other.chat.connected = other.chat.connected or chat.connected
       return
     end
   end
-  local known = hermes.state().agents[agent]
-  if not known or not view.chat.connected or on_last == "keep" then
-    return
-  end
-  known.sessions[view.chat.last_id or ""] = nil
-  if next(known.sessions) then
+  local left = vim.tbl_filter(function(session)
+    return session.sessionId ~= chat.last_id
+  end, hermes.sessions({ agent = chat.agent }))
+  if #left > 0 or not chat.connected or on_last == "keep" or not chat.is_running(chat.agent) then
     return -- something else uses the agent
   elseif on_last == "disconnect" then
-    return hermes.disconnect(agent)
+    return hermes.disconnect(chat.agent)
   end
-  vim.ui.select(
-    { "no", "yes" },
-    { prompt = "That was the last chat. Stop the agent?" },
-    function(choice)
-      if choice == "yes" then
-        hermes.disconnect(agent)
-      end
-    end
-  )
+  vim.ui.select({ "no", "yes" }, { prompt = "Stop the agent of the last chat?" }, function(choice)
+    return choice == "yes" and hermes.disconnect(chat.agent)
+  end)
 end
 
 ---@private

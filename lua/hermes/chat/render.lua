@@ -9,8 +9,8 @@ M.max_lines = 200
 --- The lines of a diff, and of an output, that are not folded.
 M.open_diff, M.open_output = 20, 3
 
--- The most bytes of one output, and the most outputs, that are kept.
-local max_output, max_outputs = 32 * 1024, 100
+-- The most bytes of one output.
+local max_output = 32 * 1024
 
 local signs = {
   pending = { "○", "HermesChatDoing" },
@@ -149,7 +149,9 @@ local function tool_lines(call, chat)
     elseif inner then
       add(list, M.label(inner), "HermesChatOutput")
     elseif content.type == "terminal" then
-      add_tail(list, chat.outputs[content.terminalId] or "", over and M.max_lines or 10)
+      local id, opts = content.terminalId, { agent = chat.agent }
+      local _, output = hermes.terminal_output(chat.last_id, id, opts)
+      add_tail(list, output or "", over and M.max_lines or 10)
     end
   end
   if not call.content and call.rawOutput ~= nil then
@@ -162,33 +164,21 @@ end
 ---@param chat hermes.chat.Chat
 ---@param call table
 local function show_call(chat, call)
-  local from
+  local sign = signs[call.status] or signs.pending
   chat.transcript:show("call " .. call.toolCallId, "tool", function()
-    local lines
-    lines, from = tool_lines(call, chat)
-    return lines
-  end, function(block)
-    local sign = signs[call.status] or signs.pending
-    chat.transcript:sign(block, sign[1], sign[2])
-    if from then
-      chat.transcript:fold(block, from)
-    end
+    local lines, fold = tool_lines(call, chat)
+    return lines, { sign = sign[1], group = sign[2], fold = fold }
   end)
 end
 
+--- Streams what the agent says.
 ---@param kind string
 ---@return fun(chat: hermes.chat.Chat, data: table)
-local function text(kind)
+local function stream(kind)
   return function(chat, data)
-    chat.transcript:stream(kind, data.update.content.text)
-  end
-end
-
----@param kind string
----@return fun(chat: hermes.chat.Chat, data: table)
-local function label(kind)
-  return function(chat, data)
-    chat.transcript:stream(kind, "\n" .. M.label(data.update.content) .. "\n")
+    local content = data.update.content
+    local text = content.type == "text" and content.text or "\n" .. M.label(content) .. "\n"
+    chat.transcript:stream(kind, text)
   end
 end
 
@@ -231,8 +221,6 @@ local stops = {
 
 ---@type table<string, fun(chat: hermes.chat.Chat, data: table)>
 M.on = {
-  AgentTextMessage = text("text"),
-  AgentTextThought = text("thought"),
   AgentPlan = function(chat, data)
     chat.transcript:show("plan", "plan", function()
       local list = {}
@@ -255,18 +243,9 @@ M.on = {
     show_call(chat, data.toolCall)
   end,
   TerminalData = function(chat, data)
-    local id, outputs = data.terminalId, chat.outputs
-    if not outputs[id] then
-      outputs[#outputs + 1] = id
-      if #outputs > max_outputs then
-        local oldest = table.remove(outputs, 1)
-        outputs[oldest], chat.calls[oldest] = nil, nil
-      end
-    end
-    local output = (outputs[id] or "") .. data.chunk
-    outputs[id] = #output > 2 * max_output and output:sub(-max_output) or output
-    if chat.calls[id] then
-      show_call(chat, chat.calls[id])
+    local call = chat.calls[data.terminalId]
+    if call then
+      show_call(chat, call)
     end
   end,
   AgentNotice = function(chat, data)
@@ -292,12 +271,11 @@ M.on = {
   end,
 }
 
-for _, kind in ipairs({ "Image", "Audio", "ResourceLink", "Resource", "Unknown" }) do
-  M.on["Agent" .. kind .. "Message"] = label("text")
-  M.on["Agent" .. kind .. "Thought"] = label("thought")
+for _, kind in ipairs({ "Text", "Image", "Audio", "ResourceLink", "Resource", "Unknown" }) do
+  M.on["Agent" .. kind .. "Message"] = stream("text")
+  M.on["Agent" .. kind .. "Thought"] = stream("thought")
   M.on["Client" .. kind .. "Message"] = client
   M.on["User" .. kind .. "Message"] = user
 end
-M.on.ClientTextMessage, M.on.UserTextMessage = client, user
 
 return M

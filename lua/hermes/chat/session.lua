@@ -6,18 +6,18 @@ local render = require("hermes.chat.render")
 ---@class hermes.chat.Chat
 ---@field agent string
 ---@field id? string session
+---@field last_id? string session, also after its end
 ---@field cwd? string folder of the session
 ---@field state string "connecting", "loading", "ended", or that of the session
+---@field reason? string why it is so
 ---@field transcript hermes.chat.Transcript
 ---@field prompt hermes.chat.Prompt
 ---@field asks hermes.chat.Asks
----@field outputs table<string|integer, string> what commands printed, by terminal; the oldest first
 ---@field calls table<string, table> tool calls by terminal
----@field info { title?: string, usage?: table, modes?: table, reason?: string }
 ---@field waits table<string, string> texts of the prompts that were not begun, by id
 ---@field queue string[] ids of those that wait in the host
----@field problem_text? string what was said last
----@field try table of one start of the agent
+---@field wants_send? string prompt that is sent once there is a session
+---@field ended? string|true session that ended
 ---@field connected boolean whether this chat has started the agent
 ---@field changed fun() shows the state
 local Chat = {}
@@ -27,15 +27,14 @@ Chat.__index = Chat
 ---@return hermes.chat.Chat
 function Chat.new(opts)
   local self = setmetatable(opts, Chat) --[[@as hermes.chat.Chat]]
-  self.state, self.info, self.waits, self.queue = "connecting", {}, {}, {}
-  self.outputs, self.calls = {}, {}
+  self.state, self.waits, self.queue, self.calls = "connecting", {}, {}, {}
   self.asks = require("hermes.chat.asks").new(self)
-  local names = vim.tbl_keys(vim.tbl_extend("force", {}, render.on, Chat.on, self.asks.on))
-  self.off = hermes.on(names, {
+  local parts = { Chat.on, render.on, self.asks.on }
+  self.off = hermes.on(vim.tbl_keys(vim.tbl_extend("force", {}, unpack(parts))), {
     agent = self.agent,
     callback = function(data, name)
       if data.sessionId == nil or data.sessionId == self.id then
-        for _, part in ipairs({ Chat.on, render.on, self.asks.on }) do
+        for _, part in ipairs(parts) do
           if part[name] then
             part[name](self, data)
           end
@@ -45,9 +44,6 @@ function Chat.new(opts)
   })
   return self
 end
-
----------------------------------------------------------------------------
--- Lines of the chat itself.
 
 ---@param text string
 ---@param kind? string
@@ -61,63 +57,64 @@ end
 
 ---@param err { message: string }
 function Chat:problem(err)
-  self.problem_text = err.message or "failed"
-  self:note(self.problem_text, "error")
+  self.said = err.message or "failed"
+  self:note(self.said, "error")
 end
 
 ---------------------------------------------------------------------------
 -- The session.
 
---- Connects, and opens a session or, with an id, the one that the agent has stored.
+--- Opens a session or, with an id, the one that the agent has stored; connects the agent if it
+--- is not running.
 ---@param id? string
-function Chat:open(id)
+---@param anew? boolean opens another session if the agent cannot load that one
+function Chat:open(id, anew)
+  self.ended, self.id = nil, id
   self:enter(id and "loading" or "connecting")
-  self.ended, self.try = nil, {}
-  local known = hermes.state().agents[self.agent]
-  if not known then
+  if not Chat.is_running(self.agent) then
     self.connected = true
-    hermes.connect(self.agent, {
-      on_done = function(err)
-        if err and not self.closed then
-          self:gone(err.message)
-        end
-      end,
-    })
+    hermes.connect(self.agent, { on_done = function() end }) -- the session fails with it
   end
-  if id then
-    self.id = id
-    self.transcript:clear()
-    return hermes.load_session(
-      id,
-      { agent = self.agent, cwd = self.cwd, on_done = self:opened(id) }
-    )
-  end
-  self.id = nil
-  hermes.create_session({ agent = self.agent, cwd = self.cwd, on_done = self:opened() })
-end
-
----@private
----@param id? string that was asked for
----@return fun(err: hermes.Error?, result: table?)
-function Chat:opened(id)
-  return function(err, result)
+  local opts = { agent = self.agent, cwd = self.cwd }
+  function opts.on_done(err, result)
     local session = result and (result.sessionId or id)
     if self.closed then
-      if session then
-        hermes.close_session(session, { agent = self.agent, on_done = function() end })
-      end
-      return
+      return session and self:close_session(session)
+    elseif err and anew and Chat.is_running(self.agent) then
+      self:note("a new session: the agent could not load the old one: " .. err.message)
+      return self:open()
     elseif err then
       return self:gone(err.message, err.auth)
     end
-    self.id, self.info.modes = session, result.modes
-    self.cwd = hermes.state(session, "cwd") or self.cwd
-    vim.b[self.prompt.buf].hermes_session = session
+    self.cwd = hermes.state(session, "cwd", { agent = self.agent }) or self.cwd
+    self:use(session)
     self:enter("idle")
     if self.wants_send and vim.startswith(self.prompt:text(), self.wants_send) then
       self:send(self.wants_send)
     end
     self.wants_send = nil
+  end
+  if id then
+    return hermes.load_session(id, opts)
+  end
+  hermes.create_session(opts)
+end
+
+---@param agent string
+---@return boolean
+function Chat.is_running(agent)
+  return vim.iter(hermes.connections()):any(function(connection)
+    return connection.name == agent
+  end)
+end
+
+--- Says in its buffers which session they are about.
+---@private
+---@param id? string
+function Chat:use(id)
+  self.id, self.last_id = id, id or self.last_id
+  for _, buf in ipairs({ self.prompt.buf, self.transcript.buf }) do
+    vim.b[buf].hermes_session, vim.b[buf].hermes_agent = id, self.agent
   end
 end
 
@@ -136,17 +133,16 @@ function Chat:gone(reason, auth)
   if self.ended then
     return
   end
-  self.ended, self.id, self.wants_send = self.id or true, nil, nil
-  vim.b[self.prompt.buf].hermes_session = nil
-  self.info.reason = reason
+  self.ended, self.wants_send = self.id or true, nil
+  self:use(nil)
+  self.reason, self.queue = reason, {}
   self.transcript:settle()
-  local said = self.problem_text and self.problem_text:find(vim.split(reason, "\n")[1], 1, true)
+  local said = self.said and self.said:find(vim.split(reason, "\n")[1], 1, true)
   self:note(said and "the session has ended" or "the session has ended: " .. reason, "error")
   if auth and auth.hint then
     self:note(auth.hint)
   end
   self.asks:drop("the session has ended")
-  self.queue = {}
   self:enter("ended")
 end
 
@@ -155,35 +151,28 @@ function Chat:restart()
   if not self.ended then
     return vim.notify("hermes.chat: the agent is running")
   end
-  local id = type(self.ended) == "string" and self.ended or nil
-  self.ended, self.try = nil, {}
-  self:enter("connecting")
-  self.connected = true
-  hermes.connect(self.agent, {
-    on_done = function(err, info)
-      if self.closed then
-        return
-      elseif err then
-        return self:gone(err.message)
-      end
-      local can = id and info and (info.agentCapabilities or {}).loadSession
-      if not can then
-        self:note("a new session: the agent knows nothing of the conversation above")
-        return self:open()
-      end
-      hermes.load_session(id, {
-        agent = self.agent,
-        cwd = self.cwd,
-        on_done = function(failed, result)
-          if failed then
-            self:note("a new session: the agent could not load the old one: " .. failed.message)
-            return self:open()
-          end
-          self:opened(id)(nil, result)
-        end,
-      })
-    end,
-  })
+  local id = type(self.ended) == "string" and self.ended --[[@as string]] or nil
+  self:open(id, id ~= nil)
+end
+
+---@private
+---@param id string
+function Chat:close_session(id)
+  hermes.close_session(id, { agent = self.agent, on_done = function() end })
+end
+
+--- What follows, once the chat is gone.
+function Chat:close()
+  if self.closed then
+    return
+  end
+  self.closed = true
+  self.off()
+  self.asks:drop("the chat was closed")
+  if self.id then
+    self:cancel() -- an agent may not know how to close a session
+    self:close_session(self.id)
+  end
 end
 
 ---------------------------------------------------------------------------
@@ -238,21 +227,6 @@ function Chat:cancel()
   end
 end
 
---- What follows, once the chat is gone.
-function Chat:close()
-  if self.closed then
-    return
-  end
-  self.closed = true
-  self.off()
-  self.asks:drop("the chat was closed")
-  self.last_id = self.id
-  if self.id then
-    self:cancel() -- an agent may not know how to close a session
-    hermes.close_session(self.id, { agent = self.agent, on_done = function() end })
-  end
-end
-
 ---------------------------------------------------------------------------
 -- What the chat hears.
 
@@ -260,28 +234,20 @@ end
 Chat.on = {
   StateChanged = function(chat, data)
     if data.sessionId then
-      if data.to == "replaying" and chat.state ~= "loading" then
+      if data.to == "replaying" then
         chat.transcript:clear() -- it is told again
       end
       if chat.state ~= "loading" then
         chat:enter(data.to)
       end
-    elseif data.to == "disconnected" then
-      local try = chat.try
-      vim.defer_fn(function() -- Disconnected says why, and comes with it
-        if chat.try == try then
-          chat:gone("the agent has stopped")
-        end
-      end, 100)
     elseif data.to == "reconnecting" then
-      chat.info.reason = data.reason
       chat:enter("reconnecting")
     elseif data.to == "ready" and chat.state == "reconnecting" then
       chat:enter(chat.id and "idle" or "connecting")
     end
   end,
   ConnectionFailed = function(chat, data)
-    chat:gone(data.message or data.reason or "the agent cannot be started")
+    chat:gone(data.error)
   end,
   Disconnected = function(chat, data)
     local tail = data.stderr_tail
@@ -292,25 +258,16 @@ Chat.on = {
       chat:gone(data.reason or "it was closed")
     end
   end,
-  SessionUpdate = function(chat, data)
-    chat.info.title = data.update.title or chat.info.title
-    chat.changed()
-  end,
-  UsageUpdate = function(chat, data)
-    chat.info.usage = data.update
-    chat.changed()
-  end,
-  AgentCurrentMode = function(chat, data)
-    chat:mode(data.update.currentModeId)
-  end,
-  ModeUpdated = function(chat, data)
-    chat:mode(data.modeId)
+  Authenticated = function(chat)
+    if chat.ended then
+      chat:open()
+    end
   end,
   QueueChanged = function(chat, data)
     chat.queue = data.items
-    for _, id in ipairs(data.items) do
+    vim.iter(data.items):each(function(id)
       chat:accepted(id)
-    end
+    end)
     chat.changed()
   end,
   TurnStarted = function(chat, data)
@@ -320,11 +277,10 @@ Chat.on = {
   end,
 }
 
----@private
----@param id string
-function Chat:mode(id)
-  self.info.modes = vim.tbl_extend("force", self.info.modes or {}, { currentModeId = id })
-  self.changed()
+for _, name in ipairs({ "SessionUpdate", "UsageUpdate", "AgentCurrentMode", "ModeUpdated" }) do
+  Chat.on[name] = function(chat)
+    chat.changed()
+  end
 end
 
 ---------------------------------------------------------------------------
@@ -347,47 +303,46 @@ function Chat:hint(keys)
     local first = hermes.text.line(self.waits[self.queue[1]] or "a prompt", 60)
     return ("waits: %s%s"):format(first, waiting > 1 and (" (+%d)"):format(waiting - 1) or "")
   elseif self.ended then
-    return ("ended; %s starts the agent again"):format(
-      keys.restart.n or "<Plug>(hermes-chat-restart)"
-    )
+    local key = keys.restart.n or "<Plug>(hermes-chat-restart)"
+    return ("ended; %s starts the agent again"):format(key)
   elseif self.prompt.sent or self.wants_send then
     return "on its way"
   end
   return (keys.help.n or "<Plug>(hermes-chat-help)") .. " keys"
 end
 
+--- What is known of its session.
+---@return table hermes.SessionInfo, or empty
+function Chat:info()
+  return self.id and hermes.sessions({ agent = self.agent, session_id = self.id })[1] or {}
+end
+
 --- One line for people: who, what it does, its mode, what it has used.
 ---@return string
 function Chat:status()
-  local info = self.info
   local state = self.state
   if self.wants_send then
     state = state .. ", the prompt goes out then"
   elseif state == "ended" then
-    state = "ended: " .. (info.reason or ""):gsub("\n.*", "")
+    state = "ended: " .. self.reason:gsub("\n.*", "")
   elseif state == "waiting" then
     state = "waits for your answer"
   end
-  local parts = { self.agent, state }
+  local info, parts = self:info(), { self.agent, state }
   if #self.queue > 0 then
     parts[#parts + 1] = ("%d waiting"):format(#self.queue)
   end
-  for _, mode in ipairs((info.modes or {}).availableModes or {}) do
-    if mode.id == info.modes.currentModeId then
-      parts[#parts + 1] = mode.name
-    end
+  local modes = info.mode and hermes.modes(self.id, { agent = self.agent }) or {}
+  for _, mode in ipairs(modes.availableModes or {}) do
+    parts[#parts + 1] = mode.id == info.mode and mode.name or nil
   end
-  local usage = info.usage
-  if usage and usage.used and usage.size and usage.size > 0 then
-    parts[#parts + 1] = ("%s/%s %d%%"):format(
-      count(usage.used),
-      count(usage.size),
-      usage.used / usage.size * 100
-    )
+  local usage = info.usage or {}
+  if info.percent then
+    local used, size = count(usage.used), count(usage.size)
+    parts[#parts + 1] = ("%s/%s %d%%"):format(used, size, info.percent)
   end
-  local cost = usage and usage.cost
-  if type(cost) == "table" and cost.amount then
-    parts[#parts + 1] = ("%.2f %s"):format(cost.amount, cost.currency or "")
+  if type(usage.cost) == "table" and usage.cost.amount then
+    parts[#parts + 1] = ("%.2f %s"):format(usage.cost.amount, usage.cost.currency or "")
   end
   parts[#parts + 1] = info.title
   return hermes.text.line(table.concat(parts, " · "), 300)

@@ -7,7 +7,6 @@ local hermes, api = require("hermes"), vim.api
 ---@class hermes.chat.Line
 ---@field [1] string safe to show
 ---@field [2]? string highlight group
----@field fold? boolean whether the line goes into the fold of its block
 
 ---@class hermes.chat.Block
 ---@field name? string
@@ -44,15 +43,16 @@ local max_line = 2000
 --- The most streamed text that is written at a time, in bytes.
 local max_chunk = 8 * 1024
 
----@type table<string, { sign?: string, group?: string, sign_group?: string }>
+---@type table<string, { sign?: string, group?: string }> by kind of block
 local looks = {
-  user = { sign = "❯", group = "HermesChatUser", sign_group = "HermesChatUser" },
-  thought = { sign = "…", group = "HermesChatThought", sign_group = "HermesChatThought" },
+  user = { sign = "❯", group = "HermesChatUser" },
+  text = {},
+  thought = { sign = "…", group = "HermesChatThought" },
   tool = {},
-  plan = { sign = "≡", group = "HermesChatPlan", sign_group = "HermesChatPlan" },
-  question = { sign = "?", group = "HermesChatQuestion", sign_group = "HermesChatQuestion" },
+  plan = { sign = "≡", group = "HermesChatPlan" },
+  question = { sign = "?", group = "HermesChatQuestion" },
   note = { group = "HermesChatNote" },
-  error = { sign = "✗", group = "HermesChatError", sign_group = "HermesChatError" },
+  error = { sign = "✗", group = "HermesChatError" },
 }
 
 for name, link in pairs({
@@ -214,7 +214,7 @@ function Transcript:place(block, first, last)
     id = block.mark,
     end_row = last,
     right_gravity = false,
-    hl_group = (looks[block.kind] or {}).group,
+    hl_group = looks[block.kind].group,
   })
 end
 
@@ -293,7 +293,8 @@ end
 --- Shows a block at the end, or in place of the one with the same name.
 ---@param name? string
 ---@param kind string
----@param make fun(): hermes.chat.Line[] called when it is its turn
+---@param make fun(): hermes.chat.Line[], { sign: string, group: string, fold?: integer }? called
+---when it is its turn; with a sign of its own, and from which line on it is folded
 ---@param done? fun(block: hermes.chat.Block)
 function Transcript:show(name, kind, make, done)
   self:later(function()
@@ -302,9 +303,13 @@ function Transcript:show(name, kind, make, done)
       return -- it is among the lines that were dropped
     end
     block = block or self:add(kind, name)
-    self:write(block, make())
-    local look = looks[kind] or {}
-    self:sign(block, look.sign, look.sign_group)
+    local lines, look = make()
+    self:write(block, lines)
+    look = look or looks[kind]
+    self:sign(block, look.sign, look.group)
+    if look.fold then
+      self:fold(block, look.fold)
+    end
     if done then
       done(block)
     end
@@ -404,8 +409,7 @@ function Transcript:append(kind, text)
   if not block or block.kind ~= kind or not block.tail then
     block = self:add(kind)
     self:write(block, { { "" } })
-    local look = looks[kind] or {}
-    self:sign(block, look.sign, look.sign_group)
+    self:sign(block, looks[kind].sign, looks[kind].group)
     block.tail = ""
   end
   if self.carry then -- half of a line break came with the text before
@@ -457,14 +461,12 @@ local function close_fold(window, first, last)
   end)
 end
 
---- Folds the lines of a block, or its lines from..to, counted from its first.
+--- Folds the lines of a block from one of them on, counted from its first.
 ---@param block hermes.chat.Block
 ---@param from? integer
----@param to? integer
-function Transcript:fold(block, from, to)
+function Transcript:fold(block, from)
   local first, last = self:rows(block)
-  first = first + block.gap
-  first, last = first + (from or 1) - 1, to and first + to or last
+  first = first + block.gap + (from or 1) - 1
   if last - first < 2 then
     return
   end
@@ -543,16 +545,21 @@ function Transcript:forget(name)
   end)
 end
 
---- The rows of prompts, for going from one to the next.
----@return integer[] 1-based
-function Transcript:prompts()
-  local rows = {}
+--- The line of the prompt after a line, or of the one before it.
+---@param line integer
+---@param step integer 1 or -1
+---@return integer?
+function Transcript:prompt(line, step)
+  local found ---@type integer?
   for _, block in ipairs(self.all) do
-    if block.kind == "user" then
-      rows[#rows + 1] = self:rows(block) + block.gap + 1
+    local at = block.kind == "user" and self:rows(block) + block.gap + 1
+    if at and step > 0 and at > line then
+      return at
+    elseif at and step < 0 and at < line then
+      found = at
     end
   end
-  return rows
+  return found
 end
 
 return Transcript

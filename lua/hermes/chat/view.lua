@@ -34,7 +34,6 @@ end
 ---@param chat hermes.chat.Chat
 function View:begin(chat)
   self.chat = chat
-  self.group = api.nvim_create_augroup("hermes_chat_" .. self.transcript_buf, {})
   local keys = require("hermes.chat.keys")
   keys.set(self, "transcript", self.options.keys)
   keys.set(self, "prompt", self.options.keys)
@@ -44,49 +43,36 @@ function View:begin(chat)
   if self.options.highlight then
     chat.transcript:highlight()
   end
-  for _, buf in ipairs({ self.transcript_buf, self.prompt_buf }) do
-    api.nvim_create_autocmd({ "BufUnload", "BufWipeout" }, {
-      group = self.group,
-      buffer = buf,
-      callback = function()
-        vim.schedule(function()
-          self:close()
-        end)
-      end,
-    })
+  self.group = api.nvim_create_augroup("hermes_chat_" .. self.transcript_buf, {})
+  ---@param events string[]
+  ---@param buf integer?
+  ---@param callback fun(args: table)
+  local function on(events, buf, callback)
+    api.nvim_create_autocmd(events, { group = self.group, buffer = buf, callback = callback })
   end
-  api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
-    group = self.group,
-    buffer = self.prompt_buf,
-    callback = function()
-      self:fit()
-    end,
-  })
-  api.nvim_create_autocmd("BufWinEnter", {
-    group = self.group,
-    buffer = self.transcript_buf,
-    callback = function()
-      local window = api.nvim_get_current_win()
-      vim.schedule(function()
-        if
-          api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == self.transcript_buf
-        then
-          chat.transcript:fold_all(window)
-        end
-      end)
-    end,
-  })
-  api.nvim_create_autocmd("WinClosed", {
-    group = self.group,
-    callback = function(args)
-      local window = tonumber(args.match)
-      if window == self.windows.transcript or window == self.windows.prompt then
-        vim.schedule(function()
-          self:hide()
-        end)
+  local close = vim.schedule_wrap(function()
+    self:close()
+  end)
+  on({ "BufUnload", "BufWipeout" }, self.transcript_buf, close)
+  on({ "BufUnload", "BufWipeout" }, self.prompt_buf, close)
+  on({ "TextChanged", "TextChangedI" }, self.prompt_buf, function()
+    self:fit()
+  end)
+  on({ "BufWinEnter" }, self.transcript_buf, function()
+    local window = api.nvim_get_current_win()
+    vim.schedule(function()
+      if api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == self.transcript_buf then
+        chat.transcript:fold_all(window)
       end
-    end,
-  })
+    end)
+  end)
+  on({ "WinClosed" }, nil, function(args)
+    if vim.tbl_contains(vim.tbl_values(self.windows), tonumber(args.match)) then
+      vim.schedule(function()
+        self:hide()
+      end)
+    end
+  end)
 end
 
 ---@param name "transcript"|"prompt"
@@ -105,42 +91,56 @@ function View:in_tab()
     and api.nvim_win_get_tabpage(self.windows.transcript) == api.nvim_get_current_tabpage()
 end
 
+local window_options = {
+  winbar = " %{get(b:,'hermes_chat','')}%<",
+  wrap = true,
+  linebreak = true,
+  number = false,
+  relativenumber = false,
+  list = false,
+  signcolumn = "yes:1",
+  foldcolumn = "0",
+  foldmethod = "manual",
+}
+local transcript_options = {
+  breakindent = true,
+  spell = false,
+  conceallevel = 0,
+  foldenable = true,
+  foldminlines = 1,
+  foldtext = "v:lua.require'hermes.chat'.foldtext()",
+}
+
+---@private
+---@param name "transcript"|"prompt"
+---@param config table
+---@param options table of the window
+function View:open(name, config, options)
+  local window = api.nvim_open_win(self[name .. "_buf"], true, config)
+  for option, value in pairs(vim.tbl_extend("error", window_options, options)) do
+    vim.wo[window][0][option] = value
+  end
+  self.windows[name] = window
+  return window
+end
+
 --- Opens the windows, or goes to them, with the cursor in the prompt.
 function View:show()
   if not self:in_tab() then
     self:hide()
     local position, size = self.options.position, self.options.size
-    local beside = position == "left" or position == "right"
     local config = { split = position, win = -1 }
-    if beside then
+    if position == "left" or position == "right" then
       local least = math.max(20, math.min(40, vim.o.columns - 10))
       config.width = math.max(least, math.floor(vim.o.columns * size))
     else
       config.height = math.max(6, math.floor(vim.o.lines * size))
     end
-    local window = api.nvim_open_win(self.transcript_buf, true, config)
-    self.windows.transcript = window
-    local local_ = vim.wo[window][0]
-    local_.winbar = " %{get(b:,'hermes_chat','')}%<"
-    local_.wrap, local_.linebreak, local_.breakindent = true, true, true
-    local_.number, local_.relativenumber, local_.list, local_.spell = false, false, false, false
-    local_.signcolumn, local_.foldcolumn, local_.conceallevel = "yes:1", "0", 0
-    local_.foldmethod, local_.foldenable, local_.foldminlines = "manual", true, 1
-    local_.foldtext = "v:lua.require'hermes.chat'.foldtext()"
-    local_.winfixwidth = beside
+    transcript_options.winfixwidth = config.width ~= nil
+    local window = self:open("transcript", config, transcript_options)
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.transcript_buf), 0 })
-    window = api.nvim_open_win(self.prompt_buf, true, {
-      split = "below",
-      win = window,
-      height = self.options.prompt_height[1],
-    })
-    self.windows.prompt = window
-    local_ = vim.wo[window][0]
-    local_.winbar = " %{get(b:,'hermes_chat','')}%<"
-    local_.wrap, local_.linebreak = true, true
-    local_.number, local_.relativenumber, local_.list = false, false, false
-    local_.signcolumn, local_.foldcolumn, local_.foldmethod = "yes:1", "0", "manual"
-    local_.winfixheight = true
+    config = { split = "below", win = window, height = self.options.prompt_height[1] }
+    self:open("prompt", config, { winfixheight = true })
     self:fit()
   end
   api.nvim_set_current_win(self.windows.prompt)
@@ -167,18 +167,11 @@ end
 
 --- Closes the windows. The chat goes on.
 function View:hide()
-  local windows = self.windows
-  self.windows = {}
   for _, name in ipairs({ "prompt", "transcript" }) do
-    local window = windows[name]
-    if
-      window
-      and api.nvim_win_is_valid(window)
-      and api.nvim_win_get_buf(window) == self[name .. "_buf"]
-    then
-      if not pcall(api.nvim_win_close, window, true) then -- the last one
-        api.nvim_win_set_buf(window, api.nvim_create_buf(true, false))
-      end
+    local window = self:is_open(name) and self.windows[name]
+    self.windows[name] = nil
+    if window and not pcall(api.nvim_win_close, window, true) then -- the last one
+      api.nvim_win_set_buf(window, api.nvim_create_buf(true, false))
     end
   end
   if self.chat then
@@ -206,17 +199,9 @@ end
 --- Goes to the next prompt in the transcript, or to the one before.
 ---@param step integer
 function View:go(step)
-  local row = api.nvim_win_get_cursor(0)[1]
-  local target ---@type integer?
-  for _, candidate in ipairs(self.chat.transcript:prompts()) do
-    if step > 0 and candidate > row then
-      target = target or candidate
-    elseif step < 0 and candidate < row then
-      target = candidate
-    end
-  end
-  if target then
-    api.nvim_win_set_cursor(0, { target, 0 })
+  local line = self.chat.transcript:prompt(vim.fn.line("."), step)
+  if line then
+    api.nvim_win_set_cursor(0, { line, 0 })
   end
 end
 
@@ -231,15 +216,9 @@ function View:refresh()
     if not self.chat or self.closed then
       return
     end
-    local status, hint = self.chat:status(), self.chat:hint(self.options.keys)
-    if
-      vim.b[self.transcript_buf].hermes_chat ~= status
-      or vim.b[self.prompt_buf].hermes_chat ~= hint
-    then
-      vim.b[self.transcript_buf].hermes_chat = status
-      vim.b[self.prompt_buf].hermes_chat = hint
-      vim.cmd("redrawstatus!")
-    end
+    vim.b[self.transcript_buf].hermes_chat = self.chat:status()
+    vim.b[self.prompt_buf].hermes_chat = self.chat:hint(self.options.keys)
+    vim.cmd("redrawstatus!")
   end)
 end
 
