@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,6 +52,34 @@ func TestLinksLeadSomewhereAndLinesFit(t *testing.T) {
 	for name, file := range links {
 		if tags[name] == "" {
 			t.Errorf("%s: |%s| leads nowhere", file, name)
+		}
+	}
+}
+
+var (
+	entry   = regexp.MustCompile(`(?m)^ +(\d+\. .+?) \.+ \|(hermes-[\w-]+)\|$`)
+	chapter = regexp.MustCompile(`(?m)^={78}\n(\d+\. .+?) +\*(hermes-[\w-]+)\*$`)
+)
+
+func TestTheTableOfContentsListsTheChapters(t *testing.T) {
+	t.Parallel()
+	help := read(t, "../../doc/hermes.txt")
+	list := func(pattern *regexp.Regexp) (titles []string) {
+		for _, m := range pattern.FindAllStringSubmatch(help, -1) {
+			titles = append(titles, m[1]+" |"+m[2]+"|")
+		}
+		return titles
+	}
+	contents, chapters := list(entry), list(chapter)
+	if strings.Count(help, "\n"+strings.Repeat("=", 78)+"\n") != len(chapters) {
+		t.Errorf("not every chapter has a number, a title and a tag: %q", chapters)
+	}
+	if !slices.Equal(contents, chapters) {
+		t.Errorf("the table of contents has\n%s\nthe chapters are\n%s", strings.Join(contents, "\n"), strings.Join(chapters, "\n"))
+	}
+	for i, title := range chapters {
+		if !strings.HasPrefix(title, strconv.Itoa(i+1)+". ") {
+			t.Errorf("chapter %d is %q", i+1, title)
 		}
 	}
 }
