@@ -176,6 +176,18 @@ describe("the examples of the help", function()
     wait_for("session ~= nil")
   end
 
+  --- Opens more sessions; a global table has all ids.
+  ---@param count integer
+  local function open_more(count)
+    child.lua("_G.sessions = { session }")
+    for i = 2, count + 1 do
+      child.lua([[hermes.create_session({ on_done = function(err, result)
+        table.insert(sessions, result.sessionId)
+      end })]])
+      wait_for(("#sessions == %d"):format(i))
+    end
+  end
+
   it("compile, and run when an agent is connected", function()
     open()
     child.lua([[hermes.connect = function() end -- no agent that may be installed here
@@ -298,6 +310,52 @@ describe("the examples of the help", function()
     wait_for("#turns == 1")
     local lines = table.concat(child.lua_get("lines"), "\n")
     eq({ lines:find("running") ~= nil, lines:find("idle") ~= nil }, { true, true })
+  end)
+
+  it("show each session in the statusline", function()
+    open()
+    open_more(1)
+    child.lua(example_of("hermes-recipe-statusline"))
+    child.lua([[function _G.Line() return vim.api.nvim_eval_statusline(vim.o.statusline, {}).str end
+    say("/slow 10000")]])
+    wait_for([[Line():find("demo: running, demo: idle", 1, true) ~= nil]])
+    child.lua([[_G.session = sessions[2]
+    say("/say hi")]])
+    wait_for("#turns == 1")
+    wait_for([[Line():find("demo: running, demo: idle", 1, true) ~= nil]])
+    child.lua("hermes.cancel(sessions[1])")
+    wait_for("#turns == 2")
+  end)
+
+  it("send prompts to the session that was used last", function()
+    open()
+    open_more(2)
+    child.lua([[_G.went = {}
+    hermes.on("ClientTextMessage", function(data) went[data.text] = data.sessionId end)
+    vim.ui.input = function(_, on_input) on_input("/say selected") end]])
+    local queue = example_of("hermes-recipe-queue")
+    queue = queue:gsub('{ "Write .-}', '{ "/say queued" }')
+    child.lua(example_of("hermes-recipe-selection"))
+    child.lua((example_of("hermes-recipe-quickfix"):gsub('"Fix these', '"/say fix')))
+    child.fn.setqflist({ { filename = dir .. "/a.c", lnum = 3, text = "no such type" } })
+    for i = 1, 3 do
+      child.lua("_G.session, _G.turns, _G.went = sessions[...], {}, {}", { i })
+      child.lua([[say("/say hi")]])
+      wait_for("#turns == 1")
+      child.type_keys("V", "\\a", "<Esc>")
+      child.type_keys("\\q")
+      child.lua(queue)
+      wait_for([[went["/say queued"] ~= nil]])
+      eq({ i, child.lua_get("went") }, {
+        i,
+        vim.tbl_extend("force", child.lua_get("went"), {
+          ["/say hi"] = child.lua_get("session"),
+          ["/say selected"] = child.lua_get("session"),
+          ["/say fix one by one."] = child.lua_get("session"),
+          ["/say queued"] = child.lua_get("session"),
+        }),
+      })
+    end
   end)
 
   it("show commands when they start", function()
