@@ -215,6 +215,8 @@ describe(":Hermes", function()
     local errors = vim.log.levels.ERROR
     child.cmd("Hermes nonsense")
     noted('unknown subcommand "nonsense"; use one of: build, cancel, ', errors)
+    child.cmd("Hermes staus")
+    noted('unknown subcommand "staus"; did you mean "status"? use one of: build, ', errors)
     child.cmd("Hermes disconnect")
     noted("no agent is connected")
     child.cmd("Hermes connect nosuch")
@@ -232,6 +234,7 @@ describe(":Hermes", function()
       { "Hermes permissions allow foo", '"foo" is none of agent=, kind=' },
       { "Hermes permissions allow", "a rule for everything is too much" },
       { "Hermes permissions deny agent=x", "a rule for everything is too much" },
+      { "Hermes traffic replay", "give the file of a recording" },
     }) do
       child.lua("_G.notes = {}")
       child.cmd(row[1])

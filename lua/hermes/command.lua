@@ -448,7 +448,10 @@ local subcommands = {
         traffic[verb]()
       elseif args[1] == "save" then
         traffic.save(args[2])
-      elseif args[1] == "replay" and args[2] then
+      elseif args[1] == "replay" then
+        if not args[2] then
+          return fail("give the file of a recording: :Hermes traffic replay {file}")
+        end
         traffic.replay(args[2])
       else
         traffic.open(#args > 0 and traffic.parse_filter(args) or nil)
@@ -543,7 +546,14 @@ end
 function M.call(name, words, args)
   local subcommand = subcommands[name]
   if not subcommand then
-    return fail(("unknown subcommand %q; use one of: %s"):format(name, table.concat(names(), ", ")))
+    local meant = require("hermes.check").similar(name, names())
+    return fail(
+      ("unknown subcommand %q; %suse one of: %s"):format(
+        name,
+        meant and ("did you mean %q? "):format(meant) or "",
+        table.concat(names(), ", ")
+      )
+    )
   end
   args = args or { rest = table.concat(words, " ") }
   args.words = words
