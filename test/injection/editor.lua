@@ -179,8 +179,8 @@ function editor.typed()
   return typed
 end
 
----From now on the agent says why it opens no session, and the statusline is
----that of the help.
+---From now on the agent says why it opens no session, and the statusline of the
+---help shows it.
 function editor.refuse()
   hermes.request("hostile", "_refuse", {}, function() end)
   hermes.on("RequestFailed", function(data)
@@ -188,6 +188,13 @@ function editor.refuse()
   end)
   local help = table.concat(vim.fn.readfile(settings.root .. "/doc/hermes.txt"), "\n")
   vim.o.statusline = assert(help:match('vim%.o%.statusline = "(.-)"\n'))
+  function _G.hermes_status()
+    return hermes.statusline({
+      format = function()
+        return vim.g.hermes_status or ""
+      end,
+    })
+  end
 end
 
 local drawn = 0
