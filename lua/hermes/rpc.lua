@@ -306,7 +306,7 @@ local function to_agent(op, method, params, opts, prefix)
       fail_soon(
         id,
         "not_connected",
-        "no agent is connected; call hermes.connect(name) first, or name one of several"
+        "no agent is connected; connect one with :Hermes connect or hermes.connect(name)"
       )
       return nil
     end

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
@@ -250,9 +251,13 @@ func (h *Host) resolve(name string, given command) (command, error) {
 		if known || preset {
 			what = "no command for agent"
 		}
+		list, advice := h.known(), "give connect a command"
+		if meant := jx.Near(name, list); meant != "" {
+			advice = fmt.Sprintf("did you mean %q? Otherwise %s", meant, advice)
+		}
 		return c, &opError{Kind: errorUnknownAgent, Message: fmt.Sprintf(
-			"%s %q: give connect a command, or add it to setup{agents}; known agents: %s",
-			what, name, strings.Join(h.known(), ", "))}
+			"%s %q: %s, or add it to setup{agents}; known agents: %s",
+			what, name, advice, strings.Join(list, ", "))}
 	}
 	return c, nil
 }

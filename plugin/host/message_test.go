@@ -120,8 +120,9 @@ vim.cmd.runtime("plugin/hermes.lua")
 vim.notify = function(text, level) notes[#notes + 1] = level .. " " .. text end`)
 		for _, c := range []struct{ command, want string }{
 			{"Hermes connect nosuch", `4 hermes: unknown agent "nosuch": give connect a command`},
+			{"Hermes connect gemin", `4 hermes: unknown agent "gemin": did you mean "gemini"? Otherwise give connect a command`},
 			{"Hermes disconnect nosuch", `4 hermes: disconnect: agent "nosuch" is not connected`},
-			{"Hermes new", `4 hermes: no agent is connected; call hermes.connect(name) first`},
+			{"Hermes new", `4 hermes: no agent is connected; connect one with :Hermes connect or hermes.connect(name)`},
 			{"Hermes connect missing", `4 hermes: no-such-program is not installed (agent "missing")`},
 		} {
 			e.lua(`notes = {}; vim.fn.delete(require("hermes.log").path()); vim.cmd(...)`, c.command)
