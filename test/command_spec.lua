@@ -540,8 +540,23 @@ describe(":Hermes", function()
     child.cmd("Hermes prompt noise and more")
     child.cmd("wincmd p")
     shows("and more") -- it follows
+    child.lua("_G.notes = {}")
+    child.cmd("Hermes cancel nosuch")
+    noted("nosuch")
     child.cmd("Hermes log")
-    eq(vim.fs.basename(child.api.nvim_buf_get_name(0)), "hermes-host.log")
+    eq(get("#vim.api.nvim_tabpage_list_wins(0)"), 2)
+    for _, log in ipairs({ "hermes-host.log", "hermes.log" }) do
+      eq(vim.fs.basename(child.api.nvim_buf_get_name(0)), log)
+      eq(child.fn.line("."), child.fn.line("$")) -- the newest
+      child.cmd("wincmd w")
+    end
+    child.cmd("wincmd w")
+    shows('there is no session "nosuch"')
+    child.cmd("tabclose")
+    child.cmd("Hermes cancel nosuchagain")
+    child.cmd("Hermes log")
+    child.cmd("wincmd w")
+    shows('there is no session "nosuchagain"') -- read again
   end)
 end)
 

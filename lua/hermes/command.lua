@@ -124,13 +124,22 @@ local function prompt(which, text, block)
   end)
 end
 
----@param path string
-local function open_log(path)
-  local buf = vim.fn.bufadd(path)
-  vim.bo[buf].buflisted = true
-  vim.bo[buf].modeline = false -- the log quotes agents
+---Shows the logs of the plugin and of the host, one above the other, with the newest lines.
+local function open_logs()
+  local log = require("hermes.log")
+  local function show(path)
+    local buf = vim.fn.bufadd(path)
+    vim.bo[buf].buflisted = true
+    vim.bo[buf].modeline = false -- the log quotes agents
+    vim.bo[buf].autoread = true
+    vim.api.nvim_win_set_buf(0, buf)
+    vim.cmd("checktime") -- it may have been read before
+    vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
+  end
   vim.cmd("tab split")
-  vim.api.nvim_win_set_buf(0, buf)
+  show(log.path())
+  vim.cmd("belowright split")
+  show(log.host_path())
 end
 
 ---Shows what an agent wrote to its standard error, and follows it.
@@ -478,7 +487,7 @@ local subcommands = {
       if words[1] then
         return open_agent_log(words[1])
       end
-      open_log(require("hermes.log").host_path())
+      open_logs()
     end,
     complete = function(_, before)
       return #before == 0 and require("hermes.agent_log").agents() or {}
