@@ -139,6 +139,37 @@ describe("the chat on the screen", function()
     })
   end)
 
+  it("keeps the height of the prompt when windows come and go", function()
+    open({ prompt_height = { 3, 12 } })
+    screen:type("one<CR>two<CR>three<CR>four<Esc>")
+    local function height()
+      return screen:lua([[for _, win in ipairs(vim.api.nvim_list_wins()) do
+        if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == "hermes_prompt" then
+          return vim.fn.winheight(win) -- without the winbar
+        end
+      end]])
+    end
+    screen:wait_for("a line for each of the prompt", function()
+      return height() == 4
+    end)
+    for _, keys in ipairs({
+      ":Hermes permissions<CR>",
+      ":Hermes status<CR>",
+      ":quit<CR>",
+      ":botright split<CR>",
+      ":quit<CR>",
+    }) do
+      screen:type(keys)
+      local before = screen:lua("return #vim.api.nvim_list_wins()")
+      vim.wait(300, function()
+        return screen:lua("return #vim.api.nvim_list_wins()") ~= before
+      end, 10)
+      screen:wait_for(keys .. " to leave the prompt as it was", function()
+        return height() == 4
+      end)
+    end
+  end)
+
   it("fits a narrow window", function()
     screen:lua("vim.o.columns = 40")
     open()

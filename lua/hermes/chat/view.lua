@@ -58,6 +58,11 @@ function View:begin(chat)
   on({ "TextChanged", "TextChangedI" }, self.prompt_buf, function()
     self:fit()
   end)
+  -- Other windows take lines from the prompt, and leave it theirs when they close.
+  local fit = vim.schedule_wrap(function()
+    self:fit()
+  end)
+  on({ "WinNew", "WinClosed" }, nil, fit)
   on({ "BufWinEnter" }, self.transcript_buf, function()
     local window = api.nvim_get_current_win()
     vim.schedule(function()
@@ -153,8 +158,9 @@ end
 function View:fit()
   if self:is_open("prompt") then
     local least, most = unpack(self.options.prompt_height)
-    local height = math.max(least, math.min(most, api.nvim_buf_line_count(self.prompt_buf)))
     local room = api.nvim_win_get_height(self.windows.prompt)
+    local bar = room - vim.fn.winheight(self.windows.prompt)
+    local height = math.max(least, math.min(most, api.nvim_buf_line_count(self.prompt_buf) + bar))
     if self:is_open("transcript") then
       room = room + api.nvim_win_get_height(self.windows.transcript) - 3
     end
