@@ -21,6 +21,13 @@ describe("the log", function()
     return vim.uv.fs_stat(file) and #vim.fn.readfile(file) or nil
   end
 
+  it("of a spec is not that of the user, and neither are other files", function()
+    eq(vim.startswith(builtin(), vim.env.HOME), false)
+    for _, what in ipairs({ "state", "data", "cache", "config" }) do
+      eq({ what, vim.startswith(vim.fn.stdpath(what), vim.env.HOME) }, { what, false })
+    end
+  end)
+
   it("is set aside at its size, and a few of those are kept", function()
     for keep, want in pairs({ [0] = { 1 }, [1] = { 1, 2 }, [2] = { 1, 2, 2 } }) do
       path = vim.fn.tempname()
