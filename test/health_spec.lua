@@ -47,6 +47,34 @@ describe("health and the command", function()
     has(text(), "gone: no-such-agent is not in PATH")
   end)
 
+  it("say what is connected and what waits", function()
+    child.cmd("checkhealth hermes")
+    has(text(), "no agent is connected")
+    child.lua([[_G.session = nil
+      local hermes = require("hermes")
+      hermes.setup({ defaults = { PermissionRequest = false } })
+      hermes.connect("demo")
+      hermes.create_session({ on_done = function(_, result)
+        hermes.prompt(result.sessionId, "/edit note.txt")
+      end })]])
+    vim.wait(20000, function()
+      return child.lua_get([[#require("hermes").pending()]]) == 1
+    end, 20)
+    child.cmd("checkhealth hermes")
+    has(text(), "demo: ready, 1 session")
+    has(text(), "1 request waits for an answer; see :Hermes pending")
+    child.lua([[local hermes = require("hermes")
+      hermes.cancel(hermes.sessions()[1].sessionId)
+      hermes.disconnect()]])
+  end)
+
+  it("say how to install agents that need npm where it is missing", function()
+    child.lua([[local executable = vim.fn.executable
+      vim.fn.executable = function(name) return name == "npm" and 0 or executable(name) end]])
+    child.cmd("checkhealth hermes")
+    has(text(), "npm is not in PATH; install Node.js to install agents with it")
+  end)
+
   it("say how to get a host that is missing", function()
     child.lua([[
       require("hermes.host").root = function() return "/nowhere" end

@@ -97,8 +97,44 @@ local function check_host()
   end
 end
 
+---@param n integer
+---@param what string
+---@return string
+local function count(n, what)
+  return ("%d %s%s"):format(n, what, n == 1 and "" or "s")
+end
+
+local function check_connections()
+  local hermes = require("hermes")
+  local connected = hermes.connections()
+  if #connected == 0 then
+    vim.health.info("no agent is connected")
+  end
+  for _, agent in ipairs(connected) do
+    local sessions = #hermes.sessions({ agent = agent.name })
+    vim.health.info(
+      ("%s: %s, %s"):format(
+        require("hermes.text").line(agent.name, 60),
+        agent.state,
+        count(sessions, "session")
+      )
+    )
+  end
+  local waiting = #hermes.pending()
+  if waiting > 0 then
+    vim.health.warn(
+      ("%s %s for an answer; see :Hermes pending"):format(
+        count(waiting, "request"),
+        waiting == 1 and "waits" or "wait"
+      )
+    )
+  end
+end
+
 local function check_agents()
+  local npm = false
   for _, agent in ipairs(agents()) do
+    npm = npm or vim.startswith(agent.install or "", "npm ")
     if agent.protocol and agent.protocol ~= "stdio" then
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
     elseif vim.fn.executable(agent.command) == 1 then
@@ -112,6 +148,9 @@ local function check_agents()
       vim.health.info(("%s: not installed (%s)"):format(agent.name, agent.install or ""))
     end
   end
+  if npm and vim.fn.executable("npm") == 0 then
+    vim.health.info("npm is not in PATH; install Node.js to install agents with it")
+  end
 end
 
 function M.check()
@@ -121,6 +160,8 @@ function M.check()
   vim.health.info(
     "logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path()
   )
+  vim.health.start("hermes: connections")
+  check_connections()
   vim.health.start("hermes: agents")
   check_agents()
 end
