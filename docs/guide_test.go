@@ -192,10 +192,11 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 // The guide names the further modules that each package brings.
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
-	const sys, pty, websocket, jsonschema = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5"
+	const sys, pty, websocket, jsonschema, compress = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
 		"runtime/launch":              {sys},
+		"runtime/lint/capture":        {compress},
 		"runtime/services":            {pty, sys},
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},

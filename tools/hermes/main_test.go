@@ -184,7 +184,7 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
-	for _, name := range []string{"cli.md", "remote.md"} {
+	for _, name := range []string{"cli.md", "remote.md", "lint.md"} {
 		text, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -197,8 +197,11 @@ func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 			t.Errorf("cli.md does not list %s", c.name)
 		}
 		page := "cli.md"
-		if c.name == "serve" {
+		switch c.name {
+		case "serve":
 			page = "remote.md"
+		case "lint":
+			page = "lint.md"
 		}
 		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
 		for _, m := range flag.FindAllStringSubmatch(help, -1) {

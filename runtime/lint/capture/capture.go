@@ -1,0 +1,361 @@
+// Package capture reads captures of traffic for the linter, in the formats that
+// recorders write. Each line is looked at on its own, so a file needs no header.
+//
+//	{"seq":1,"time":"…","direction":"client->agent","message":{…}}   hermes record (package trace)
+//	{"dir":"c2a","t":12,"msg":{…}}                                   t in milliseconds
+//	{"jsonrpc":"2.0",…}                                              messages alone; the linter finds out who sent them
+//
+// In the second format, "raw" has the text of a line that is not JSON, and "base64" one
+// that is not UTF-8; "end":true says that the side in dir closed the connection.
+package capture
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// MaxLine bounds one line of a capture in bytes.
+const MaxLine = trace.MaxLine
+
+// Errors of captures, wrapped by *Error.
+var (
+	ErrLine    = fmt.Errorf("line of more than %d bytes", MaxLine)
+	ErrUnknown = errors.New("not a line of a capture")
+	ErrFormat  = errors.New("not a format that this version knows")
+)
+
+// Error says what is wrong with a capture, and where.
+type Error struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Reader reads a capture record by record. It is not safe for concurrent use.
+type Reader struct {
+	name  string
+	in    *bufio.Reader
+	close func()
+	line  int
+	buf   []byte
+	ahead []lint.Record
+	err   error
+	dec   jx.Dec
+	text  []byte // memory of a decoded record
+}
+
+// bufferSize is how much is read at once.
+const bufferSize = 256 << 10
+
+// NewReader returns a Reader of in, which may be compressed by gzip or zstd; name is
+// for messages.
+func NewReader(name string, in io.Reader) (*Reader, error) {
+	r := &Reader{name: name, in: bufio.NewReaderSize(in, bufferSize), close: func() {}}
+	magic, _ := r.in.Peek(4)
+	switch {
+	case len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b:
+		z, err := gzip.NewReader(r.in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.in = bufio.NewReaderSize(z, bufferSize)
+	case string(magic) == "\x28\xb5\x2f\xfd":
+		z, err := zstd.NewReader(r.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.in, r.close = bufio.NewReaderSize(z, bufferSize), z.Close
+	}
+	return r, nil
+}
+
+// Close frees what decompression holds. It does not close the input.
+func (r *Reader) Close() { r.close() }
+
+// Next returns the next record, whose bytes are valid until the next call. The error is
+// io.EOF at the end, otherwise an *Error. A last line that was never finished, because
+// the recorder was killed, ends the capture without an error.
+func (r *Reader) Next() (lint.Record, error) {
+	for {
+		if len(r.ahead) > 0 {
+			rec := r.ahead[0]
+			r.ahead = r.ahead[1:]
+			return rec, nil
+		}
+		if r.err != nil {
+			return lint.Record{}, r.err
+		}
+		line, whole, err := r.read()
+		if err != nil {
+			r.err = err
+			continue
+		}
+		rec, ok, err := r.decode(line)
+		switch {
+		case err != nil && !whole:
+			r.err = io.EOF // cut by the end of the recorder
+		case err != nil:
+			r.err = &Error{r.name, r.line, err}
+		case ok:
+			rec.Line = r.line
+			return rec, nil
+		}
+	}
+}
+
+// read returns the next line that is not blank, and whether it has an end.
+func (r *Reader) read() (line []byte, whole bool, err error) {
+	for {
+		r.line++
+		r.buf = r.buf[:0]
+		for {
+			piece, err := r.in.ReadSlice('\n')
+			if err == nil && len(r.buf) == 0 {
+				line, whole = piece[:len(piece)-1], true
+				break
+			}
+			if len(r.buf)+len(piece) > MaxLine {
+				return nil, false, &Error{r.name, r.line, ErrLine}
+			}
+			r.buf = append(r.buf, piece...)
+			if err == nil {
+				line, whole = r.buf[:len(r.buf)-1], true
+				break
+			}
+			if err == io.EOF {
+				if len(r.buf) == 0 {
+					return nil, false, io.EOF
+				}
+				line, whole = r.buf, false
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				return nil, false, &Error{r.name, r.line, err}
+			}
+		}
+		for _, c := range line {
+			if c != ' ' && c != '\t' && c != '\r' {
+				return line, whole, nil
+			}
+		}
+		if !whole {
+			return nil, false, io.EOF
+		}
+	}
+}
+
+// fields are the members of a line that say what it is.
+type fields struct {
+	direction, dir    []byte
+	message, msg      []byte // raw JSON
+	text, raw, base64 []byte
+	hasText, hasRaw   bool
+	time, transport   []byte
+	t                 float64
+	hasT              bool
+	cut, end, meta    bool
+	format            int64
+	rpc               bool // the line is a message itself
+}
+
+func (r *Reader) decode(line []byte) (rec lint.Record, ok bool, err error) {
+	d := &r.dec
+	d.Reset(line)
+	switch d.Peek() {
+	case '{':
+	case '[':
+		return lint.Record{Bytes: line}, true, nil // a batch
+	default:
+		return rec, false, ErrUnknown
+	}
+	var f fields
+	start := d.Pos()
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		f.member(d, name)
+		if f.rpc {
+			return lint.Record{Bytes: line[start:]}, true, nil
+		}
+	}
+	if err := d.Close(); err != nil {
+		return rec, false, err
+	}
+	switch {
+	case f.direction != nil:
+		return f.recorded()
+	case f.dir != nil:
+		return f.transcribed()
+	}
+	return rec, false, ErrUnknown
+}
+
+// member reads the member of a line whose name was read last.
+func (f *fields) member(d *jx.Dec, name []byte) {
+	str := func() []byte {
+		if d.Peek() == '"' {
+			return d.StrBytes()
+		}
+		d.Skip()
+		return nil
+	}
+	switch string(name) {
+	case "jsonrpc", "method", "id", "params", "result", "error":
+		f.rpc = f.direction == nil && f.dir == nil
+		d.Skip()
+	case "direction":
+		f.direction = str()
+	case "dir":
+		f.dir = str()
+	case "transport":
+		f.transport = str()
+	case "time":
+		f.time = str()
+	case "message":
+		f.message = d.Token()
+	case "msg":
+		f.msg = d.Token()
+	case "text":
+		f.text, f.hasText = str(), true
+	case "raw":
+		f.raw, f.hasRaw = str(), true
+	case "base64":
+		f.base64 = str()
+	case "t":
+		if c := d.Peek(); c >= '0' && c <= '9' || c == '-' {
+			f.t, f.hasT = d.Float(), true
+		} else {
+			d.Skip()
+		}
+	case "cut":
+		f.cut = flag(d)
+	case "end":
+		f.end = flag(d)
+	case "meta":
+		f.metadata(d)
+	default:
+		d.Skip()
+	}
+}
+
+func flag(d *jx.Dec) bool {
+	if c := d.Peek(); c == 't' || c == 'f' {
+		return d.Bool()
+	}
+	d.Skip()
+	return false
+}
+
+func (f *fields) metadata(d *jx.Dec) {
+	f.meta = true
+	if d.Peek() != '{' {
+		d.Skip()
+		return
+	}
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if string(name) == "format" && d.IsInt() {
+			f.format = d.Int(-1<<31, 1<<31)
+		} else {
+			d.Skip()
+		}
+	}
+}
+
+// recorded is a line of package trace.
+func (f *fields) recorded() (rec lint.Record, ok bool, err error) {
+	if f.time != nil {
+		if rec.Time, err = time.Parse(time.RFC3339Nano, string(f.time)); err != nil {
+			return rec, false, err
+		}
+	}
+	switch trace.Direction(f.direction) {
+	case trace.ToAgent:
+		rec.From = lint.Client
+	case trace.ToClient:
+		rec.From = lint.Agent
+	case trace.Stderr:
+		rec.Source, rec.From = lint.Stderr, lint.Agent
+	case trace.About:
+		if f.meta && f.format != trace.Format {
+			return rec, false, ErrFormat
+		}
+		rec.Source = lint.Beginning
+		return rec, true, nil
+	case trace.Note:
+		return rec, false, nil
+	default:
+		return rec, false, fmt.Errorf("direction %q: %w", f.direction, ErrUnknown)
+	}
+	rec.Cut = f.cut
+	return rec, true, f.content(&rec, f.message, f.text, f.hasText)
+}
+
+// transcribed is a line with dir and msg.
+func (f *fields) transcribed() (rec lint.Record, ok bool, err error) {
+	switch string(f.dir) {
+	case "c2a":
+		rec.From = lint.Client
+	case "a2c":
+		rec.From = lint.Agent
+	case "err":
+		rec.Source, rec.From = lint.Stderr, lint.Agent
+	default:
+		return rec, false, fmt.Errorf("dir %q: %w", f.dir, ErrUnknown)
+	}
+	if f.hasT {
+		rec.Time = epoch.Add(time.Duration(f.t * float64(time.Millisecond)))
+	}
+	if f.end {
+		rec.Source = lint.End
+		return rec, true, nil
+	}
+	rec.Cut = f.cut
+	if n := len(f.raw); n > 0 && f.raw[n-1] == '\n' {
+		f.raw = f.raw[:n-1]
+	}
+	return rec, true, f.content(&rec, f.msg, f.raw, f.hasRaw)
+}
+
+// epoch is the time 0 of captures that count from their beginning.
+var epoch = time.Unix(0, 0).UTC()
+
+func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (err error) {
+	rec.Transport = transportName(f.transport)
+	switch {
+	case message != nil:
+		rec.Bytes = message
+	case hasText:
+		rec.Bytes = text
+	case f.base64 != nil:
+		rec.Bytes, err = base64.StdEncoding.AppendDecode(nil, f.base64)
+	default:
+		return errors.New("no message")
+	}
+	return err
+}
+
+// transportName returns the name of a transport. Known ones allocate nothing.
+func transportName(b []byte) string {
+	for _, name := range []string{"stdio", "websocket", "http", "memory"} {
+		if name == string(b) {
+			return name
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,667 @@
+package lint
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+)
+
+const (
+	longMessage = 200              // characters of an error message that are still short
+	longEnough  = 30 * time.Second // in which anything that needs no person is answered
+	echoed      = 32               // bytes of a message that are no longer a coincidence
+)
+
+// The codes of errors.
+const (
+	codeParse          = -32700
+	codeInvalidRequest = -32600
+	codeNoMethod       = -32601
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
+	codeAuthRequired   = -32000
+	codeNotFound       = -32002
+	codeVersion        = -32022
+	codeCancelled      = -32800
+)
+
+func jsonrpcRules() []Rule {
+	return []Rule{
+		{
+			ID: "RPC01", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
+			Summary: `Each message has "jsonrpc": "2.0".`,
+			Why:     "Strict peers refuse a message without it.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if !isProtocol(m.Root) {
+						return // TR02 reports it
+					}
+					c.Exercised()
+					if v := m.Root.Get("jsonrpc"); !v.Exists() {
+						c.Fail(m, Value{}, "jsonrpc is missing")
+					} else if !v.Is("2.0") {
+						c.Fail(m, v, `jsonrpc is not "2.0"`)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC02", Severity: Error, Side: BySender, Versions: All, Page: "schema/RequestId", Strength: Schema,
+			Summary: "The method is a string, and the id is a string or a number.",
+			Why:     "A peer cannot use anything else to find the method or to match the answer.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					c.Exercised()
+					if v := m.Root.Get("method"); v.Exists() && !v.IsString() {
+						c.Fail(m, v, "the method is a %s", v.Kind())
+					}
+					if k := m.ID.Kind(); m.ID.Set() && k != jtree.String && k != jtree.Number {
+						c.Fail(m, m.ID, "the id is a %s", k)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC03", Severity: Warn, Side: BySender, Versions: V1 | V2a, Page: "schema/RequestId", Strength: ShouldNot,
+			Summary: "The id of a request is not null.",
+			Why:     "In an answer, null means that the id is unknown, so the answer cannot be matched.",
+			Check: func(c *Checker) {
+				c.Request(func(m *Message) {
+					c.Exercised()
+					if m.ID.IsNull() {
+						c.Fail(m, m.ID, "the id of the request is null")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC04", Severity: Warn, Side: BySender, Versions: V1 | V2a, Page: "schema/RequestId", Strength: ShouldNot,
+			Summary: "A number as the id of a request has no fraction.",
+			Why:     "Decimal fractions are not exact, so the answer may have another id.",
+			Check: func(c *Checker) {
+				c.Request(func(m *Message) {
+					c.Exercised()
+					if isFraction(m.ID) {
+						c.Fail(m, m.ID, "the id has a fraction")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC05", Severity: Error, Side: BySender, Versions: V2b, Page: "schema-2.4.0/RequestId", Strength: MustNot,
+			Summary: "The id of a request is a string or an integer.",
+			Why:     "Null and fractions cannot be matched reliably, and version 2 forbids them.",
+			Check: func(c *Checker) {
+				c.Request(func(m *Message) {
+					c.Exercised()
+					switch {
+					case m.ID.IsNull():
+						c.Fail(m, m.ID, "the id of the request is null")
+					case isFraction(m.ID):
+						c.Fail(m, m.ID, "the id has a fraction")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC06", Severity: Error, Side: BySender, Versions: All, Page: "schema/RequestId", Strength: Must,
+			Summary: "An answer has the id of a request that is waiting for one, with the same type and value.",
+			Why:     "The other side cannot match it, so the request never ends.",
+			Check:   checkAnswerID,
+		},
+		{
+			ID: "RPC07", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
+			Summary: "A request gets one answer.",
+			Why:     "Which of two answers counts is left to chance.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Kind != AnswerMessage || !m.ID.Set() {
+						return
+					}
+					if m.Answers != nil {
+						c.Exercised()
+					} else if a := c.AnsweredLately(m.From.Peer(), Key(m.ID)); a != nil {
+						c.Report(m.Frame, Finding{Text: "the request was answered before", Also: []int{a.Number}}, m.ID)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC08", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
+			Summary: "An answer has either a result or an error.",
+			Why:     "With both or neither, nobody knows whether the request succeeded.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Root.Get("method").Exists() || !isProtocol(m.Root) {
+						return
+					}
+					c.Exercised()
+					switch {
+					case m.Result.Exists() && m.Error.Exists():
+						c.Fail(m, m.Error, "the answer has a result and an error")
+					case !m.Result.Exists() && !m.Error.Exists():
+						c.Fail(m, Value{}, "the message has no method, no result and no error")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC09", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
+			Summary: "An error has an integer code and a message that is a string.",
+			Why:     "Clients decide by the code and show the message.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if !m.Error.Set() {
+						return
+					}
+					c.Exercised()
+					if !m.Error.IsObject() {
+						c.Fail(m, m.Error, "the error is a %s", m.Error.Kind())
+						return
+					}
+					if code := m.Error.Get("code"); !isInteger(code) {
+						c.Fail(m, orElse(code, m.Error), "the code of the error is not an integer")
+					}
+					if text := m.Error.Get("message"); !text.IsString() {
+						c.Fail(m, orElse(text, m.Error), "the message of the error is not a string")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC10", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
+			Summary: "A notification is never answered, not even with an error.",
+			Why:     "The sender has nothing to match the answer with, and may take it for a broken connection.",
+			Check:   func(c *Checker) { checkAnsweredNotification(c, false) },
+		},
+		{
+			ID: "RPC11", Severity: Warn, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
+			Summary: "An error that belongs to no known request has the id null.",
+			Why:     "Without the member it is not a JSON-RPC message, and strict peers refuse it.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Kind != AnswerMessage || !m.Error.Exists() {
+						return
+					}
+					c.Exercised()
+					if !m.ID.Exists() {
+						c.Fail(m, Value{}, "the error has no id")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC12", Severity: Error, Side: BySender, Versions: All, Page: "schema-2.4.0/RequestId", Strength: MustNot,
+			Summary: "The id of a request is not used again before the request is answered.",
+			Why:     "The answers of the two requests cannot be told apart.",
+			Check: func(c *Checker) {
+				c.Request(func(m *Message) {
+					if !m.ID.Set() {
+						return
+					}
+					c.Exercised()
+					if old, ok := c.Outstanding(m.From).Get(Key(m.ID)); ok && !old.Batch {
+						c.Report(m.Frame, Finding{Text: "the id is that of an open " + quote(old.Method), Also: []int{old.Number}}, m.ID)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC13", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Should,
+			Summary: "An unknown method is answered with -32601.",
+			Why:     "The sender tells by the code that a feature is missing, and otherwise reports a failure.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if m.Answers == nil || !c.unknown(m.Answers) {
+						return
+					}
+					c.Exercised()
+					switch code := m.ErrorCode(); {
+					case !m.Failed():
+					case code == codeParse, code == codeInvalidRequest, code == codeInternal:
+						c.Report(m.Frame, Finding{Text: "unknown method " + quote(m.Method) + " is answered with another code than -32601", Also: []int{m.Answers.Number}}, m.Error.Get("code"))
+					}
+				})
+				dangling(c, func(r *Request, why string) {
+					if c.unknown(r) {
+						c.FailEnd(r.From.Peer(), r, "unknown method %q is not answered: %s", quote(r.Method), why)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC14", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Must,
+			Summary: "A request of an extension, whose name begins with an underscore, gets an answer even if it is unknown.",
+			Why:     "The sender waits for it.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if isExtension(m.Method) {
+						c.Exercised()
+					}
+				})
+				dangling(c, func(r *Request, why string) {
+					if isExtension(r.Method) {
+						c.FailEnd(r.From.Peer(), r, "%s is not answered: %s", quote(r.Method), why)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC15", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Should,
+			Summary: "An unknown notification is ignored: no answer, no disconnect.",
+			Why:     "Otherwise a peer with a newer version or an extension cannot talk to it.",
+			Check:   func(c *Checker) { checkAnsweredNotification(c, true) },
+		},
+		{
+			ID: "RPC16", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
+			Summary: "Every request is answered before the stream ends.",
+			Why:     "The sender waits for ever, or until it gives up.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if m.Answers != nil {
+						c.Exercised()
+					}
+				})
+				dangling(c, func(r *Request, why string) {
+					c.FailEnd(r.From.Peer(), r, "%s is not answered: %s", quote(r.Method), why)
+				})
+			},
+		},
+		{
+			ID: "RPC17", Severity: Error, Side: BySender, Versions: All, Page: "schema/*", Strength: Schema,
+			Summary: "Params are an object, if there are any.",
+			Why:     "The protocol has only named params.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Kind != RequestMessage && m.Kind != NotificationMessage || !m.Params.Set() {
+						return
+					}
+					c.Exercised()
+					if !m.Params.IsObject() {
+						c.Fail(m, m.Params, "the params are a %s", m.Params.Kind())
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC18", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Must,
+			Summary: "A method is one of the negotiated version, or its name begins with an underscore.",
+			Why:     "A later version may give the name another meaning.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Kind != RequestMessage && m.Kind != NotificationMessage || c.Edition == nil {
+						return
+					}
+					c.Exercised()
+					if m.Known == nil && isInvented(m.Method) {
+						c.Fail(m, m.Root.Get("method"), "no version has this method")
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC19", Severity: Error, Side: BySender, Versions: All, Page: "schema/meta", Strength: Schema,
+			Summary: "A method goes to the side that handles it.",
+			Why:     "The other side does not have it.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Known == nil || m.Kind == AnswerMessage {
+						return
+					}
+					c.Exercised()
+					if m.Known.Handler&shape.Proxy == 0 && m.Known.Handler&handlerOf(m.From.Peer()) == 0 {
+						c.Fail(m, m.Root.Get("method"), "the %s does not handle this method", m.From.Peer())
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC20", Severity: Error, Side: BySender, Versions: All, Page: "schema/meta", Strength: Schema,
+			Summary: "Requests have an id and notifications do not.",
+			Why:     "A request without an id is never answered, and a notification with one makes the other side answer.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Known == nil || m.Kind == AnswerMessage {
+						return
+					}
+					c.Exercised()
+					switch {
+					case m.Kind == RequestMessage && m.Known.Request == nil:
+						c.Fail(m, m.ID, "%s is a notification and has no id", m.Method)
+					case m.Kind == NotificationMessage && m.Known.Notification == nil:
+						c.Fail(m, Value{}, "%s is a request and needs an id", m.Method)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC21", Severity: Error, Side: BySender, Versions: All, Page: "schema/*", Strength: Schema,
+			Summary: "Params and results fit the schema of the negotiated version.",
+			Why:     "Peers refuse the message, or silently drop what does not fit.",
+			Check: func(c *Checker) {
+				c.Message(func(m *Message) {
+					if m.Known == nil {
+						return
+					}
+					c.Exercised()
+					for _, p := range m.Problems() {
+						switch p.Kind {
+						case shape.Missing:
+							c.Fail(m, p.At, "%s is missing", p.Name)
+						case shape.Mismatch:
+							c.Fail(m, p.At, "want %s", p.Want)
+						}
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC22", Severity: Info, Side: BySender, Versions: All, Page: "schema/ErrorCode", Strength: Hygiene,
+			Summary: "An error code is a predefined one, or outside the range that JSON-RPC reserves.",
+			Why:     "A reserved code may get another meaning.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					code := m.Error.Get("code")
+					if !isInteger(code) {
+						return
+					}
+					c.Exercised()
+					if n := m.ErrorCode(); isReserved(n) {
+						c.Fail(m, code, "%d is reserved by JSON-RPC", n)
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC23", Severity: Info, Side: BySender, Versions: All, Page: "schema/Error", Strength: Should,
+			Summary: "The message of an error is one short line.",
+			Why:     "Clients show it in a status line or a notification.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					text := m.Error.Get("message")
+					if !text.IsString() {
+						return
+					}
+					c.Exercised()
+					switch b := text.Bytes(); {
+					case len(bytes.TrimSpace(b)) == 0:
+						c.Fail(m, text, "the message of the error is empty")
+					case bytes.ContainsAny(b, "\n\r"):
+						c.Fail(m, text, "the message of the error has several lines")
+					case len(b) > longMessage:
+						c.Fail(m, text, "the message of the error has %d bytes", len(b))
+					}
+				})
+			},
+		},
+		{
+			ID: "RPC24", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: Infer,
+			Summary: "The connection works on after a request that failed.",
+			Why:     "One mistake of a peer should cost one request, not the whole session.",
+			Check:   checkSurvival,
+		},
+		{
+			ID: "RPC25", Severity: Warn, Side: BySender, Versions: All, Strength: Security,
+			Summary: "The data of an error does not repeat the request.",
+			Why:     "Requests can hold tokens of environments and headers, which then end up in logs.",
+			Check:   checkEcho,
+		},
+		{
+			ID: "RPC26", Severity: Warn, Side: BySender, Versions: All, Page: "schema/ErrorCode", Strength: Hygiene,
+			Summary: "A known method with params that do not fit is refused with -32602.",
+			Why:     "With another code, the sender looks for the mistake in the wrong place.",
+			Check: func(c *Checker) {
+				type key struct {
+					from Party
+					id   string
+				}
+				wrong := NewBounded[key, bool](maxRequests)
+				c.Request(func(m *Message) {
+					if m.Known != nil && m.Mismatch() {
+						wrong.Put(key{m.From, Key(m.ID)}, true)
+					}
+				})
+				c.Answer(func(m *Message) {
+					if m.Answers == nil {
+						return
+					}
+					k := key{m.Answers.From, m.Answers.ID}
+					if _, ok := wrong.Get(k); !ok {
+						return
+					}
+					wrong.Delete(k)
+					if !m.Failed() {
+						return // a lenient peer
+					}
+					c.Exercised()
+					if !slices.Contains([]int64{codeInvalidParams, codeNoMethod, codeAuthRequired, codeNotFound}, m.ErrorCode()) {
+						c.Report(m.Frame, Finding{Text: "params that do not fit are answered with another code than -32602", Also: []int{m.Answers.Number}}, m.Error.Get("code"))
+					}
+				})
+			},
+		},
+	}
+}
+
+func orElse(v, other Value) Value {
+	if v.Exists() {
+		return v
+	}
+	return other
+}
+
+func isInteger(v Value) bool {
+	_, ok := v.Int()
+	return ok
+}
+
+func isFraction(id Value) bool {
+	f, ok := id.Float()
+	return ok && f != math.Trunc(f)
+}
+
+func isExtension(method string) bool { return strings.HasPrefix(method, "_") }
+
+// drafts are methods of drafts that were never in a schema we have, but that agents and
+// clients use after announcing them.
+var drafts = []string{"session/set_model"}
+
+// isInvented reports whether a method is in no version of the protocol.
+func isInvented(method string) bool {
+	return !isExtension(method) && !strings.HasPrefix(method, "$/") && !slices.Contains(drafts, method) &&
+		shape.V1().Method([]byte(method)) == nil && shape.V2().Method([]byte(method)) == nil
+}
+
+// unknown reports whether the receiver of a request cannot know its method.
+func (c *Checker) unknown(r *Request) bool {
+	return c.Edition != nil && c.Edition.Method([]byte(r.Method)) == nil && isInvented(r.Method)
+}
+
+func handlerOf(p Party) shape.Side {
+	if p == Agent {
+		return shape.Agent
+	}
+	return shape.Client
+}
+
+// isReserved reports whether a code is in the range of JSON-RPC without a meaning. The
+// codes from -32099 to -32000 are for implementations.
+func isReserved(n int64) bool {
+	return n >= -32768 && n <= -32100 && !slices.Contains([]int64{codeParse, codeInvalidRequest, codeNoMethod, codeInvalidParams, codeInternal}, n)
+}
+
+func checkAnswerID(c *Checker) {
+	c.Message(func(m *Message) {
+		if m.Kind != AnswerMessage {
+			return
+		}
+		switch {
+		case m.Answers != nil:
+			c.Exercised()
+			return
+		case !m.ID.Exists() && m.Result.Exists():
+			c.Fail(m, Value{}, "the answer has no id")
+			return
+		case !m.ID.IsString() && m.ID.Kind() != jtree.Number:
+			return // null is for unknown requests, and RPC02 reports the others
+		case !c.Complete(m.From.Peer()), c.AnsweredLately(m.From.Peer(), Key(m.ID)) != nil:
+			return
+		}
+		for _, r := range c.Outstanding(m.From.Peer()).All() {
+			if strings.TrimPrefix(r.ID, `"`) == strings.TrimPrefix(Key(m.ID), `"`) {
+				c.Report(m.Frame, Finding{Text: "the id has another type than that of the request", Also: []int{r.Number}}, m.ID)
+				return
+			}
+		}
+		c.Fail(m, m.ID, "no request has this id")
+	})
+}
+
+// checkAnsweredNotification finds answers to notifications. They have no id that says
+// so; but an answer without an id, from a peer that got nothing but valid messages and
+// has answered all requests, can only be for a notification.
+func checkAnsweredNotification(c *Checker, unknown bool) {
+	var last [3]struct {
+		number  int
+		unknown bool
+	}
+	var invalid [3]bool // the party sent something that has to be answered without an id
+	c.Frame(func(f *Frame) {
+		invalid[f.From] = invalid[f.From] || f.Err != nil || !f.Root.IsObject()
+	})
+	c.Message(func(m *Message) {
+		peer := m.From.Peer()
+		switch {
+		case m.Kind == Malformed, m.Kind == RequestMessage && m.ID.Kind() != jtree.String && m.ID.Kind() != jtree.Number, !m.Root.Get("jsonrpc").Is("2.0"):
+			invalid[m.From] = true
+		case m.Kind == NotificationMessage:
+			last[m.From].number = m.Number
+			last[m.From].unknown = m.Known == nil && c.Edition != nil && !strings.HasPrefix(m.Method, "$/cancel")
+			if last[m.From].unknown || !unknown {
+				c.Exercised()
+			}
+		case m.Kind == AnswerMessage && !m.ID.Set():
+			if l := last[peer]; l.number > 0 && !invalid[peer] && c.Whole && c.Outstanding(peer).Len() == 0 && (l.unknown || !unknown) {
+				c.Report(m.Frame, Finding{Text: "a notification is answered", Also: []int{l.number}}, Value{})
+			}
+		}
+	})
+	if !unknown {
+		return
+	}
+	var latest *Message // of all, to see what a disconnect follows
+	c.Message(func(m *Message) { latest = &Message{Frame: &Frame{Record: Record{From: m.From}, Number: m.Number}} })
+	c.OnClose(func(r *Record) {
+		if r.From == Nobody || latest == nil {
+			return
+		}
+		if l := last[r.From.Peer()]; l.unknown && l.number == latest.Number && c.ClosedBy == r.From {
+			c.Add(Finding{By: r.From, Message: l.number, Line: r.Line, Time: r.Time, Text: "the connection was closed after an unknown notification"})
+		}
+	})
+}
+
+// dangling calls f at the end of the capture for the requests that should have been
+// answered. A capture can end at any moment, so a request counts only if its receiver
+// ended the connection, or answered a later request of the same kind, or had plenty of
+// time and needed no person and no work for it.
+func dangling(c *Checker, f func(r *Request, why string)) {
+	later := map[string]*Answered{} // the last request of each method that was answered, by method and sender
+	c.Answer(func(m *Message) {
+		r := m.Answers
+		if r == nil || takesTime(r.Method) {
+			return
+		}
+		key := r.From.String() + r.Method
+		if a := later[key]; a != nil {
+			a.Number = max(a.Number, r.Number)
+		} else if len(later) < maxAnswered {
+			later[key] = &Answered{Number: r.Number}
+		}
+	})
+	c.End(func() {
+		for _, from := range []Party{Client, Agent} {
+			for _, r := range c.Outstanding(from).All() {
+				if r.ID == "null" || r.Batch {
+					continue
+				}
+				a := later[r.From.String()+r.Method]
+				age := c.LastTime.Sub(r.Time)
+				switch {
+				case a != nil && a.Number > r.Number:
+					f(r, "a later one is")
+				case c.Closed && c.ClosedBy == from.Peer():
+					f(r, "the "+from.Peer().String()+" ended the connection")
+				case !takesTime(r.Method) && !r.Time.IsZero() && !c.LastTime.IsZero() && age > longEnough:
+					f(r, "the capture ends "+age.Round(time.Second).String()+" later")
+				}
+			}
+		}
+	})
+}
+
+// takesTime reports whether a request may take as long as a person or a program needs.
+func takesTime(method string) bool {
+	switch method {
+	case "session/prompt", "session/request_permission", "elicitation/create", "terminal/wait_for_exit", "authenticate", "auth/login":
+		return true
+	}
+	return isExtension(method)
+}
+
+func checkSurvival(c *Checker) {
+	var wrong [3]int // number of the last failed request of a party
+	var since [3]int // what its peer has sent since
+	c.Message(func(m *Message) {
+		peer := m.From.Peer()
+		if wrong[peer] == 0 {
+			// nothing failed yet
+		} else if since[peer]++; since[peer] == 1 {
+			c.Exercised()
+		}
+		if m.Failed() {
+			wrong[peer], since[peer] = m.Number, 0
+		}
+	})
+	c.OnClose(func(r *Record) {
+		if from := r.From.Peer(); r.From != Nobody && c.ClosedBy == r.From && wrong[from] > 0 && since[from] == 0 {
+			c.Add(Finding{By: r.From, Message: wrong[from], Line: r.Line, Time: r.Time, Text: "the connection was closed after a request that failed"})
+		}
+	})
+}
+
+// checkEcho looks for the request in the data of its error.
+func checkEcho(c *Checker) {
+	var bad [3][]byte // the beginning of the last line of a party that was not a message
+	c.Frame(func(f *Frame) {
+		if f.Err != nil && len(f.Bytes) >= echoed {
+			bad[f.From] = bytes.Clone(f.Bytes[:echoed])
+		}
+	})
+	c.Answer(func(m *Message) {
+		data := m.Error.Get("data")
+		if !data.Set() {
+			return
+		}
+		c.Exercised()
+		var params []byte
+		if m.Answers != nil {
+			params = m.Answers.Params().Text()
+		}
+		line := bad[m.From.Peer()]
+		for v := range data.Below() {
+			switch {
+			case v.IsObject() && len(params) >= echoed && bytes.Equal(v.Text(), params),
+				v.IsString() && len(params) >= echoed && bytes.Contains(v.Bytes(), params),
+				v.IsString() && line != nil && bytes.Contains(v.Bytes(), line):
+				c.Fail(m, v, "the data repeats the request")
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,388 @@
+package lint
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+)
+
+// Options configure a Linter. The zero value judges by the recommended profile.
+type Options struct {
+	Profile Profile // Recommended if empty
+	// Rules are the rules to use; nil means all of the profile.
+	Rules []*Rule
+	// Version is the version to assume before initialize, and in captures without it:
+	// V1 if it is zero. Draft makes version 2 mean the draft of August 2026.
+	Version Versions
+	Draft   bool
+	// Race is how much later than a message another one may be sent by somebody who has
+	// not read the first: 250 ms if it is zero.
+	Race time.Duration
+	// MaxMessage is the size of a message in bytes above which it is not read: 64 MiB if
+	// it is zero.
+	MaxMessage int
+	// Whole says that the capture has the connection from its beginning, even if it
+	// does not begin with initialize.
+	Whole bool
+	// OnFinding is called with each finding as soon as it is certain.
+	OnFinding func(Finding)
+}
+
+const (
+	defaultRace       = 250 * time.Millisecond
+	defaultMaxMessage = 64 << 20
+)
+
+var byteOrderMark = []byte("\ufeff")
+
+var errTooLarge = errors.New("message above the limit of the linter")
+
+// Linter judges a capture: one connection, or several one after the other. It is not
+// safe for concurrent use.
+type Linter struct {
+	options     Options
+	rules       []*Rule
+	verdicts    []*Verdict // of rules
+	counts      [Error + 1]int
+	number      int
+	skipped     int
+	connections int
+	tree        jtree.Tree
+
+	connection
+}
+
+// connection is what belongs to one connection.
+type connection struct {
+	history *History
+	first   bool // no message has been seen yet
+	whole   bool // it is known to be there from its beginning
+
+	frames        handlers[func(*Frame)]
+	messages      handlers[func(*Message)]
+	requests      byName
+	answers       byName
+	notifications byName
+	updates       byName
+	sessions      handlers[func(*Session, *Message)]
+	started       handlers[func(*Turn, *Message)]
+	ended         handlers[func(*Turn, *Message)]
+	tools         handlers[func(*ToolCall, ToolCall, *Message)]
+	stderr        handlers[func(*Record)]
+	closes        handlers[func(*Record)]
+	ends          handlers[func()]
+}
+
+// New returns a Linter for one capture.
+func New(o Options) *Linter {
+	if o.Profile == "" {
+		o.Profile = Recommended
+	}
+	if o.Race == 0 {
+		o.Race = defaultRace
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMaxMessage
+	}
+	if o.Version == 0 {
+		o.Version = V1
+	}
+	l := &Linter{options: o, rules: o.Rules}
+	if l.rules == nil {
+		for _, r := range Rules() {
+			if o.Profile.Has(r) {
+				l.rules = append(l.rules, r)
+			}
+		}
+	}
+	for _, r := range l.rules {
+		l.verdicts = append(l.verdicts, &Verdict{Rule: r})
+	}
+	l.connect()
+	return l
+}
+
+// connect begins a connection.
+func (l *Linter) connect() {
+	l.connections++
+	l.connection = connection{history: newHistory(l.options.Version), first: true, whole: l.options.Whole}
+	for i, r := range l.rules {
+		r.Check(&Checker{History: l.history, rule: r, linter: l, verdict: l.verdicts[i]})
+	}
+}
+
+// finish ends a connection.
+func (l *Linter) finish() {
+	l.ends.each(l.history.Version, func(f func()) { f() })
+}
+
+// Add judges the next record of the capture.
+func (l *Linter) Add(r Record) {
+	switch r.Source {
+	case Stderr:
+		l.stderr.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		return
+	case End:
+		if !l.history.Closed {
+			l.history.Closed, l.history.ClosedBy = true, r.From
+		}
+		l.closes.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		return
+	case Beginning:
+		if !l.first {
+			l.finish()
+			l.connect()
+		}
+		l.whole = true
+		return
+	}
+	l.number++
+	f := &Frame{Record: r, Number: l.number, Tree: &l.tree}
+	if len(r.Bytes) > l.options.MaxMessage {
+		f.Err = errTooLarge
+	} else if f.Err = l.tree.Parse(bytes.TrimPrefix(r.Bytes, byteOrderMark)); f.Err == nil {
+		f.Root = l.tree.Root()
+	}
+	if f.From == Nobody {
+		f.From = l.sender(f.Root)
+	}
+	if f.From == Nobody {
+		l.skipped++
+		return
+	}
+	if l.restarts(f) {
+		l.finish()
+		l.connect()
+	}
+	l.begin(f.Root)
+	v := l.history.Version
+	if f.Root.IsObject() {
+		m := l.message(f, f.Root)
+		l.negotiate(m)
+		v = l.history.Version
+		l.frames.each(v, func(h func(*Frame)) { h(f) })
+		l.judge(m)
+		l.apply(m)
+	} else {
+		l.frames.each(v, func(h func(*Frame)) { h(f) })
+		for _, e := range f.Root.Items() { // of a batch, which only version 2a has
+			if e.IsObject() {
+				m := l.message(f, e)
+				m.Batch = true
+				if v == V2a {
+					l.judge(m)
+				}
+				l.apply(m)
+			}
+		}
+	}
+	if !f.Time.IsZero() {
+		l.history.LastTime = f.Time
+	}
+}
+
+// Report is the outcome of a capture.
+type Report struct {
+	Verdicts    []*Verdict // of all rules that were used, in the order of the catalogue
+	Connections int
+	Messages    int // frames that were read
+	Skipped     int // frames whose sender could not be told
+	Infos       int // findings by severity
+	Warnings    int
+	Errors      int
+}
+
+// Count returns how many findings are at least as bad as a severity.
+func (r *Report) Count(s Severity) int {
+	switch s {
+	case Error:
+		return r.Errors
+	case Warn:
+		return r.Errors + r.Warnings
+	}
+	return r.Errors + r.Warnings + r.Infos
+}
+
+// Report ends the capture and returns what was found. The Linter must not be used
+// afterwards.
+func (l *Linter) Report() *Report {
+	l.finish()
+	r := &Report{Verdicts: l.verdicts, Messages: l.number, Connections: l.connections, Skipped: l.skipped, Infos: l.counts[Info], Warnings: l.counts[Warn], Errors: l.counts[Error]}
+	return r
+}
+
+// begin decides at the first message whether the capture has the beginning of the
+// connection.
+func (l *Linter) begin(root Value) {
+	if l.first && root.IsObject() {
+		l.first = false
+		l.history.Whole = l.whole || root.Get("method").Is("initialize")
+	}
+}
+
+// restarts reports whether a frame begins another connection: an initialize whose id
+// is that of the first one, although nothing is unanswered. Ids count up within a
+// connection.
+func (l *Linter) restarts(f *Frame) bool {
+	h := l.history
+	return h.Negotiated && f.From == Client && f.Root.Get("method").Is("initialize") && f.Root.Get("id").Exists() &&
+		Key(f.Root.Get("id")) == h.Initialize.ID && (h.Closed || h.Outstanding(Client).Len()+h.Outstanding(Agent).Len() == 0)
+}
+
+// sender finds out who sent a message by its method or by the request that it answers.
+func (l *Linter) sender(root Value) Party {
+	if method := root.Get("method"); method.IsString() {
+		return senderOf(method.Bytes())
+	}
+	id := root.Get("id")
+	if !id.Exists() {
+		return Nobody
+	}
+	key := Key(id)
+	_, client := l.history.sides[Client].requests.Get(key)
+	_, agent := l.history.sides[Agent].requests.Get(key)
+	switch {
+	case client && !agent:
+		return Agent
+	case agent && !client:
+		return Client
+	}
+	return Nobody
+}
+
+// message reads the members of a JSON-RPC message.
+func (l *Linter) message(f *Frame, root Value) *Message {
+	m := &Message{Frame: f, Root: root}
+	var method Value
+	for name, v := range root.Members() {
+		switch string(name) {
+		case "method":
+			method = first(method, v)
+		case "id":
+			m.ID = first(m.ID, v)
+		case "params":
+			m.Params = first(m.Params, v)
+		case "result":
+			m.Result = first(m.Result, v)
+		case "error":
+			m.Error = first(m.Error, v)
+		}
+	}
+	h := l.history
+	switch {
+	case method.IsString() && m.ID.Exists():
+		m.Kind = RequestMessage
+	case method.IsString():
+		m.Kind = NotificationMessage
+	case !method.Exists() && (m.Result.Exists() || m.Error.Exists()):
+		m.Kind = AnswerMessage
+	}
+	switch m.Kind {
+	case RequestMessage, NotificationMessage:
+		name := method.Bytes()
+		if h.Edition != nil {
+			m.Known = h.Edition.Method(name)
+		}
+		if m.Known != nil {
+			m.Method = m.Known.Name
+		} else {
+			m.Method = bounded(name)
+		}
+		if id := m.Params.Get("sessionId"); id.IsString() {
+			m.session(h, id.Bytes())
+		}
+		if m.Method == "session/update" {
+			m.Update = m.Params.Get("update")
+			m.UpdateTag = tagName(m.Update.Get("sessionUpdate"))
+		}
+	case AnswerMessage:
+		if m.ID.Exists() {
+			m.Answers, _ = h.sides[f.From.Peer()].requests.Get(Key(m.ID))
+		}
+		if m.Answers != nil {
+			m.Method = m.Answers.Method
+			if h.Edition != nil {
+				m.Known = h.Edition.Method([]byte(m.Method))
+			}
+			if id := m.Answers.SessionID; id != "" {
+				m.session(h, []byte(id))
+			}
+		}
+	}
+	return m
+}
+
+func first(old, new Value) Value {
+	if old.Exists() {
+		return old
+	}
+	return new
+}
+
+// session notes the session of a message. The string of a known one is used again.
+func (m *Message) session(h *History, id []byte) {
+	if e := h.Sessions.entries[string(id)]; e != nil {
+		m.Session, m.SessionID = e.value, e.key
+	} else {
+		m.SessionID = bounded(id)
+		m.Session, _ = h.Sessions.Get(m.SessionID)
+	}
+}
+
+// tagName returns the tag of an update. Known ones allocate nothing.
+func tagName(v Value) string {
+	b := v.Bytes()
+	for _, t := range tags {
+		if t == string(b) {
+			return t
+		}
+	}
+	return bounded(b)
+}
+
+var tags = [...]string{
+	"agent_message_chunk", "agent_thought_chunk", "tool_call_update", "tool_call", "user_message_chunk", "plan",
+	"usage_update", "state_update", "agent_message", "tool_call_content_chunk", "available_commands_update",
+}
+
+// judge calls the handlers of a message.
+func (l *Linter) judge(m *Message) {
+	v := l.history.Version
+	for i := range l.messages {
+		if l.messages[i].checker.rule.Versions&v != 0 {
+			l.messages[i].f(m)
+		}
+	}
+	switch m.Kind {
+	case RequestMessage:
+		l.requests.call(v, m.Method, m)
+	case NotificationMessage:
+		l.notifications.call(v, m.Method, m)
+		if m.Method == "session/update" {
+			l.updates.call(v, m.UpdateTag, m)
+		}
+	case AnswerMessage:
+		l.answers.call(v, m.Method, m)
+	}
+}
+
+// senderOf returns who sends a method: who does not handle it.
+func senderOf(method []byte) Party {
+	for _, e := range []*shape.Edition{shape.V1(), shape.V2()} {
+		if m := e.Method(method); m != nil {
+			switch m.Handler {
+			case shape.Agent:
+				return Client
+			case shape.Client:
+				return Agent
+			}
+		}
+	}
+	return Nobody
+}
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// JSON writes findings for programs, one object a line: {"file":…,"finding":{…}} for
+// each finding that was kept, and {"file":…,"summary":{…}} after those of a file.
+func JSON(to io.Writer, files []File) error {
+	w := bufio.NewWriter(to)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range files {
+		f := &files[i]
+		for _, v := range f.failures() {
+			for j := range v.Findings {
+				if err := e.Encode(struct {
+					File    string       `json:"file"`
+					Finding lint.Finding `json:"finding"`
+				}{f.Name, v.Findings[j]}); err != nil {
+					return err
+				}
+			}
+		}
+		rules := map[string]string{}
+		for _, v := range f.Verdicts {
+			rules[v.Rule.ID] = v.String()
+		}
+		type summary struct {
+			Messages int               `json:"messages"`
+			Skipped  int               `json:"skipped,omitempty"`
+			Errors   int               `json:"errors"`
+			Warnings int               `json:"warnings"`
+			Infos    int               `json:"infos"`
+			Rules    map[string]string `json:"rules"`
+		}
+		if err := e.Encode(struct {
+			File    string  `json:"file"`
+			Summary summary `json:"summary"`
+		}{f.Name, summary{f.Messages, f.Skipped, f.Errors, f.Warnings, f.Infos, rules}}); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,60 @@
+// Package report writes the outcome of a linter for people and programs. Each format
+// is a file of its own.
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// File is the outcome of one capture.
+type File struct {
+	Name string
+	*lint.Report
+}
+
+// failures are the verdicts with findings, the worst first.
+func (f *File) failures() []*lint.Verdict {
+	var list []*lint.Verdict
+	for _, v := range f.Verdicts {
+		if v.Failed > 0 {
+			list = append(list, v)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *lint.Verdict) int { return cmp.Compare(worst(b), worst(a)) })
+	return list
+}
+
+// worst is the highest severity among the findings of a rule.
+func worst(v *lint.Verdict) lint.Severity {
+	w := lint.Severity(0)
+	for _, f := range v.Findings {
+		w = max(w, f.Severity)
+	}
+	return w
+}
+
+// count says how many of the rules passed, failed and were not exercised.
+func count(files []File) (passed, failed, unexercised int) {
+	type state struct{ exercised, failed bool }
+	rules := map[string]state{}
+	for _, f := range files {
+		for _, v := range f.Verdicts {
+			s := rules[v.Rule.ID]
+			rules[v.Rule.ID] = state{s.exercised || v.Exercised > 0, s.failed || v.Failed > 0}
+		}
+	}
+	for _, s := range rules {
+		switch {
+		case s.failed:
+			failed++
+		case s.exercised:
+			passed++
+		default:
+			unexercised++
+		}
+	}
+	return passed, failed, unexercised
+}

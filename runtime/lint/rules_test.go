@@ -1,0 +1,245 @@
+package lint_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/capture"
+)
+
+// The files of testdata:
+//
+//	rules.tsv        the table of all rules: id, severity, side, versions, check, summary, page, method, strength
+//	ID/pass.jsonl    a capture that exercises the rule and breaks none of its area
+//	ID/fail.jsonl    a capture that breaks the rule
+//	ID/also          other rules of its area that a capture breaks of necessity: "fail RPC16", one a line
+//	open/AREA        the rules of an area that nobody has written yet
+//	ID/draft         if it exists, version 2 in the captures is the draft of August 2026
+
+// row is a line of the table.
+type row struct{ id, severity, side, versions, check, summary, page, method, strength string }
+
+func table(t *testing.T) []row {
+	t.Helper()
+	text, err := os.ReadFile("testdata/rules.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 9 {
+			t.Fatalf("line %d has %d fields", i+1, len(f))
+		}
+		if i > 0 {
+			rows = append(rows, row{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]})
+		}
+	}
+	return rows
+}
+
+// judge lints a capture with some rules.
+func judge(t *testing.T, text []byte, o lint.Options) *lint.Report {
+	t.Helper()
+	r, err := capture.NewReader("capture", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	l := lint.New(o)
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return l.Report()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Add(rec)
+	}
+}
+
+func outcome(r *lint.Report, id string) *lint.Verdict {
+	for _, v := range r.Verdicts {
+		if v.Rule.ID == id {
+			return v
+		}
+	}
+	return nil
+}
+
+// failed lists the rules of an area that a capture breaks.
+func failed(r *lint.Report, area string) (ids []string) {
+	for _, v := range r.Verdicts {
+		if v.Failed > 0 && v.Rule.Area() == area {
+			ids = append(ids, v.Rule.ID)
+		}
+	}
+	return ids
+}
+
+func options(id string) lint.Options {
+	_, err := os.Stat("testdata/" + id + "/draft")
+	return lint.Options{Profile: lint.Strict, Draft: err == nil}
+}
+
+func TestEachRuleHasACaptureThatPassesAndOneThatFails(t *testing.T) {
+	t.Parallel()
+	for _, rule := range lint.Rules() {
+		t.Run(rule.ID, func(t *testing.T) {
+			t.Parallel()
+			pass, fail := lint.Example(rule.ID, true), lint.Example(rule.ID, false)
+			if len(pass) == 0 || len(fail) == 0 {
+				t.Fatalf("testdata/%s needs pass.jsonl and fail.jsonl", rule.ID)
+			}
+			for _, c := range []struct {
+				name    string
+				text    []byte
+				verdict string
+				breaks  []string
+			}{
+				{"pass", pass, "pass", also(rule.ID, "pass")},
+				{"fail", fail, "fail", append(also(rule.ID, "fail"), rule.ID)},
+			} {
+				r := judge(t, c.text, options(rule.ID))
+				if v := outcome(r, rule.ID); v.String() != c.verdict {
+					t.Errorf("%s.jsonl: the verdict is %s", c.name, v)
+				}
+				got := failed(r, rule.Area())
+				slices.Sort(got)
+				slices.Sort(c.breaks)
+				if !slices.Equal(got, c.breaks) {
+					t.Errorf("%s.jsonl breaks %v of its area, want %v", c.name, got, c.breaks)
+					report(t, r)
+				}
+			}
+		})
+	}
+}
+
+// also lists the other rules of its area that a capture of a rule breaks of necessity.
+func also(id, capture string) (ids []string) {
+	text, _ := os.ReadFile("testdata/" + id + "/also")
+	for line := range strings.Lines(string(text)) {
+		if name, other, _ := strings.Cut(strings.TrimSpace(line), " "); name == capture {
+			ids = append(ids, other)
+		}
+	}
+	return ids
+}
+
+func report(t *testing.T, r *lint.Report) {
+	t.Helper()
+	for _, v := range r.Verdicts {
+		for _, f := range v.Findings {
+			t.Logf("%s line %d %s: %s", f.Rule.ID, f.Line, f.Pointer, f.Text)
+		}
+	}
+}
+
+func TestAFindingSaysWhereAndWho(t *testing.T) {
+	t.Parallel()
+	for _, rule := range lint.Rules() {
+		r := judge(t, lint.Example(rule.ID, false), options(rule.ID))
+		for _, f := range outcome(r, rule.ID).Findings {
+			if f.Text == "" || strings.ContainsAny(f.Text, "\n\r") {
+				t.Errorf("%s: the text is %q", rule.ID, f.Text)
+			}
+			if want := string(rule.Side); f.By == lint.Nobody || want != "both" && want != "server" && want != f.By.String() {
+				t.Errorf("%s: a rule for the %s blames the %s", rule.ID, want, f.By)
+			}
+		}
+	}
+}
+
+func TestRulesAgreeWithTheTable(t *testing.T) {
+	t.Parallel()
+	rows := map[string]row{}
+	for _, row := range table(t) {
+		rows[row.id] = row
+	}
+	seen := map[string]bool{}
+	for _, r := range lint.Rules() {
+		if seen[r.ID] {
+			t.Errorf("%s exists twice", r.ID)
+		}
+		seen[r.ID] = true
+		row, ok := rows[r.ID]
+		if !ok {
+			t.Errorf("%s is not in the table", r.ID)
+			continue
+		}
+		page := r.Page
+		if page == "" {
+			page = "-"
+		}
+		versions := r.Versions.String()
+		if row.versions == "1,2" && r.Versions == lint.All {
+			versions = "1,2"
+		}
+		for _, c := range []struct{ what, got, want string }{
+			{"severity", r.Severity.String(), row.severity},
+			{"side", string(r.Side), row.side},
+			{"versions", versions, row.versions},
+			{"page", page, row.page},
+			{"strength", string(r.Strength), row.strength},
+		} {
+			if c.got != c.want {
+				t.Errorf("%s: %s %q, the table has %q", r.ID, c.what, c.got, c.want)
+			}
+		}
+		for _, text := range []string{r.Summary, r.Why} {
+			if !strings.HasSuffix(text, ".") || len(text) < 20 || len(text) > 200 {
+				t.Errorf("%s: not a sentence: %q", r.ID, text)
+			}
+		}
+	}
+}
+
+// Rules about what no traffic shows are for people to check, and are not here.
+func TestEveryRuleOfTheTableIsThereOrListedAsOpen(t *testing.T) {
+	t.Parallel()
+	open := map[string]bool{}
+	areas, err := os.ReadDir("testdata/open")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, area := range areas {
+		text, err := os.ReadFile("testdata/open/" + area.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range strings.Fields(string(text)) {
+			open[id] = true
+		}
+	}
+	var todo []string
+	for _, row := range table(t) {
+		there := lint.Find(row.id) != nil
+		isOpen := open[row.id]
+		delete(open, row.id)
+		switch {
+		case row.check == "no" && there:
+			t.Errorf("%s cannot be checked, says the table", row.id)
+		case row.check == "no":
+		case !there && !isOpen:
+			t.Errorf("%s is missing", row.id)
+		case !there:
+			todo = append(todo, row.id)
+		case isOpen:
+			t.Errorf("%s is there, but testdata/open lists it", row.id)
+		}
+	}
+	for id := range open {
+		t.Errorf("testdata/open lists %s, which the table does not have", id)
+	}
+	if len(todo) > 0 {
+		t.Logf("%d rules are open: %s", len(todo), strings.Join(todo, " "))
+	}
+}

@@ -1,0 +1,388 @@
+// Package shape checks JSON values against the schemas of the protocol, strictly and
+// at the speed of traffic. A schema is compiled once; a check reads the tree of a
+// message and allocates nothing unless something is wrong.
+//
+// It understands what the pinned schemas use, and TestEveryKeywordIsUnderstood fails
+// when they use more. Unlike acp/validate it needs no schema library, and it knows
+// the members that no schema declares.
+package shape
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/jx"
+)
+
+// Problem is what is wrong with a value.
+type Problem struct {
+	At   jtree.Value // the value, or the object that lacks a member
+	Kind Kind
+	Want string // what the schema wants there, in words
+	Name string // of the member that is missing or not declared
+}
+
+// Kind is the kind of a problem.
+type Kind uint8
+
+// The kinds.
+const (
+	Mismatch   Kind = iota // the value does not fit
+	Missing                // a required member is missing
+	Undeclared             // no schema declares the member; Want is the declared name that was probably meant, if any
+)
+
+// Shape is a compiled schema. It is safe for concurrent use.
+type Shape struct {
+	name    string
+	kinds   uint16 // allowed kinds, one bit each; 0 allows all
+	integer bool
+	min     *float64
+	max     *float64
+	minLen  int
+	minItem int
+	format  string
+	base64  bool
+	values  []string // of a string enum or const
+	numbers []int64  // of a number const
+
+	props    []property
+	required uint64   // bits of props
+	needs    []string // required members that are not among props
+	rest     *Shape   // additionalProperties
+	open     bool     // members that are not declared are allowed explicitly
+	items    *Shape
+	not      *Shape
+
+	all   []*Shape
+	any   []*Shape // at least one fits
+	tag   string   // the member whose constant selects among any
+	cases map[string][]*Shape
+	other []*Shape // the branches of any without a constant tag
+	apart bool     // no value with a tag in cases fits other
+}
+
+type property struct {
+	name  string
+	shape *Shape
+}
+
+// Check calls report for everything that is wrong with v, until report returns false.
+func (s *Shape) Check(v jtree.Value, report func(Problem) bool) {
+	c := checker{report: report}
+	c.at(s, v)
+}
+
+// Fits reports whether nothing is wrong with v. Members that are not declared do not
+// count.
+func (s *Shape) Fits(v jtree.Value) bool {
+	var c checker
+	c.at(s, v)
+	return !c.failed
+}
+
+// checker walks over a value. Without report it stops at the first mismatch and does
+// not look for undeclared members.
+type checker struct {
+	report  func(Problem) bool
+	failed  bool
+	stopped bool
+}
+
+func (c *checker) fail(p Problem) {
+	if p.Kind != Undeclared {
+		c.failed = true
+	}
+	if c.report == nil {
+		c.stopped = true
+	} else if !c.report(p) {
+		c.stopped = true
+	}
+}
+
+// maxParts bounds how many schemas apply to one value at the same time.
+const maxParts = 12
+
+// parts are the schemas that apply to one value, without those that only combine
+// others.
+type parts struct {
+	list [maxParts]*Shape
+	n    int
+}
+
+func (p *parts) add(s *Shape) {
+	if p.n < maxParts {
+		p.list[p.n] = s
+		p.n++
+	}
+}
+
+// at checks a value that stands in a place of its own: the root, a member, an element.
+func (c *checker) at(s *Shape, v jtree.Value) {
+	if s == nil || c.stopped {
+		return
+	}
+	var p parts
+	c.collect(s, v, &p)
+	if c.stopped || p.n == 0 {
+		return
+	}
+	switch v.Kind() {
+	case jtree.Object:
+		c.object(&p, v)
+	case jtree.Array:
+		for _, s := range p.list[:p.n] {
+			if s.items != nil {
+				for _, e := range v.Items() {
+					c.at(s.items, e)
+				}
+			}
+		}
+	}
+}
+
+// collect checks everything about v except its members and elements, and notes which
+// schemas apply to those.
+func (c *checker) collect(s *Shape, v jtree.Value, p *parts) {
+	if c.stopped {
+		return
+	}
+	if !c.plain(s, v) {
+		return // its members would only repeat that
+	}
+	if s.props != nil || s.needs != nil || s.rest != nil || s.open || s.items != nil {
+		p.add(s)
+	}
+	for _, a := range s.all {
+		c.collect(a, v, p)
+	}
+	if s.any != nil {
+		if branch := c.choose(s, v); branch != nil {
+			c.collect(branch, v, p)
+		}
+	}
+	if s.not != nil && s.not.Fits(v) {
+		c.fail(Problem{At: v, Want: "another " + s.not.title()})
+	}
+}
+
+// choose returns the branch of a union that v fits, or else the one that explains best
+// what is wrong, or nil after a failure.
+func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
+	branches := s.any
+	if s.tag != "" && v.IsObject() {
+		tag := v.Get(s.tag)
+		if tag.IsString() {
+			if cases := s.cases[string(tag.Bytes())]; cases != nil {
+				if len(cases) == 1 && (len(s.other) == 0 || s.apart) {
+					return cases[0]
+				}
+				for _, b := range cases {
+					if b.Fits(v) {
+						return b
+					}
+				}
+				for _, b := range s.other {
+					if b.Fits(v) {
+						return b
+					}
+				}
+				return cases[0]
+			}
+		}
+		branches = s.other
+		if len(branches) == 0 {
+			if !tag.Exists() {
+				c.fail(Problem{At: v, Kind: Missing, Name: s.tag, Want: "member " + s.tag})
+			} else {
+				c.fail(Problem{At: tag, Want: s.title()})
+			}
+			return nil
+		}
+	}
+	var best *Shape
+	for _, b := range branches {
+		if b.kinds != 0 && b.kinds&bit(v.Kind()) == 0 {
+			continue
+		}
+		if b.Fits(v) {
+			return b
+		}
+		if best == nil {
+			best = b
+		}
+	}
+	if best == nil || len(best.values) > 0 || len(branches) > 1 && !v.IsObject() && !v.IsArray() {
+		c.fail(Problem{At: v, Want: s.title()})
+		return nil
+	}
+	return best
+}
+
+func bit(k jtree.Kind) uint16 { return 1 << k }
+
+// plain checks what concerns v alone.
+func (c *checker) plain(s *Shape, v jtree.Value) bool {
+	k := v.Kind()
+	if s.kinds != 0 && s.kinds&bit(k) == 0 {
+		c.fail(Problem{At: v, Want: s.title()})
+		return false
+	}
+	ok := true
+	switch k {
+	case jtree.String:
+		ok = s.text(v)
+	case jtree.Number:
+		ok = s.number(v)
+	case jtree.Array:
+		ok = s.minItem == 0 || v.Len() >= s.minItem
+	}
+	if !ok {
+		c.fail(Problem{At: v, Want: s.title()})
+	}
+	return ok
+}
+
+func (s *Shape) text(v jtree.Value) bool {
+	if s.values == nil && s.format == "" && s.minLen == 0 && !s.base64 {
+		return s.numbers == nil
+	}
+	b := v.Bytes()
+	if s.values != nil && !contains(s.values, b) {
+		return false
+	}
+	if s.minLen > 0 && utf8.RuneCount(b) < s.minLen {
+		return false
+	}
+	if s.base64 && !jx.IsBase64(string(b)) {
+		return false
+	}
+	switch s.format {
+	case "uri":
+		return jx.IsURI(string(b))
+	case "date-time":
+		return jx.IsDateTime(string(b))
+	}
+	return true
+}
+
+func contains(list []string, b []byte) bool {
+	for _, s := range list {
+		if s == string(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Shape) number(v jtree.Value) bool {
+	if s.values != nil {
+		return false
+	}
+	if !s.integer && s.min == nil && s.max == nil && s.numbers == nil {
+		return true
+	}
+	if s.integer {
+		n, ok := v.Int()
+		if !ok {
+			u, err := strconv.ParseUint(string(v.Text()), 10, 64) // above 2^63
+			return err == nil && s.numbers == nil && (s.max == nil || float64(u) <= *s.max) && s.format == "uint64"
+		}
+		if s.numbers != nil {
+			for _, m := range s.numbers {
+				if m == n {
+					return true
+				}
+			}
+			return false
+		}
+		return (s.min == nil || float64(n) >= *s.min) && (s.max == nil || float64(n) <= *s.max)
+	}
+	f, ok := v.Float()
+	return ok && (s.min == nil || f >= *s.min) && (s.max == nil || f <= *s.max)
+}
+
+// object checks the members of v.
+func (c *checker) object(p *parts, v jtree.Value) {
+	var seen [maxParts]uint64
+	open := false
+	for _, s := range p.list[:p.n] {
+		open = open || s.open
+	}
+	for name, member := range v.Members() {
+		declared := false
+		for i, s := range p.list[:p.n] {
+			if k := s.property(name); k >= 0 {
+				declared = true
+				seen[i] |= 1 << k
+				c.at(s.props[k].shape, member)
+			} else if s.rest != nil {
+				declared = true
+				c.at(s.rest, member)
+			}
+			if c.stopped {
+				return
+			}
+		}
+		if !declared && !open && c.report != nil {
+			c.fail(Problem{At: member, Kind: Undeclared, Name: string(name), Want: p.near(string(name))})
+		}
+	}
+	for i, s := range p.list[:p.n] {
+		if missing := s.required &^ seen[i]; missing != 0 {
+			for k, m := range s.props {
+				if missing&(1<<k) != 0 {
+					c.fail(Problem{At: v, Kind: Missing, Name: m.name, Want: m.shape.title()})
+				}
+			}
+		}
+		for _, name := range s.needs {
+			if !v.Get(name).Exists() {
+				c.fail(Problem{At: v, Kind: Missing, Name: name, Want: "member"})
+			}
+		}
+	}
+}
+
+// property returns the index of a declared member, -1 if there is none.
+func (s *Shape) property(name []byte) int {
+	for i := range s.props {
+		if n := s.props[i].name; len(n) == len(name) && n == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// near returns the declared name that was probably meant.
+func (p *parts) near(name string) string {
+	var words []string
+	for _, s := range p.list[:p.n] {
+		for _, m := range s.props {
+			words = append(words, m.name)
+		}
+	}
+	return jx.Near(name, words)
+}
+
+// Requires reports whether an object needs members to fit s.
+func (s *Shape) Requires() bool {
+	if s.required != 0 || s.needs != nil {
+		return true
+	}
+	for _, a := range s.all {
+		if a.Requires() {
+			return true
+		}
+	}
+	for _, b := range s.any {
+		if !b.Requires() {
+			return false
+		}
+	}
+	return len(s.any) > 0
+}
+
+// HasCase reports whether a union has a variant with this tag.
+func (s *Shape) HasCase(tag string) bool { return s.cases[tag] != nil }

@@ -1,0 +1,209 @@
+package shape
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp/validate"
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	v1 "github.com/hermes-nvim/hermes/schema/v1"
+	v2 "github.com/hermes-nvim/hermes/schema/v2"
+)
+
+func TestEveryKeywordIsUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string][]byte{"v1": v1.Unstable, "v2": v2.Unstable} {
+		var doc any
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		unknown := map[string]bool{}
+		var walk func(v any, members bool)
+		walk = func(v any, members bool) {
+			switch x := v.(type) {
+			case map[string]any:
+				for k, c := range x {
+					if !members && !slices.Contains(keywords, k) && !slices.Contains(silent, k) {
+						unknown[k] = true
+					}
+					if k != "default" && k != "discriminator" || members {
+						walk(c, !members && (k == "properties" || k == "$defs"))
+					}
+				}
+			case []any:
+				for _, c := range x {
+					walk(c, false)
+				}
+			}
+		}
+		walk(doc, false)
+		for k := range unknown {
+			t.Errorf("%s: keyword %s", name, k)
+		}
+	}
+}
+
+// messages are real and made-up messages of one version, each with the definition of
+// its payload.
+func payloads(t testing.TB, e *Edition, files ...string) map[string][]json.RawMessage {
+	t.Helper()
+	list := map[string][]json.RawMessage{}
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		in := bufio.NewScanner(f)
+		in.Buffer(nil, 16<<20)
+		methods := map[string]string{}
+		for in.Scan() {
+			var m struct {
+				Msg            json.RawMessage
+				Message        json.RawMessage
+				Dir, Direction string
+				ID             json.RawMessage
+				Method         string
+				Params, Result json.RawMessage
+			}
+			if json.Unmarshal(in.Bytes(), &m) != nil {
+				continue
+			}
+			for _, inner := range []json.RawMessage{m.Msg, m.Message} {
+				if inner != nil {
+					_ = json.Unmarshal(inner, &m)
+				}
+			}
+			from := m.Dir + m.Direction
+			switch {
+			case m.Method != "" && m.ID != nil:
+				methods[from+string(m.ID)] = m.Method
+				if x := e.Method([]byte(m.Method)); x != nil && x.Request != nil && m.Params != nil {
+					list[x.Request.name] = append(list[x.Request.name], m.Params)
+				}
+			case m.Method != "":
+				if x := e.Method([]byte(m.Method)); x != nil && x.Notification != nil && m.Params != nil {
+					list[x.Notification.name] = append(list[x.Notification.name], m.Params)
+				}
+			case m.Result != nil:
+				for key, method := range methods {
+					if strings.HasSuffix(key, string(m.ID)) && !strings.HasPrefix(key, from) {
+						if x := e.Method([]byte(method)); x != nil && x.Result != nil {
+							list[x.Result.name] = append(list[x.Result.name], m.Result)
+						}
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// mutants yields a JSON text with one value after the other replaced or removed.
+func mutants(text json.RawMessage, yield func([]byte)) {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return
+	}
+	emit := func() {
+		b, _ := json.Marshal(v)
+		yield(b)
+	}
+	emit()
+	var walk func(x any, set func(any), remove func(), back func())
+	walk = func(x any, set func(any), remove func(), back func()) {
+		for _, other := range []any{nil, true, 1.0, -1.0, 1.5, 1e9, "x", "", "https://x.test/", "text", "_x", []any{}, []any{1.0}, map[string]any{}} {
+			set(other)
+			emit()
+		}
+		if remove != nil {
+			remove()
+			emit()
+		}
+		back()
+		switch y := x.(type) {
+		case map[string]any:
+			for k, c := range y {
+				walk(c, func(n any) { y[k] = n }, func() { delete(y, k) }, func() { y[k] = c })
+			}
+		case []any:
+			for i, c := range y {
+				if i == 2 {
+					break
+				}
+				walk(c, func(n any) { y[i] = n }, nil, func() { y[i] = c })
+			}
+		}
+	}
+	whole := v
+	walk(v, func(n any) { v = n }, nil, func() { v = whole })
+}
+
+func TestShapesAgreeWithTheSchemaLibrary(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		edition *Edition
+		schema  validate.Edition
+		files   []string
+	}{
+		{"v1", V1(), validate.Unstable, []string{"../../../acp/testdata/traffic.jsonl", "../../../acp/testdata/examples.jsonl"}},
+		{"v2", V2(), validate.V2Unstable, []string{"../../../acp/testdata/examples.jsonl"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			oracle := validate.New(c.schema, validate.Strict)
+			checked, wrong, budget := 0, 0, 400
+			if testing.Short() {
+				budget = 40
+			}
+			for definition, texts := range payloads(t, c.edition, c.files...) {
+				left := budget * 14
+				for _, text := range texts {
+					if left <= 0 {
+						break
+					}
+					mutants(text, func(m []byte) {
+						if left--; left < 0 {
+							return
+						}
+						want, err := oracle.Value(definition, m)
+						if err != nil {
+							t.Fatal(err)
+						}
+						var tree jtree.Tree
+						if err := tree.Parse(m); err != nil {
+							t.Fatal(err)
+						}
+						checked++
+						if got := c.edition.Definition(definition).Fits(tree.Root()); got != (len(want) == 0) {
+							if wrong++; wrong < 20 {
+								t.Errorf("%s: fits: %v, the schema library says %v\n%s", definition, got, want, m)
+							}
+						}
+						mismatches := 0
+						c.edition.Definition(definition).Check(tree.Root(), func(p Problem) bool {
+							if p.Kind != Undeclared {
+								mismatches++
+							}
+							return true
+						})
+						if (mismatches == 0) != (len(want) == 0) {
+							if wrong++; wrong < 20 {
+								t.Errorf("%s: %d problems, the schema library says %v\n%s", definition, mismatches, want, m)
+							}
+						}
+					})
+				}
+			}
+			t.Logf("%d values checked", checked)
+			if checked < 1000 {
+				t.Errorf("only %d values were checked", checked)
+			}
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/capture"
+	"github.com/hermes-nvim/hermes/runtime/lint/report"
+)
+
+// lintFlags are what the user chose.
+type lintFlags struct {
+	profile, failOn, format, explain string
+	rules, draft                     bool
+	max                              int
+}
+
+// lintCaptures judges captures of traffic.
+func lintCaptures(ctx context.Context, args []string, std *stdio) error {
+	f := newFlags("lint", "[FLAG...] [FILE...]", std.out)
+	var o lintFlags
+	f.StringVar(&o.profile, "profile", string(lint.Recommended), "rules to use: `NAME` is spec, recommended or strict")
+	f.StringVar(&o.failOn, "fail-on", lint.Error.String(), "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error or never")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of the findings: text or json")
+	f.IntVar(&o.max, "max", 5, "show at most `N` findings of each rule in each file; 0 shows all")
+	f.BoolVar(&o.draft, "draft", false, "version 2 is the draft of August 2026")
+	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
+	f.StringVar(&o.explain, "explain", "", "explain the rule `ID`")
+	files, err := f.parse(args)
+	if err != nil {
+		return err
+	}
+	profile, err := lint.ParseProfile(o.profile)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	switch {
+	case o.explain != "":
+		return explainRule(std.out, o.explain)
+	case o.rules:
+		return listRules(std.out, profile)
+	}
+	if o.format != "text" && o.format != "json" {
+		return usageError("format %q: want text or json", o.format)
+	}
+	failOn := lint.Error + 1
+	if o.failOn != "never" {
+		if failOn, err = lint.ParseSeverity(o.failOn); err != nil {
+			return usageError("%w", err)
+		}
+	}
+	if len(files) == 0 {
+		if isTerminal(std.in) {
+			return usageError("no capture: name files, or - for standard input")
+		}
+		files = []string{"-"}
+	}
+	return lintFiles(ctx, files, profile, failOn, o, std)
+}
+
+// lintFiles judges all files that can be read, and then says which could not.
+func lintFiles(ctx context.Context, files []string, profile lint.Profile, failOn lint.Severity, o lintFlags, std *stdio) error {
+	var reports []report.File
+	var bad []error
+	found := 0
+	for _, name := range files {
+		r, err := lintFile(ctx, name, lint.Options{Profile: profile, Draft: o.draft}, std.in)
+		if ctx.Err() != nil {
+			return &exit{statusInterrupted, context.Cause(ctx)}
+		}
+		if err != nil {
+			bad = append(bad, err)
+		}
+		if r == nil {
+			continue
+		}
+		reports = append(reports, report.File{Name: name, Report: r})
+		if failOn <= lint.Error {
+			found += r.Count(failOn)
+		}
+	}
+	write := func() error { return report.Text(std.out, reports, report.TextOptions{Max: o.max}) }
+	if o.format == "json" {
+		write = func() error { return report.JSON(std.out, reports) }
+	}
+	if len(reports) > 0 {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return &exit{statusUsage, errors.Join(bad...)}
+	case found > 0:
+		return &exit{Status: 1}
+	}
+	return nil
+}
+
+// lintFile judges one capture. With an error, the report is about what precedes it, nil
+// if that is nothing.
+func lintFile(ctx context.Context, name string, o lint.Options, in io.Reader) (*lint.Report, error) {
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	r, err := capture.NewReader(name, in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	l := lint.New(o)
+	err = capture.Each(ctx, r, l.Add)
+	report := l.Report()
+	if err != nil && report.Messages == 0 {
+		return nil, err
+	}
+	return report, err
+}
+
+func listRules(w io.Writer, profile lint.Profile) error {
+	for _, r := range lint.Rules() {
+		if profile.Has(r) {
+			fmt.Fprintf(w, "%-6s %-5s %-6s %-7s %s\n", r.ID, r.Severity, r.Side, r.Versions, r.Summary)
+		}
+	}
+	return nil
+}
+
+// maxExample bounds a line of an example, in bytes.
+const maxExample = 2000
+
+func explainRule(w io.Writer, id string) error {
+	r := lint.Find(strings.ToUpper(id))
+	if r == nil {
+		return usageError("there is no rule %q (hermes lint --rules --profile strict lists them)", id)
+	}
+	fmt.Fprintf(w, "%s: %s\n\n%s\n\n", r.ID, r.Summary, r.Why)
+	fmt.Fprintf(w, "severity  %s\nside      %s\nversions  %s\nstrength  %s\n", r.Severity, r.Side, r.Versions, r.Strength)
+	if url := r.URL(); url != "" {
+		fmt.Fprintf(w, "page      %s\n", url)
+	}
+	for _, part := range []struct {
+		title string
+		pass  bool
+	}{{"A capture that fails", false}, {"A capture that passes", true}} {
+		fmt.Fprintf(w, "\n%s:\n\n", part.title)
+		c, err := capture.NewReader(r.ID, strings.NewReader(string(lint.Example(r.ID, part.pass))))
+		if err != nil {
+			return err
+		}
+		for {
+			rec, err := c.Next()
+			if err != nil {
+				break
+			}
+			fmt.Fprintf(w, "  %s\n", exampleLine(rec))
+		}
+		c.Close()
+	}
+	return nil
+}
+
+// exampleLine is a record of an example, with an arrow in the direction that it went.
+func exampleLine(r lint.Record) string {
+	arrow := "client → agent "
+	if r.From == lint.Agent {
+		arrow = "client ← agent "
+	}
+	switch r.Source {
+	case lint.End:
+		return arrow + "(the " + r.From.String() + " closes the connection)"
+	case lint.Stderr:
+		arrow = "agent's stderr "
+	}
+	text := fmt.Sprintf("%.*q", maxExample, r.Bytes)
+	if text = text[1 : len(text)-1]; !strings.Contains(text, `\x`) {
+		text = oneLine(string(r.Bytes))
+	}
+	if len(text) > maxExample {
+		text = text[:maxExample] + "…"
+	}
+	return arrow + text
+}
