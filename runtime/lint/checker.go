@@ -157,6 +157,10 @@ func (c *Checker) ToolCallChanged(f func(call *ToolCall, before ToolCall, m *Mes
 	c.linter.tools.add(c, f)
 }
 
+// HTTP subscribes to the requests, responses and WebSocket frames of captures that have
+// them, before what they carry is judged. Many of them carry no message.
+func (c *Checker) HTTP(f func(*Record)) { c.linter.http.add(c, f) }
+
 // StderrLine subscribes to the lines of the agent's standard error.
 func (c *Checker) StderrLine(f func(*Record)) { c.linter.stderr.add(c, f) }
 

@@ -72,6 +72,7 @@ type connection struct {
 	started       handlers[func(*Turn, *Message)]
 	ended         handlers[func(*Turn, *Message)]
 	tools         handlers[func(*ToolCall, ToolCall, *Message)]
+	http          handlers[func(*Record)]
 	stderr        handlers[func(*Record)]
 	closes        handlers[func(*Record)]
 	ends          handlers[func()]
@@ -139,6 +140,12 @@ func (l *Linter) Add(r Record) {
 		}
 		l.whole = true
 		return
+	}
+	if r.HTTP != nil {
+		l.http.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		if len(r.Bytes) == 0 {
+			return
+		}
 	}
 	l.number++
 	f := &Frame{Record: r, Number: l.number, Tree: &l.tree}

@@ -53,18 +53,18 @@ type Record struct {
 	Line   int       // in the file, from 1; 0 if there is none
 	// Transport is stdio, websocket, http, tcp, … ; empty if it is not known.
 	Transport string
-	HTTP      *HTTP // how it travelled, if the capture says so
+	HTTP      *HTTP // how it travelled, if the capture says so; then Bytes may be empty
 }
 
 // HTTP is the request or response that carried a record, or the frame of a WebSocket.
 type HTTP struct {
-	Exchange int    // the same for a request and its response
-	Method   string // of the request
-	URL      string
-	Proto    string // HTTP/1.1, HTTP/2.0
-	Status   int    // of a response; 0 for a request
-	Header   http.Header
-	Opcode   int // of a WebSocket frame: 1 text, 2 binary; 0 for anything else
+	Exchange int         `json:"exchange"` // the same for a request and its response
+	Method   string      `json:"method"`   // of a request; empty for a response
+	URL      string      `json:"url"`      // of a request
+	Proto    string      `json:"proto"`    // HTTP/1.1, HTTP/2.0
+	Status   int         `json:"status"`   // of a response; 0 for a request
+	Header   http.Header `json:"header"`   // with canonical names
+	Opcode   int         `json:"opcode"`   // of a WebSocket frame: 1 text, 2 binary; 0 for anything else
 }
 
 // Frame is a record with what the scan found: every line, even if it is not a message.

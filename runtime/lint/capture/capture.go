@@ -6,16 +6,20 @@
 //	{"jsonrpc":"2.0",…}                                              messages alone; the linter finds out who sent them
 //
 // In the second format, "raw" has the text of a line that is not JSON, and "base64" one
-// that is not UTF-8; "end":true says that the side in dir closed the connection.
+// that is not UTF-8; "end":true says that the side in dir closed the connection. Both
+// formats may have "transport", and "http" with the members of lint.HTTP; then the
+// message may be missing.
 package capture
 
 import (
 	"bufio"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -171,7 +175,8 @@ type fields struct {
 	hasT              bool
 	cut, end, meta    bool
 	format            int64
-	rpc               bool // the line is a message itself
+	http              []byte // raw JSON
+	rpc               bool   // the line is a message itself
 }
 
 func (r *Reader) decode(line []byte) (rec lint.Record, ok bool, err error) {
@@ -242,6 +247,8 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 		} else {
 			d.Skip()
 		}
+	case "http":
+		f.http = d.Token()
 	case "cut":
 		f.cut = flag(d)
 	case "end":
@@ -337,6 +344,11 @@ var epoch = time.Unix(0, 0).UTC()
 
 func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (err error) {
 	rec.Transport = transportName(f.transport)
+	if f.http != nil {
+		if rec.HTTP, err = decodeHTTP(f.http); err != nil {
+			return err
+		}
+	}
 	switch {
 	case message != nil:
 		rec.Bytes = message
@@ -344,10 +356,25 @@ func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (
 		rec.Bytes = text
 	case f.base64 != nil:
 		rec.Bytes, err = base64.StdEncoding.AppendDecode(nil, f.base64)
-	default:
+	case rec.HTTP == nil:
 		return errors.New("no message")
 	}
 	return err
+}
+
+func decodeHTTP(text []byte) (*lint.HTTP, error) {
+	var h lint.HTTP
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
+	header := make(http.Header, len(h.Header))
+	for name, values := range h.Header {
+		for _, v := range values {
+			header.Add(name, v)
+		}
+	}
+	h.Header = header
+	return &h, nil
 }
 
 // transportName returns the name of a transport. Known ones allocate nothing.
