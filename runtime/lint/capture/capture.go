@@ -1,5 +1,6 @@
 // Package capture reads captures of traffic for the linter, in the formats that
-// recorders write. Each line is looked at on its own, so a file needs no header.
+// recorders write. Each line is looked at on its own, so a file needs no header;
+// document.go has the formats that are not made of lines.
 //
 //	{"seq":1,"time":"…","direction":"client->agent","message":{…}}   hermes record (package trace)
 //	{"dir":"c2a","t":12,"msg":{…}}                                   t in milliseconds
@@ -57,11 +58,14 @@ type Reader struct {
 	in    *bufio.Reader
 	close func()
 	line  int
+	limit int // of a line
 	buf   []byte
-	ahead []lint.Record
 	err   error
 	dec   jx.Dec
-	text  []byte // memory of a decoded record
+	whole *document // if the file is not a file of lines
+	plain bool      // lines are messages alone, or nothing is known yet
+	known bool      // a line of a capture has been seen
+	noise error     // about the first line, if it is not one
 }
 
 // bufferSize is how much is read at once.
@@ -70,7 +74,7 @@ const bufferSize = 256 << 10
 // NewReader returns a Reader of in, which may be compressed by gzip or zstd; name is
 // for messages.
 func NewReader(name string, in io.Reader) (*Reader, error) {
-	r := &Reader{name: name, in: bufio.NewReaderSize(in, bufferSize), close: func() {}}
+	r := &Reader{name: name, in: bufio.NewReaderSize(in, bufferSize), close: func() {}, limit: MaxLine, plain: true}
 	magic, _ := r.in.Peek(4)
 	switch {
 	case len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b:
@@ -86,6 +90,8 @@ func NewReader(name string, in io.Reader) (*Reader, error) {
 		}
 		r.in, r.close = bufio.NewReaderSize(z, bufferSize), z.Close
 	}
+	beginning, _ := r.in.Peek(peek)
+	r.whole = newDocument(beginning, r.in)
 	return r, nil
 }
 
@@ -97,30 +103,55 @@ func (r *Reader) Close() { r.close() }
 // the recorder was killed, ends the capture without an error.
 func (r *Reader) Next() (lint.Record, error) {
 	for {
-		if len(r.ahead) > 0 {
-			rec := r.ahead[0]
-			r.ahead = r.ahead[1:]
-			return rec, nil
-		}
 		if r.err != nil {
 			return lint.Record{}, r.err
 		}
-		line, whole, err := r.read()
-		if err != nil {
-			r.err = err
+		if r.whole != nil {
+			r.line++ // of messages
+			rec, err := r.whole.next()
+			if err == nil {
+				return rec, nil
+			}
+			r.fail(err)
 			continue
 		}
-		rec, ok, err := r.decode(line)
+		line, whole, err := r.read()
+		if err != nil {
+			r.fail(err)
+			continue
+		}
+		rec, ok, err := r.decode(line, whole)
 		switch {
-		case err != nil && !whole:
+		case err != nil && !whole && r.known:
 			r.err = io.EOF // cut by the end of the recorder
+		case err != nil && r.plain && r.known:
+			// Noise between messages. Who wrote it is not known.
+			return lint.Record{Bytes: line, Line: r.line}, nil
+		case err != nil && r.plain:
+			if r.noise == nil { // the reason, if there is no message at all
+				r.noise = &Error{r.name, r.line, err}
+			}
 		case err != nil:
-			r.err = &Error{r.name, r.line, err}
+			r.fail(err)
 		case ok:
+			r.known = true
 			rec.Line = r.line
 			return rec, nil
+		default:
+			r.known = true
 		}
 	}
+}
+
+// fail ends the capture.
+func (r *Reader) fail(err error) {
+	switch {
+	case err == io.EOF && !r.known && r.noise != nil:
+		err = r.noise
+	case err != io.EOF:
+		err = &Error{r.name, r.line, err}
+	}
+	r.err = err
 }
 
 // read returns the next line that is not blank, and whether it has an end.
@@ -134,8 +165,8 @@ func (r *Reader) read() (line []byte, whole bool, err error) {
 				line, whole = piece[:len(piece)-1], true
 				break
 			}
-			if len(r.buf)+len(piece) > MaxLine {
-				return nil, false, &Error{r.name, r.line, ErrLine}
+			if len(r.buf)+len(piece) > r.limit {
+				return nil, false, ErrLine
 			}
 			r.buf = append(r.buf, piece...)
 			if err == nil {
@@ -150,7 +181,7 @@ func (r *Reader) read() (line []byte, whole bool, err error) {
 				break
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
-				return nil, false, &Error{r.name, r.line, err}
+				return nil, false, err
 			}
 		}
 		for _, c := range line {
@@ -179,7 +210,7 @@ type fields struct {
 	rpc               bool   // the line is a message itself
 }
 
-func (r *Reader) decode(line []byte) (rec lint.Record, ok bool, err error) {
+func (r *Reader) decode(line []byte, whole bool) (rec lint.Record, ok bool, err error) {
 	d := &r.dec
 	d.Reset(line)
 	switch d.Peek() {
@@ -194,17 +225,21 @@ func (r *Reader) decode(line []byte) (rec lint.Record, ok bool, err error) {
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
 		f.member(d, name)
-		if f.rpc {
-			return lint.Record{Bytes: line[start:]}, true, nil
+		if f.rpc && whole {
+			return lint.Record{Bytes: line[start:]}, true, nil // the linter reads it
 		}
 	}
 	if err := d.Close(); err != nil {
 		return rec, false, err
 	}
 	switch {
+	case f.rpc:
+		return lint.Record{Bytes: line[start:]}, true, nil
 	case f.direction != nil:
+		r.plain = false
 		return f.recorded()
 	case f.dir != nil:
+		r.plain = false
 		return f.transcribed()
 	}
 	return rec, false, ErrUnknown
