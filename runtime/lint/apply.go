@@ -2,6 +2,8 @@ package lint
 
 import (
 	"slices"
+
+	"github.com/hermes-nvim/hermes/runtime/lint/shape"
 )
 
 // negotiate reads initialize before the message is judged, because it decides which
@@ -26,6 +28,7 @@ func (l *Linter) negotiate(m *Message) {
 			h.AgentHello = h.keep(1, m.Result)
 		}
 	default:
+		l.infer(m)
 		return
 	}
 	if h.Version == V1 {
@@ -38,6 +41,27 @@ func (l *Linter) negotiate(m *Message) {
 	}
 }
 
+// infer finds out the version in a capture without initialize: by a method that
+// succeeded and that only one version has.
+func (l *Linter) infer(m *Message) {
+	if l.history.Version != All || m.Kind != AnswerMessage || m.Failed() || m.Method == "" {
+		return
+	}
+	name := []byte(m.Method)
+	one, two := shape.V1().Method(name) != nil, shape.V2().Method(name) != nil
+	switch {
+	case one && !two, m.Method == "session/prompt" && m.Result.Get("stopReason").IsString():
+		l.version(1)
+	case two && !one:
+		l.version(2)
+	default:
+		return
+	}
+	if l.history.Edition != nil {
+		m.Known = l.history.Edition.Method(name)
+	}
+}
+
 // keep copies a value, so that it outlives its message.
 func (h *History) keep(slot int, v Value) Value {
 	t := &h.hellos[slot]
@@ -46,14 +70,12 @@ func (h *History) keep(slot int, v Value) Value {
 }
 
 func (l *Linter) version(n int64) {
-	v := l.options.Version // of a version that does not exist
-	switch {
-	case n == 0 || n == 1:
-		v = V1
-	case n == 2 && l.options.Draft:
-		v = V2a
-	case n == 2:
+	v := V1 // also for a version that does not exist
+	if n == 2 {
 		v = V2b
+		if l.options.Version == V2a {
+			v = V2a
+		}
 	}
 	if v != l.history.Version {
 		l.history.setVersion(v)
@@ -237,9 +259,9 @@ func (l *Linter) promptAnswered(m *Message, r *Request) {
 		if t == nil || t.Prompt != r || t.Ended > 0 {
 			continue
 		}
-		if l.history.Version == V1 || m.Failed() {
+		if reason := m.Result.Get("stopReason"); l.history.Version == V1 || m.Failed() || reason.IsString() {
 			t.Failed = m.Failed()
-			l.end(t, m, m.Result.Get("stopReason").Str())
+			l.end(t, m, bounded(reason.Bytes()))
 		}
 		return
 	}
@@ -258,9 +280,9 @@ func (l *Linter) state(m *Message) {
 	if m.Session == nil {
 		return
 	}
-	m.Session.Status = m.Update.Get("state").Str()
+	m.Session.Status = bounded(m.Update.Get("state").Bytes())
 	if t := m.Session.Turn; t != nil && m.Session.Status == "idle" {
-		l.end(t, m, m.Update.Get("stopReason").Str())
+		l.end(t, m, bounded(m.Update.Get("stopReason").Bytes()))
 	}
 }
 

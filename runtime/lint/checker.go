@@ -8,7 +8,7 @@ import (
 
 // Checker is what a rule sees of one connection. Its check subscribes handlers, and
 // the handlers report what they find. A handler is called only while the connection
-// speaks a version of the rule.
+// speaks a version of the rule, or any version for a rule of all of them.
 type Checker struct {
 	*History
 	rule    *Rule
@@ -180,10 +180,10 @@ type handlers[F any] []handler[F]
 
 func (l *handlers[F]) add(c *Checker, f F) { *l = append(*l, handler[F]{c, f}) }
 
-// each calls do with the handlers of the rules about a version.
+// each calls do with the handlers of the rules about some versions.
 func (l handlers[F]) each(v Versions, do func(F)) {
 	for i := range l {
-		if l[i].checker.rule.Versions&v != 0 {
+		if l[i].checker.rule.covers(v) {
 			do(l[i].f)
 		}
 	}
@@ -217,13 +217,13 @@ func (n *byName) add(c *Checker, f func(*Message), names []string) {
 
 func (n *byName) call(v Versions, name string, m *Message) {
 	for i := range n.all {
-		if n.all[i].checker.rule.Versions&v != 0 {
+		if n.all[i].checker.rule.covers(v) {
 			n.all[i].f(m)
 		}
 	}
 	list := n.named[name]
 	for i := range list {
-		if list[i].checker.rule.Versions&v != 0 {
+		if list[i].checker.rule.covers(v) {
 			list[i].f(m)
 		}
 	}

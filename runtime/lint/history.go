@@ -24,8 +24,9 @@ const (
 
 // History is what is known of a connection. Rules read it and do not change it.
 type History struct {
-	// Version is the one that the connection speaks: one bit. Before initialize is
-	// answered it is the one that the client asked for.
+	// Version is the one that the connection speaks. Before initialize is answered it is
+	// the one that the client asked for. In a capture without initialize it is All until
+	// something shows which it is.
 	Version    Versions
 	Negotiated bool // initialize was answered with a version
 	// Whole reports whether the capture has the connection from its beginning.

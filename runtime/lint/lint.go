@@ -15,10 +15,9 @@ type Options struct {
 	Profile Profile // Recommended if empty
 	// Rules are the rules to use; nil means all of the profile.
 	Rules []*Rule
-	// Version is the version to assume before initialize, and in captures without it:
-	// V1 if it is zero. Draft makes version 2 mean the draft of August 2026.
+	// Version is the version to assume in captures without initialize; zero if it is not
+	// known. V2a also makes version 2 mean the draft of August 2026 after initialize.
 	Version Versions
-	Draft   bool
 	// Race is how much later than a message another one may be sent by somebody who has
 	// not read the first: 250 ms if it is zero.
 	Race time.Duration
@@ -90,7 +89,7 @@ func New(o Options) *Linter {
 		o.MaxMessage = defaultMaxMessage
 	}
 	if o.Version == 0 {
-		o.Version = V1
+		o.Version = All
 	}
 	l := &Linter{options: o, rules: o.Rules}
 	if l.rules == nil {
@@ -198,6 +197,9 @@ type Report struct {
 	Connections int
 	Messages    int // frames that were read
 	Skipped     int // frames whose sender could not be told
+	// Unversioned reports that nothing in the capture shows the version, so only rules of
+	// all versions were used.
+	Unversioned bool
 	Infos       int // findings by severity
 	Warnings    int
 	Errors      int
@@ -218,7 +220,7 @@ func (r *Report) Count(s Severity) int {
 // afterwards.
 func (l *Linter) Report() *Report {
 	l.finish()
-	r := &Report{Verdicts: l.verdicts, Messages: l.number, Connections: l.connections, Skipped: l.skipped, Infos: l.counts[Info], Warnings: l.counts[Warn], Errors: l.counts[Error]}
+	r := &Report{Unversioned: l.number > 0 && l.history.Version == All, Verdicts: l.verdicts, Messages: l.number, Connections: l.connections, Skipped: l.skipped, Infos: l.counts[Info], Warnings: l.counts[Warn], Errors: l.counts[Error]}
 	return r
 }
 
@@ -360,7 +362,7 @@ var tags = [...]string{
 func (l *Linter) judge(m *Message) {
 	v := l.history.Version
 	for i := range l.messages {
-		if l.messages[i].checker.rule.Versions&v != 0 {
+		if l.messages[i].checker.rule.covers(v) {
 			l.messages[i].f(m)
 		}
 	}

@@ -130,6 +130,9 @@ type Rule struct {
 	Check func(*Checker)
 }
 
+// covers reports whether a rule holds in all versions that a connection may speak.
+func (r *Rule) covers(v Versions) bool { return r.Versions&v == v }
+
 // Area is the part of the id before the number: CAN.
 func (r *Rule) Area() string { return strings.TrimRight(r.ID, "0123456789") }
 

@@ -85,8 +85,11 @@ func failed(r *lint.Report, of func(*lint.Verdict) bool) (ids []string) {
 }
 
 func options(id string) lint.Options {
-	_, err := os.Stat("testdata/" + id + "/draft")
-	return lint.Options{Profile: lint.Strict, Draft: err == nil}
+	o := lint.Options{Profile: lint.Strict}
+	if _, err := os.Stat("testdata/" + id + "/draft"); err == nil {
+		o.Version = lint.V2a
+	}
+	return o
 }
 
 func TestEachRuleHasACaptureThatPassesAndOneThatFails(t *testing.T) {

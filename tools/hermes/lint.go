@@ -15,9 +15,9 @@ import (
 
 // lintFlags are what the user chose.
 type lintFlags struct {
-	profile, failOn, format, explain string
-	rules, draft                     bool
-	max                              int
+	profile, failOn, format, explain, protocol string
+	rules                                      bool
+	max                                        int
 }
 
 // lintCaptures judges captures of traffic.
@@ -28,7 +28,7 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	f.StringVar(&o.failOn, "fail-on", lint.Error.String(), "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error or never")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the findings: text or json")
 	f.IntVar(&o.max, "max", 5, "show at most `N` findings of each rule in each file; 0 shows all")
-	f.BoolVar(&o.draft, "draft", false, "version 2 is the draft of August 2026")
+	f.StringVar(&o.protocol, "protocol", "", "`VERSION` of captures without initialize: 1, 2, or 2a for the draft of August 2026, which is then also version 2 of others")
 	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
 	f.StringVar(&o.explain, "explain", "", "explain the rule `ID`")
 	files, err := f.parse(args)
@@ -48,6 +48,10 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	if o.format != "text" && o.format != "json" {
 		return usageError("format %q: want text or json", o.format)
 	}
+	version, ok := map[string]lint.Versions{"": 0, "1": lint.V1, "2": lint.V2b, "2a": lint.V2a}[o.protocol]
+	if !ok {
+		return usageError("protocol %q: want 1, 2 or 2a", o.protocol)
+	}
 	failOn := lint.Error + 1
 	if o.failOn != "never" {
 		if failOn, err = lint.ParseSeverity(o.failOn); err != nil {
@@ -60,16 +64,16 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 		}
 		files = []string{"-"}
 	}
-	return lintFiles(ctx, files, profile, failOn, o, std)
+	return lintFiles(ctx, files, lint.Options{Profile: profile, Version: version}, failOn, o, std)
 }
 
 // lintFiles judges all files that can be read, and then says which could not.
-func lintFiles(ctx context.Context, files []string, profile lint.Profile, failOn lint.Severity, o lintFlags, std *stdio) error {
+func lintFiles(ctx context.Context, files []string, options lint.Options, failOn lint.Severity, o lintFlags, std *stdio) error {
 	var reports []report.File
 	var bad []error
 	found := 0
 	for _, name := range files {
-		r, err := lintFile(ctx, name, lint.Options{Profile: profile, Draft: o.draft}, std.in)
+		r, err := lintFile(ctx, name, options, std.in)
 		if ctx.Err() != nil {
 			return &exit{statusInterrupted, context.Cause(ctx)}
 		}

@@ -34,6 +34,9 @@ func writeFile(w io.Writer, f *File, o TextOptions) {
 	if f.Skipped > 0 {
 		fmt.Fprintf(w, "  %s left out: nothing says who sent them\n", plural(f.Skipped, "line"))
 	}
+	if f.Unversioned {
+		fmt.Fprintln(w, "  The version of the protocol is not known, so only rules of all versions were used; --protocol says it.")
+	}
 	for _, v := range f.failures() {
 		times := ""
 		if v.Failed > 1 {
