@@ -89,7 +89,7 @@ func (c *Checker) Describe(m *Frame, at Value, format string, args ...any) Findi
 func (c *Checker) Add(f Finding) { c.add(f) }
 
 func (c *Checker) add(f Finding) {
-	f.Rule = c.rule
+	f.Rule, f.Version = c.rule, c.Version
 	if f.Severity == 0 {
 		f.Severity = c.rule.Severity
 	}

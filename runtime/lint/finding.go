@@ -15,6 +15,7 @@ import (
 type Finding struct {
 	Rule     *Rule
 	Severity Severity // usually that of the rule
+	Version  Versions // that the connection spoke
 	By       Party    // who broke it
 	Message  int      // its number in the capture, from 1; 0 if there is none
 	Also     []int    // other messages that it is about
@@ -125,6 +126,6 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Quote    string `json:"quote,omitempty"`
 		Excerpt  string `json:"excerpt,omitempty"`
 		Page     string `json:"page,omitempty"`
-	}{f.Rule.ID, f.Severity.String(), f.By.String(), f.Message, f.Also, f.Line, at, f.Pointer, f.Text, f.Quote, f.Excerpt, f.Rule.URL()})
+	}{f.Rule.ID, f.Severity.String(), f.By.String(), f.Message, f.Also, f.Line, at, f.Pointer, f.Text, f.Quote, f.Excerpt, f.Rule.URL(f.Version)})
 	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -138,22 +138,28 @@ func (r *Rule) Area() string { return strings.TrimRight(r.ID, "0123456789") }
 
 const pages = "https://agentclientprotocol.com/protocol/"
 
-// URL is the address of the page of the specification, empty if there is none.
-func (r *Rule) URL() string {
-	version, page, ok := strings.Cut(r.Page, "/")
+// URL is the address of the page of the specification for a version, empty if there is
+// none. Without a version it is that of the first version that the rule holds in.
+func (r *Rule) URL(v Versions) string {
+	if v &= r.Versions; v == 0 {
+		v = r.Versions
+	}
+	version := "v2"
+	if v&V1 != 0 {
+		version = "v1"
+	}
+	where, page, ok := strings.Cut(r.Page, "/")
 	switch {
 	case r.Page == "json-rpc-2.0":
 		return "https://www.jsonrpc.org/specification"
+	case where == "rfd":
+		return "https://agentclientprotocol.com/rfds/" + page
+	case where == "schema" || strings.HasPrefix(where, "schema-"), strings.HasPrefix(where, "sdk-"):
+		return pages + version + "/schema"
 	case !ok:
 		return ""
-	case version == "rfd":
-		return "https://agentclientprotocol.com/rfds/" + page
-	case version == "schema":
-		return pages + "v1/schema"
-	case strings.HasPrefix(version, "schema-"):
-		return pages + "v2/schema"
-	case version == "v1+v2":
-		return pages + "v1/" + page
+	case where == "v1+v2":
+		return pages + version + "/" + page
 	}
-	return pages + version + "/" + page
+	return pages + where + "/" + page
 }

@@ -150,7 +150,7 @@ func explainRule(w io.Writer, id string) error {
 	}
 	fmt.Fprintf(w, "%s: %s\n\n%s\n\n", r.ID, r.Summary, r.Why)
 	fmt.Fprintf(w, "severity  %s\nside      %s\nversions  %s\nstrength  %s\n", r.Severity, r.Side, r.Versions, r.Strength)
-	if url := r.URL(); url != "" {
+	if url := r.URL(r.Versions); url != "" {
 		fmt.Fprintf(w, "page      %s\n", url)
 	}
 	for _, part := range []struct {

@@ -43,7 +43,7 @@ func writeFile(w io.Writer, f *File, o TextOptions) {
 			times = fmt.Sprintf(" (%d times)", v.Failed)
 		}
 		fmt.Fprintf(w, "\n  %-5s %s  %s%s\n", worst(v), v.Rule.ID, v.Rule.Summary, times)
-		if url := v.Rule.URL(); url != "" {
+		if url := v.Rule.URL(v.Findings[0].Version); url != "" {
 			fmt.Fprintf(w, "        %s\n", url)
 		}
 		for i, x := range v.Findings {

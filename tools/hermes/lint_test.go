@@ -1,0 +1,102 @@
+package main
+
+import (
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good, bad := string(lint.Example("FS03", true)), string(lint.Example("FS03", false))
+	write(t, filepath.Join(dir, "good.jsonl"), good)
+	write(t, filepath.Join(dir, "bad.jsonl"), bad)
+	write(t, filepath.Join(dir, "warning.jsonl"), string(lint.Example("INI09", false)))
+	write(t, filepath.Join(dir, "text"), "one\ntwo\n")
+	write(t, filepath.Join(dir, "half.jsonl"), bad+"{\"dir\":7}\n")
+	_, later, _ := strings.Cut(string(lint.Example("SES02", false)), "\n")
+	write(t, filepath.Join(dir, "later.jsonl"), later)
+	zipped, err := os.Create(filepath.Join(dir, "bad.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(zipped)
+	if _, err := z.Write([]byte(bad)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const finding = "error FS03"
+	for _, c := range []struct {
+		args, stdin string
+		status      int
+		want        []string // in the output, in this order; with ! not in it
+	}{
+		{"good.jsonl", "", 0, []string{"good.jsonl: 8 messages, no findings", "no findings in 1 capture"}},
+		{"bad.jsonl", "", 1, []string{finding, "agent, message 6, line 6, /params/path: the path is relative", `"a.go"`, "1 error in 1 capture"}},
+		{"good.jsonl bad.jsonl bad.gz", "", 1, []string{"good.jsonl: ", "bad.jsonl: ", finding, "bad.gz: ", finding, "2 errors in 3 captures"}},
+		{"-", bad, 1, []string{"-: ", finding}},
+		{"", bad, 1, []string{finding}},
+		{"--fail-on never bad.jsonl", "", 0, []string{finding}},
+		{"warning.jsonl", "", 0, []string{"warn  INI09"}},
+		{"--fail-on warn warning.jsonl", "", 1, []string{"warn  INI09"}},
+		{"--profile spec --fail-on info warning.jsonl", "", 0, []string{"!INI09"}},
+		{"--format json bad.jsonl", "", 1, []string{`{"file":"bad.jsonl","finding":{"rule":"FS03","severity":"error",`, `"summary":{`}},
+		{"none.jsonl", "", 2, []string{"hermes lint: open none.jsonl: no such file"}},
+		{"text", "", 2, []string{"hermes lint: text:1: not a line of a capture"}},
+		{"text bad.jsonl none.jsonl", "", 2, []string{finding, "text:1: ", "none.jsonl: no such file"}},
+		{"half.jsonl", "", 2, []string{finding, "half.jsonl:9: not a line of a capture"}},
+		{"later.jsonl", "", 1, []string{"version of the protocol is not known", "error SES02"}},
+		{"--protocol 1 later.jsonl", "", 1, []string{"!is not known", "error SES02"}},
+		{"--rules", "", 0, []string{"TR02   error agent  1,2a,2b The agent writes", "FS03   error agent  1 "}},
+		{"--rules --profile spec", "", 0, []string{"FS03 ", "!INI09"}},
+		{"--explain fs03", "", 0, []string{"FS03: The path", "strength  MUST", "https://agentclientprotocol.com/protocol/v1/file-system", "fails:", "client ← agent", `"a.go"`, "passes:"}},
+		{"--explain TR08", "", 0, []string{"TR08", "AAAA…"}},
+		{"--explain FS99", "", 2, []string{`there is no rule "FS99"`}},
+		{"--profile loose good.jsonl", "", 2, []string{`profile "loose": want spec, recommended or strict`}},
+		{"--fail-on bad good.jsonl", "", 2, []string{`severity "bad"`}},
+		{"--format xml good.jsonl", "", 2, []string{`format "xml"`}},
+		{"--protocol 3 good.jsonl", "", 2, []string{`protocol "3"`}},
+	} {
+		cmd := hermes(t, dir, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		cmd.Stdin = strings.NewReader(c.stdin)
+		out, errs, status := end(t, cmd)
+		rest := out + errs
+		for _, want := range c.want {
+			if not, ok := strings.CutPrefix(want, "!"); ok {
+				if strings.Contains(rest, not) {
+					t.Errorf("lint %s: there is %q in\n%s%s", c.args, not, out, errs)
+				}
+			} else if at := strings.Index(rest, want); at < 0 {
+				t.Errorf("lint %s: no %q in\n%s%s", c.args, want, out, errs)
+			} else {
+				rest = rest[at+len(want):]
+			}
+		}
+		if status != c.status {
+			t.Errorf("lint %s: exit status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
+		}
+	}
+}
+
+// What this program says and does when it is both sides has no findings at all.
+func TestOurOwnTrafficHasNoFindings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, errs, status := end(t, hermes(t, dir, "run", "--env", asHermes, "--approve", "all", "--record", "demo.jsonl", "demo", "hello")); status != 0 {
+		t.Fatal(out, errs)
+	}
+	out, errs, status := end(t, hermes(t, dir, "lint", "--profile", "strict", "--fail-on", "info", "demo.jsonl"))
+	if status != 0 || !strings.Contains(out, "no findings in 1 capture") {
+		t.Error(status, out, errs)
+	}
+}
