@@ -20,6 +20,9 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 )
 
+// ErrLocked is the error of TryLock when the lock is taken.
+var ErrLocked = errors.New("the lock is taken")
+
 // OwnDir creates a directory for the program's own files that only the user can
 // access. It refuses one that another user owns or may write, with advice for
 // the user.

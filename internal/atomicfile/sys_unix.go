@@ -43,11 +43,21 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 // held takes the lock of f, unless another process holds it. On a file system
 // without locks, no other process can hold one.
 func held(f *os.File) bool {
-	err := flock(f)
-	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
+	err := TryLock(f)
+	return errors.Is(err, ErrLocked) || errors.Is(err, syscall.EINTR)
 }
 
 // abandoned reports whether the writer of a temporary file is dead.
-func abandoned(f *os.File) bool { return flock(f) == nil }
+func abandoned(f *os.File) bool { return TryLock(f) == nil }
 
-func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// TryLock takes the lock of an open file, which ends when the file is closed or
+// the process ends. It never waits: ErrLocked means that another process, or
+// another open file of this one, holds the lock. Other errors mean that the
+// file system has no locks.
+func TryLock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return err
+}

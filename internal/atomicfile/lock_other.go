@@ -1,0 +1,11 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+)
+
+// TryLock fails: there are no locks here.
+func TryLock(*os.File) error { return errors.ErrUnsupported }

@@ -1,0 +1,13 @@
+package store
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// flushBlob hands a blob to the drive. The journal, which is flushed
+// afterwards, also empties the cache of the drive, which is what takes long.
+func flushBlob(f *os.File) error { return unix.Fsync(int(f.Fd())) }
+
+func flushAll(string) (done bool, err error) { return false, nil }
