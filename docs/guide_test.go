@@ -200,6 +200,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/services":            {pty, sys},
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
+		"runtime/review/store":        {sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},

@@ -126,8 +126,8 @@ type journal struct {
 // Recovered is what Open found at the end of the journal.
 type Recovered struct {
 	Cut    int64  // bytes that were removed
-	Reason error  // why the first of them could not be read
-	Aside  string // the file that has them, if they were not just a record that was being written
+	Reason error  // ErrDamaged, or the program was killed while it wrote them
+	Aside  string // the file that has them now
 }
 
 // Recovered says what Open had to remove, nil if nothing.
@@ -160,12 +160,12 @@ func (s *Store) openJournal() error {
 	case !torn && !errors.Is(err, ErrDamaged):
 		return failed("read the journal", path, err)
 	}
-	j.recovered = &Recovered{Cut: info.Size() - j.end, Reason: err}
-	if !torn {
-		j.recovered.Aside = s.path("journal.damaged")
-		if err := s.setAside(f, j.end, info.Size()); err != nil {
+	j.recovered = &Recovered{Cut: info.Size() - j.end, Reason: err, Aside: s.path("journal.damaged")}
+	if err := s.setAside(f, j.end, info.Size()); err != nil {
+		if !torn {
 			return failed("set the damaged end of the journal aside", j.recovered.Aside, err)
 		}
+		j.recovered.Aside = "" // it is only what a program that was killed had begun to write
 	}
 	if j.end == 0 {
 		return s.replaceJournal(header())

@@ -12,7 +12,7 @@
 //
 //	lock             who has the store open for writing
 //	journal          a header, then records: length, checksum, bytes
-//	journal.damaged  the end of a journal that could not be read
+//	journal.damaged  what Open cut from the journal, the last time
 //	blobs/ab/cdef…   a blob; its name is its hash
 //	cache/NAME       what Cache returns
 //	temp/…           files that are being written
