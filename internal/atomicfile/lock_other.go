@@ -9,3 +9,6 @@ import (
 
 // TryLock fails: there are no locks here.
 func TryLock(*os.File) error { return errors.ErrUnsupported }
+
+// Unlock fails: there are no locks here.
+func Unlock(*os.File) error { return errors.ErrUnsupported }

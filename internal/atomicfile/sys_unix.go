@@ -61,3 +61,7 @@ func TryLock(f *os.File) error {
 	}
 	return err
 }
+
+// Unlock releases the lock at once. Closing the file does that later if a
+// process that is being started has a copy of it.
+func Unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

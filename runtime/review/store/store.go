@@ -87,6 +87,7 @@ type Store struct {
 	limits Limits
 	disk   disk
 	lock   *os.File
+	locked bool
 
 	journal journal
 	blobs   blobs
@@ -194,16 +195,19 @@ func (s *Store) takeLock() error {
 	case err != nil:
 		return failed("lock", path, fmt.Errorf("%w: %w", errNoLocks, err))
 	}
+	s.locked = true
 	host, _ := os.Hostname()
 	program := s.opts.Program
 	if program == "" {
 		program = filepath.Base(os.Args[0])
 	}
 	text := fmt.Sprintf("%d\n%s\n%s\n", os.Getpid(), line(host), line(program))
-	if err := s.disk.truncate(f, 0); err != nil {
-		return failed("write the lock", path, err)
+	// It only makes an error of others more helpful, and a full disk is no
+	// reason not to open.
+	if s.disk.truncate(f, 0) == nil {
+		s.disk.writeAt(f, []byte(text), 0)
 	}
-	return failed("write the lock", path, s.disk.writeAt(f, []byte(text), 0))
+	return nil
 }
 
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -221,10 +225,15 @@ func readHolder(path string) error {
 }
 
 func (s *Store) unlock() {
-	if s.lock != nil {
-		s.lock.Close()
-		s.lock = nil
+	if s.lock == nil {
+		return
 	}
+	if s.locked {
+		s.lock.Truncate(0) // nobody has it
+		atomicfile.Unlock(s.lock)
+	}
+	s.lock.Close()
+	s.lock, s.locked = nil, false
 }
 
 // Close flushes the store and releases its lock. Methods fail after it.
@@ -232,9 +241,6 @@ func (s *Store) Close() error {
 	err := s.flusher.stop()
 	err = errors.Join(err, s.closeJournal())
 	s.blobs.close()
-	if s.lock != nil {
-		s.lock.Truncate(0) // nobody has it
-	}
 	s.unlock()
 	return err
 }
