@@ -201,6 +201,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
 		"runtime/review/store":        {sys},
+		"runtime/review/tree":         {sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},

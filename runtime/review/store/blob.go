@@ -16,9 +16,13 @@ import (
 type blobs struct {
 	load sync.Mutex // is held while the blobs are listed
 
-	mu       sync.Mutex
-	known    map[Hash]blob // nil until they are listed
-	bytes    int64
+	mu     sync.Mutex
+	known  map[Hash]blob // nil until they are listed
+	bytes  int64
+	coming struct { // what is being written
+		blobs int
+		bytes int64
+	}
 	shards   map[string]bool // the directories that exist
 	unsynced []Hash
 	temps    int
@@ -143,33 +147,41 @@ func (s *Store) put(h Hash, path string, data []byte) error {
 	case ok && known.size == size:
 		b.mu.Unlock()
 		return nil
-	case b.bytes+size > s.limits.Bytes:
+	case b.bytes+b.coming.bytes+size > s.limits.Bytes:
 		err = fmt.Errorf("%w of %d bytes", ErrFull, s.limits.Bytes)
-	case len(b.known) >= s.limits.Blobs:
+	case len(b.known)+b.coming.blobs >= s.limits.Blobs:
 		err = fmt.Errorf("%w of %d blobs", ErrFull, s.limits.Blobs)
 	}
+	if err != nil {
+		b.mu.Unlock()
+		return err
+	}
+	b.coming.bytes += size
+	b.coming.blobs++
 	b.temps++
 	temp := s.path("temp", strconv.Itoa(b.temps))
 	made := b.shards[filepath.Base(shard)]
 	b.mu.Unlock()
-	if err != nil {
-		return err
-	}
 
 	if !made {
-		if err := s.disk.mkdir(shard); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+		if err = s.disk.mkdir(shard); errors.Is(err, fs.ErrExist) {
+			err = nil
 		}
 	}
-	if err := s.disk.put(temp, path, data, false); err != nil {
-		return err
+	if err == nil {
+		err = s.disk.put(temp, path, data, false)
 	}
 
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.coming.bytes -= size
+	b.coming.blobs--
+	if err != nil {
+		return err
+	}
 	b.shards[filepath.Base(shard)] = true
 	b.set(h, blob{size: size, put: time.Now()})
 	b.unsynced = append(b.unsynced, h)
-	b.mu.Unlock()
 	s.flusher.wrote()
 	return nil
 }

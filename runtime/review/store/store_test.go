@@ -229,6 +229,34 @@ func TestLimitsRefuseWhatDoesNotFit(t *testing.T) {
 	must(t, s.Append(bytes.Repeat([]byte("r"), 50)))
 }
 
+func TestConcurrentBlobsDoNotPassTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, limits := range []Limits{{Bytes: 55}, {Blobs: 5}} {
+		inside := make(chan bool, 100)
+		s := open(t, t.TempDir(), Options{Limits: limits, Delay: time.Hour, fault: func(op, path string) error {
+			if op == "rename" && filepath.Base(path) != "journal" {
+				inside <- true
+				for len(inside) < 5 { // until as many as fit are here
+					runtime.Gosched()
+				}
+			}
+			return nil
+		}})
+		var group sync.WaitGroup
+		for i := range 40 {
+			group.Go(func() {
+				if _, err := s.Put(fmt.Appendf(nil, "blob %5d", i)); err != nil && !errors.Is(err, ErrFull) {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if size, err := s.Size(); err != nil || size.Blobs != 5 {
+			t.Errorf("%+v: %+v, %v", limits, size, err)
+		}
+	}
+}
+
 func TestCompactionReplacesTheRecordsInOneStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

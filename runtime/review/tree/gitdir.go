@@ -1,0 +1,189 @@
+package tree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// repository is what the files of a git repository say about ignored paths
+// besides its .gitignore files.
+type repository struct {
+	exclude string // the text of info/exclude
+	config  settings
+}
+
+// settings are those of a git configuration that matter here.
+type settings struct {
+	home         string
+	excludesFile string
+	ignoreCase   bool
+}
+
+// readRepository reads the repository whose ".git" is in a directory. Git itself
+// never runs: what a repository configures can run programs.
+func readRepository(dir string, user settings) repository {
+	at := gitDir(dir)
+	r := repository{exclude: readFile(filepath.Join(at, "info", "exclude")), config: user}
+	r.config.read(filepath.Join(at, "config"), 0)
+	return r
+}
+
+// gitDir returns the directory that the work trees of a repository share.
+func gitDir(dir string) string {
+	at := filepath.Join(dir, ".git")
+	// A work tree or a submodule has a file that says where it is.
+	if to, ok := strings.CutPrefix(readFile(at), "gitdir:"); ok {
+		at = below(dir, strings.Trim(to, " \r\n"))
+	}
+	if common := readFile(filepath.Join(at, "commondir")); common != "" {
+		at = below(at, strings.TrimRight(common, "\r\n"))
+	}
+	return at
+}
+
+func below(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// userSettings reads the configuration of the user.
+func userSettings(getenv func(string) string) settings {
+	var s settings
+	home := getenv("HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	config := getenv("XDG_CONFIG_HOME")
+	if config == "" && home != "" {
+		config = filepath.Join(home, ".config")
+	}
+	if config != "" {
+		s.excludesFile = filepath.Join(config, "git", "ignore")
+	}
+	s.home = home
+	if getenv("GIT_CONFIG_NOSYSTEM") == "" {
+		s.read("/etc/gitconfig", 0)
+	}
+	if global := getenv("GIT_CONFIG_GLOBAL"); global != "" {
+		s.read(global, 0)
+		return s
+	}
+	if config != "" {
+		s.read(filepath.Join(config, "git", "config"), 0)
+	}
+	if home != "" {
+		s.read(filepath.Join(home, ".gitconfig"), 0)
+	}
+	return s
+}
+
+const maxIncludes = 10 // levels, as in git
+
+// read takes what a configuration file sets. Conditional includes are not
+// followed.
+func (s *settings) read(file string, level int) {
+	section := ""
+	for key, value := range configLines(readFile(file), &section) {
+		switch section + "." + key {
+		case "core.excludesfile":
+			s.excludesFile = s.expand(value, filepath.Dir(file))
+		case "core.ignorecase":
+			switch strings.ToLower(value) {
+			case "true", "yes", "on", "1", "":
+				s.ignoreCase = true
+			default:
+				s.ignoreCase = false
+			}
+		case "include.path":
+			if level < maxIncludes {
+				s.read(s.expand(value, filepath.Dir(file)), level+1)
+			}
+		}
+	}
+}
+
+func (s *settings) expand(path, dir string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(s.home, rest)
+	}
+	return below(dir, path)
+}
+
+// configLines returns the variables of a configuration file. Names are in small
+// letters; a variable without a value is empty, which means true.
+func configLines(text string, section *string) func(func(key, value string) bool) {
+	return func(yield func(key, value string) bool) {
+		text = strings.TrimPrefix(text, "\ufeff")
+		for text != "" {
+			line, rest := configLine(text)
+			text = rest
+			line = strings.TrimLeft(line, " \t")
+			if strings.HasPrefix(line, "[") {
+				name, after, ok := strings.Cut(line[1:], "]")
+				if !ok {
+					return
+				}
+				*section = strings.ToLower(strings.TrimSpace(name))
+				line = strings.TrimLeft(after, " \t")
+			}
+			if line == "" || line[0] == '#' || line[0] == ';' {
+				continue
+			}
+			key, value, _ := strings.Cut(line, "=")
+			key, _, _ = strings.Cut(key, "#")
+			if !yield(strings.ToLower(strings.TrimSpace(key)), configValue(value)) {
+				return
+			}
+		}
+	}
+}
+
+// configLine joins lines that end with a backslash.
+func configLine(text string) (line, rest string) {
+	for {
+		now, after, more := strings.Cut(text, "\n")
+		now = strings.TrimSuffix(now, "\r")
+		slashes := len(now) - len(strings.TrimRight(now, `\`))
+		if slashes%2 == 0 || !more {
+			return line + now, after
+		}
+		line, text = line+now[:len(now)-1], after
+	}
+}
+
+// configValue removes quotes, comments and spaces around a value.
+func configValue(text string) string {
+	var b strings.Builder
+	quoted, spaces := false, 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			quoted = !quoted
+			spaces = 0
+			continue
+		case !quoted && (c == '#' || c == ';'):
+			i = len(text)
+			continue
+		case !quoted && (c == ' ' || c == '\t'):
+			if b.Len() > 0 {
+				b.WriteByte(c)
+				spaces++
+			}
+			continue
+		case c == '\\' && i+1 < len(text):
+			i++
+			c = text[i]
+			if e := strings.IndexByte("tnb", c); e >= 0 {
+				c = "\t\n\b"[e]
+			}
+		}
+		b.WriteByte(c)
+		spaces = 0
+	}
+	value := b.String()
+	return value[:len(value)-spaces]
+}

@@ -1,0 +1,306 @@
+package tree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// Options are settings of a Scanner. The zero value is the default.
+type Options struct {
+	Limits Limits
+	// Getenv finds the configuration of git: os.Getenv.
+	Getenv func(name string) string
+
+	between     func(path string) // tests change files before they are read here
+	granularity time.Duration     // of the times of files
+}
+
+// Scanner takes snapshots of a project. It is safe for concurrent use.
+type Scanner struct {
+	root   string
+	store  *store.Store
+	opts   Options
+	limits Limits
+
+	mu    sync.Mutex // is held during a scan
+	index index
+}
+
+// New returns a Scanner for the files below root, which puts contents and its
+// index into a store.
+func New(root string, st *store.Store, opts Options) *Scanner {
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	if opts.granularity == 0 {
+		opts.granularity = coarsestClock
+	}
+	return &Scanner{root: root, store: st, opts: opts, limits: opts.Limits.withDefaults()}
+}
+
+// scan is one scan under way.
+type scan struct {
+	*Scanner
+	handle *os.Root
+	user   settings
+
+	found []found
+	left  []Left
+	total int // of both, and of directories
+}
+
+// found is an entry before its content is known.
+type found struct {
+	Entry
+	info fs.FileInfo
+}
+
+// dir is a directory that will be read.
+type dir struct {
+	path  string
+	info  fs.FileInfo
+	above *dir
+	depth int
+	rules *rules
+	fold  bool
+}
+
+// listing is what was found in a directory.
+type listing struct {
+	found []found
+	dirs  []*dir
+	left  []Left
+	more  bool // it is above the limit
+}
+
+func (l *listing) size() int { return len(l.found) + len(l.dirs) + len(l.left) }
+
+// Scan takes a snapshot. It fails if the root cannot be read or ctx ends.
+func (s *Scanner) Scan(ctx context.Context) (*Snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snapshot, err := s.scan(ctx)
+	if err != nil {
+		return nil, &Error{Op: "scan", Path: s.root, Err: atomicfile.Reason(err)}
+	}
+	return snapshot, nil
+}
+
+func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
+	real, err := filepath.EvalSymlinks(s.root)
+	if err != nil {
+		return nil, err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	handle, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, err
+	}
+	defer handle.Close()
+	info, err := handle.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errNotDir
+	}
+	if s.index == nil {
+		s.index = loadIndex(s.store, real)
+	}
+	c := &scan{Scanner: s, handle: handle, user: userSettings(s.opts.Getenv)}
+	rules, fold := rulesOf(real, c.user)
+	if err := c.walk(ctx, &dir{path: ".", info: info, rules: rules, fold: fold}); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.found, func(a, b found) int { return cmp.Compare(a.Path, b.Path) })
+	snapshot, index, err := c.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(snapshot.Left, func(a, b Left) int { return cmp.Compare(a.Path, b.Path) })
+	if !s.index.equal(index) {
+		if err := index.save(s.store, real); err != nil && snapshot.Unkept == nil {
+			snapshot.Unkept = err
+		}
+	}
+	s.index = index
+	return snapshot, nil
+}
+
+// walk reads one level of directories after the other, so that it is always the
+// same files, the highest ones, that are above the limit.
+func (c *scan) walk(ctx context.Context, root *dir) error {
+	for level := []*dir{root}; len(level) > 0; {
+		room := c.limits.Files - c.total
+		listings := make([]listing, len(level))
+		err := each(ctx, len(level), func(i int) { listings[i] = c.list(level[i], room) })
+		if err != nil {
+			return err
+		}
+		if level[0] == root && slices.Contains(listings[0].left, Left{root.path, Unreadable}) {
+			return errUnreadable
+		}
+		var next []*dir
+		for i, l := range listings {
+			if l.more || c.total+l.size() > c.limits.Files {
+				l = listing{left: []Left{{level[i].path, TooMany}}}
+			}
+			c.total += l.size()
+			c.found = append(c.found, l.found...)
+			c.left = append(c.left, l.left...)
+			next = append(next, l.dirs...)
+		}
+		if c.total >= c.limits.Files {
+			for _, d := range next {
+				c.left = append(c.left, Left{d.path, TooMany})
+			}
+			return nil
+		}
+		level = next
+	}
+	return nil
+}
+
+var errUnreadable = errors.New("it cannot be listed")
+
+// each calls do for 0 to n-1, in several goroutines.
+func each(ctx context.Context, n int, do func(i int)) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// list reads a directory of at most room entries.
+func (c *scan) list(d *dir, room int) (l listing) {
+	unreadable := listing{left: []Left{{d.path, Unreadable}}}
+	h, err := c.handle.OpenRoot(filepath.FromSlash(d.path))
+	if errors.Is(err, fs.ErrNotExist) && d.path != "." {
+		return listing{}
+	}
+	if err != nil {
+		return unreadable
+	}
+	defer h.Close()
+	// The name may be a link by now.
+	if info, err := h.Stat("."); err != nil || !os.SameFile(info, d.info) {
+		return unreadable
+	}
+	f, err := h.Open(".")
+	if err != nil {
+		return unreadable
+	}
+	names, err := f.Readdirnames(room + 1)
+	f.Close()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return unreadable
+	}
+	if len(names) > room {
+		return listing{more: true}
+	}
+	slices.Sort(names)
+	rules, fold := c.enter(h, d, names)
+	for _, name := range names {
+		if isGit(name) {
+			continue
+		}
+		path := name
+		if d.path != "." {
+			path = d.path + "/" + name
+		}
+		info, err := h.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		mode := fs.ModeIrregular
+		if err == nil {
+			mode = info.Mode()
+		}
+		left := func(why Reason) { l.left = append(l.left, Left{path, why}) }
+		switch {
+		case rules.ignore(path, mode.IsDir()):
+			left(Ignored)
+		case err != nil:
+			left(Unreadable)
+		case mode.IsDir():
+			sub := &dir{path: path, info: info, above: d, depth: d.depth + 1, rules: rules, fold: fold}
+			switch {
+			case sub.depth > c.limits.Depth:
+				left(TooDeep)
+			case sub.isLoop():
+				left(Loop)
+			default:
+				l.dirs = append(l.dirs, sub)
+			}
+		case mode&fs.ModeSymlink != 0:
+			to, err := h.Readlink(name)
+			if err != nil {
+				left(Unreadable)
+				continue
+			}
+			l.found = append(l.found, found{Entry: Entry{Path: path, Mode: fs.ModeSymlink, Link: to}})
+		case mode.IsRegular():
+			l.found = append(l.found, found{Entry: Entry{Path: path}, info: info})
+		default:
+			left(Special)
+		}
+	}
+	return l
+}
+
+// isLoop reports whether the directory is one that it is in.
+func (d *dir) isLoop() bool {
+	for above := d.above; above != nil; above = above.above {
+		if os.SameFile(above.info, d.info) {
+			return true
+		}
+	}
+	return false
+}
+
+// enter returns the rules for what is in a directory.
+func (c *scan) enter(h *os.Root, d *dir, names []string) (*rules, bool) {
+	r, fold := d.rules, d.fold
+	// A repository in another one, such as a submodule, has its own rules.
+	if d.path != "." && slices.ContainsFunc(names, isGit) {
+		repo := readRepository(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), c.user)
+		r, fold = repo.rules(), repo.config.ignoreCase
+		for each := r; each != nil; each = each.above {
+			each.skip = len(d.path) + 1
+		}
+	}
+	if slices.Contains(names, ".gitignore") {
+		// Git does not follow a link either.
+		if info, err := h.Lstat(".gitignore"); err == nil && info.Mode().IsRegular() {
+			text := readSmall(h.OpenFile(".gitignore", os.O_RDONLY|atomicfile.OpenFlags, 0))
+			r = r.below(d.path, text, fold)
+		}
+	}
+	return r, fold
+}
