@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"sync"
 	"time"
 
@@ -68,45 +68,47 @@ func (c *scan) readEntry(ctx context.Context, f *found) result {
 	if f.IsLink() {
 		return result{entry: f.Entry, skipped: true}
 	}
-	old, known := c.index[f.Path]
 	info := f.info
-	for range maxTries {
-		now := identify(info)
-		r := result{entry: describe(f.Path, info), record: record{id: now}}
-		if now.size > c.limits.Hashed {
-			r.skipped = true
+	for try := 0; ; try++ {
+		r, done := c.known(f.Path, info)
+		if done {
 			return r
 		}
-		if known && old.settled && old.id == now {
-			r.record, r.entry.Hash = old, old.hash
-			if r.entry.Kept = now.size <= c.limits.Kept && c.store.Has(old.hash); r.entry.Kept || now.size > c.limits.Kept {
-				return r
-			}
-		}
-		if c.opts.between != nil {
-			c.opts.between(f.Path)
-		}
+		c.step("open", f.Path)
 		begin := time.Now()
-		after, err := c.readFile(ctx, f.Path, info, &r)
+		again, err := c.readFile(ctx, f, info, &r)
 		switch {
-		case errors.Is(err, errChanged):
-			if info, err = c.handle.Lstat(filepath.FromSlash(f.Path)); errors.Is(err, fs.ErrNotExist) {
-				return result{gone: true}
-			}
-			if err != nil || !info.Mode().IsRegular() {
-				return result{left: true}
-			}
-			continue
+		case err == nil:
+			r.record.hash = r.entry.Hash
+			r.record.settled = begin.Sub(r.record.id.latest()) > c.opts.granularity
+			return r
 		case errors.Is(err, fs.ErrNotExist):
 			return result{gone: true}
-		case err != nil:
+		case !errors.Is(err, errChanged) || again == nil || !again.Mode().IsRegular() || try == maxTries:
 			return result{left: true}
 		}
-		r.record.hash = r.entry.Hash
-		r.record.settled = after == now && begin.Sub(now.latest()) > c.opts.granularity
-		return r
+		info = again
 	}
-	return result{left: true}
+}
+
+// known returns what can be said of a file that is not read.
+func (c *scan) known(path string, info fs.FileInfo) (r result, done bool) {
+	now := identify(info)
+	r = result{entry: describe(path, info), record: record{id: now}}
+	if now.size > c.limits.Hashed {
+		r.skipped = true
+		return r, true
+	}
+	old, ok := c.index[path]
+	if !ok || !old.settled || old.id != now {
+		return r, false
+	}
+	r.record, r.entry.Hash = old, old.hash
+	if now.size <= c.limits.Kept {
+		r.entry.Kept = c.store.Has(old.hash)
+		return r, r.entry.Kept
+	}
+	return r, true
 }
 
 func describe(path string, info fs.FileInfo) Entry {
@@ -116,58 +118,75 @@ func describe(path string, info fs.FileInfo) Entry {
 var errChanged = errors.New("it changed while it was read")
 
 // readFile hashes a file and puts its content into the store. It fails with
-// errChanged if the file is not the one that was found. It returns what the file
-// is after that.
-func (c *scan) readFile(ctx context.Context, path string, info fs.FileInfo, r *result) (identity, error) {
-	f, err := c.handle.OpenFile(filepath.FromSlash(path), os.O_RDONLY|atomicfile.OpenFlags, 0)
+// errChanged if the file is not the one of info, before and after, and then
+// returns the one that is there now.
+func (c *scan) readFile(ctx context.Context, in *found, info fs.FileInfo, r *result) (again fs.FileInfo, err error) {
+	h, err := c.open(in.dir)
 	if err != nil {
-		return identity{}, err
+		return nil, err
+	}
+	defer h.Close()
+	name := path.Base(in.Path)
+	f, err := h.OpenFile(name, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
-	opened, err := f.Stat()
-	if err != nil {
-		return identity{}, err
+	unchanged := func() error {
+		now, err := f.Stat()
+		if err == nil && (!os.SameFile(now, info) || identify(now) != identify(info)) {
+			err = errChanged
+		}
+		return err
 	}
-	if !os.SameFile(opened, info) || identify(opened) != identify(info) {
-		return identity{}, errChanged
+	if err = unchanged(); err == nil {
+		c.step("read", in.Path)
+		err = c.readContent(ctx, f, info.Size(), r, unchanged)
 	}
-	size := info.Size()
+	if errors.Is(err, errChanged) {
+		if now, err := h.Lstat(name); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return now, errors.Join(err, errChanged)
+		}
+	}
+	return nil, err
+}
+
+// readContent reads a file of a known size.
+func (c *scan) readContent(ctx context.Context, f *os.File, size int64, r *result, unchanged func() error) error {
 	if size > c.limits.Kept {
 		h := sha256.New()
 		n, err := io.Copy(h, io.LimitReader(&ctxReader{ctx, f}, size+1))
-		if err != nil {
-			return identity{}, err
+		if err == nil && n != size {
+			err = errChanged
 		}
-		if n != size {
-			return identity{}, errChanged
+		if err == nil {
+			err = unchanged()
 		}
 		h.Sum(r.entry.Hash[:0])
-	} else {
-		buffer := buffers.Get().(*[]byte)
-		defer buffers.Put(buffer)
-		if int64(cap(*buffer)) <= size {
-			*buffer = make([]byte, size+1, (size+1)*5/4)
-		}
-		data := (*buffer)[:size+1] // one more shows that it grew
-		n, err := io.ReadFull(f, data)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-			return identity{}, err
-		}
-		if int64(n) != size {
-			return identity{}, errChanged
-		}
-		data = data[:size]
-		if r.entry.Hash, r.unkept = c.store.Put(data); r.unkept != nil {
-			r.entry.Hash = store.HashOf(data)
-		} else {
-			r.entry.Kept = true
-		}
+		return err
 	}
-	after, err := f.Stat()
-	if err != nil {
-		return identity{}, err
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	if int64(cap(*buffer)) <= size {
+		*buffer = make([]byte, size+1, (size+1)*5/4)
 	}
-	return identify(after), nil
+	data := (*buffer)[:size+1] // one more shows that it grew
+	n, err := io.ReadFull(f, data)
+	switch {
+	case err == nil || int64(n) != size && errors.Is(err, io.ErrUnexpectedEOF):
+		return errChanged
+	case !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
+		return err
+	}
+	if err := unchanged(); err != nil {
+		return err
+	}
+	data = data[:size]
+	if r.entry.Hash, r.unkept = c.store.Put(data); r.unkept != nil {
+		r.entry.Hash = store.HashOf(data)
+	}
+	r.entry.Kept = r.unkept == nil
+	return nil
 }
 
 // buffers hold the contents of files while they are hashed.

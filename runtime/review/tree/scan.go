@@ -24,8 +24,8 @@ type Options struct {
 	// Getenv finds the configuration of git: os.Getenv.
 	Getenv func(name string) string
 
-	between     func(path string) // tests change files before they are read here
-	granularity time.Duration     // of the times of files
+	between     func(step, path string) // tests change files here
+	granularity time.Duration           // of the times of files
 }
 
 // Scanner takes snapshots of a project. It is safe for concurrent use.
@@ -66,6 +66,7 @@ type scan struct {
 type found struct {
 	Entry
 	info fs.FileInfo
+	dir  *dir // that it is in
 }
 
 // dir is a directory that will be read.
@@ -197,10 +198,35 @@ func each(ctx context.Context, n int, do func(i int)) error {
 	return context.Cause(ctx)
 }
 
+func (c *scan) step(step, path string) {
+	if c.opts.between != nil {
+		c.opts.between(step, path)
+	}
+}
+
+// open opens a directory, which must be the one that was found: its name, or one
+// above it, may be a link by now.
+func (c *scan) open(d *dir) (*os.Root, error) {
+	h, err := c.handle.OpenRoot(filepath.FromSlash(d.path))
+	if err != nil {
+		return nil, err
+	}
+	info, err := h.Stat(".")
+	if err == nil && !os.SameFile(info, d.info) {
+		err = errChanged
+	}
+	if err != nil {
+		h.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
 // list reads a directory of at most room entries.
 func (c *scan) list(d *dir, room int) (l listing) {
+	c.step("list", d.path)
 	unreadable := listing{left: []Left{{d.path, Unreadable}}}
-	h, err := c.handle.OpenRoot(filepath.FromSlash(d.path))
+	h, err := c.open(d)
 	if errors.Is(err, fs.ErrNotExist) && d.path != "." {
 		return listing{}
 	}
@@ -208,10 +234,6 @@ func (c *scan) list(d *dir, room int) (l listing) {
 		return unreadable
 	}
 	defer h.Close()
-	// The name may be a link by now.
-	if info, err := h.Stat("."); err != nil || !os.SameFile(info, d.info) {
-		return unreadable
-	}
 	f, err := h.Open(".")
 	if err != nil {
 		return unreadable
@@ -266,7 +288,7 @@ func (c *scan) list(d *dir, room int) (l listing) {
 			}
 			l.found = append(l.found, found{Entry: Entry{Path: path, Mode: fs.ModeSymlink, Link: to}})
 		case mode.IsRegular():
-			l.found = append(l.found, found{Entry: Entry{Path: path}, info: info})
+			l.found = append(l.found, found{Entry: Entry{Path: path}, info: info, dir: d})
 		default:
 			left(Special)
 		}

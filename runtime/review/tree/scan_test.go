@@ -70,12 +70,14 @@ func newProject(t testing.TB, root string, st *store.Store, opts Options) *proje
 		opts.Getenv = nowhere
 	}
 	before := opts.between
-	opts.between = func(path string) {
+	opts.between = func(step, path string) {
 		p.mu.Lock()
-		p.read = append(p.read, path)
-		p.mu.Unlock()
+		defer p.mu.Unlock()
+		if step == "open" {
+			p.read = append(p.read, path)
+		}
 		if before != nil {
-			before(path)
+			before(step, path)
 		}
 	}
 	p.Scanner = New(root, st, opts)
@@ -281,28 +283,30 @@ func TestAChangeWithinATickOfTheClockIsSeen(t *testing.T) {
 
 func TestAFileThatChangesWhileItIsReadIsReadWhole(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	file := filepath.Join(root, "a")
-	n := 0
-	writes := map[int]int{1: 1, 2: 2, 3: 2, 4: maxTries} // by scan
-	round := 1
-	p := newProject(t, root, openStore(t, t.TempDir(), store.Options{}), Options{between: func(string) {
-		if n++; n <= writes[round] {
-			must(t, os.WriteFile(file, []byte(strings.Repeat("x", 10*round+n)), 0o644))
-		}
-	}})
-	must(t, os.WriteFile(file, nil, 0o644))
-	for ; round <= 4; round++ {
-		n = 0
-		s := p.scan(t)
-		if round == 4 {
-			expect(t, "a file that never rests", leftOut(s), "a: unreadable")
-			continue
-		}
-		data, err := os.ReadFile(file)
-		must(t, err)
-		if e, ok := s.Entry("a"); !ok || e.Hash != store.HashOf(data) || e.Size != int64(len(data)) {
-			t.Errorf("round %d: %+v", round, e)
+	for _, when := range []string{"open", "read"} {
+		for _, kept := range []int64{0, 1} { // the default, and none
+			root := t.TempDir()
+			file := filepath.Join(root, "a")
+			must(t, os.WriteFile(file, []byte("first"), 0o644))
+			n, until := 0, 0
+			p := newProject(t, root, openStore(t, t.TempDir(), store.Options{}), Options{Limits: Limits{Kept: kept}, between: func(step, path string) {
+				if n++; step == when && n <= until {
+					must(t, os.WriteFile(file, []byte([]string{"longer than before", "short", "SHORT"}[n%3]), 0o644))
+				}
+			}})
+			for until = range 8 {
+				n = 0
+				s := p.scan(t)
+				if e, ok := s.Entry("a"); ok {
+					data, err := os.ReadFile(file)
+					must(t, err)
+					if e.Hash != store.HashOf(data) || e.Size != int64(len(data)) {
+						t.Errorf("%s, %d changes: %+v, but it is %q", when, until, e, data)
+					}
+				}
+			}
+			until = 1000
+			expect(t, "a file that never rests", leftOut(p.scan(t)), "a: unreadable")
 		}
 	}
 }
@@ -311,7 +315,7 @@ func TestAFileThatChangesWhileItIsReadIsReadWhole(t *testing.T) {
 func TestASwappedLinkLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	makeFiles(t, outside, map[string]string{"secret": "secret", "d/secret": "secret"})
+	makeFiles(t, outside, map[string]string{"secret": "0ther", "d/secret": "0ther"})
 	for name, swap := range map[string]func(root string) error{
 		"file": func(root string) error {
 			return errors.Join(os.Remove(root+"/d/secret"), os.Symlink(outside+"/secret", root+"/d/secret"))
@@ -319,8 +323,14 @@ func TestASwappedLinkLeadsNowhere(t *testing.T) {
 		"file, inside": func(root string) error {
 			return errors.Join(os.Remove(root+"/d/secret"), os.Symlink("../other", root+"/d/secret"))
 		},
+		"file, beside": func(root string) error {
+			return errors.Join(os.Remove(root+"/d/secret"), os.Symlink("twin", root+"/d/secret"))
+		},
 		"directory": func(root string) error {
 			return errors.Join(os.Rename(root+"/d", root+"/e"), os.Symlink(outside+"/d", root+"/d"))
+		},
+		"directory, inside": func(root string) error {
+			return errors.Join(os.Rename(root+"/d", root+"/e"), os.Symlink("f", root+"/d"))
 		},
 		"gone":     func(root string) error { return os.Remove(root + "/d/secret") },
 		"dir gone": func(root string) error { return os.RemoveAll(root + "/d") },
@@ -328,20 +338,27 @@ func TestASwappedLinkLeadsNowhere(t *testing.T) {
 			return errors.Join(os.Remove(root+"/d/secret"), os.Mkdir(root+"/d/secret", 0o755))
 		},
 	} {
-		root := t.TempDir()
-		makeFiles(t, root, map[string]string{"d/secret": "mine", "other": "other"})
-		st := openStore(t, t.TempDir(), store.Options{})
-		p := newProject(t, root, st, Options{between: func(path string) {
-			if path == "d/secret" {
-				swap(root)
+		for _, when := range []string{"list d", "open d/secret"} {
+			root := t.TempDir()
+			makeFiles(t, root, map[string]string{"d/secret": "mine!", "d/twin": "other", "other": "other", "f/secret": "other"})
+			st := openStore(t, t.TempDir(), store.Options{})
+			done := false
+			p := newProject(t, root, st, Options{between: func(step, path string) {
+				if step+" "+path == when && !done {
+					done = true
+					must(t, swap(root))
+				}
+			}})
+			s := p.scan(t)
+			if e, ok := s.Entry("d/secret"); ok && (!e.IsLink() || e.Link == "") || st.Has(store.HashOf([]byte("0ther"))) {
+				t.Errorf("%s at %s: %+v", name, when, e)
 			}
-		}})
-		s := p.scan(t)
-		if e, ok := s.Entry("d/secret"); ok || st.Has(store.HashOf([]byte("secret"))) {
-			t.Errorf("%s: %+v", name, e)
-		}
-		if _, left := s.LeftOut("d/secret"); left == strings.Contains(name, "gone") {
-			t.Errorf("%s: left out: %v", name, left)
+			if e, ok := s.Entry("d/secret"); ok && when != "list d" {
+				t.Errorf("%s at %s: %+v", name, when, e)
+			}
+			if _, left := s.LeftOut("d/secret"); left && strings.Contains(name, "gone") {
+				t.Errorf("%s at %s: left out", name, when)
+			}
 		}
 	}
 }
@@ -427,7 +444,7 @@ func TestAScanWithoutItsRootFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
-	p := newProject(t, filepath.Join(dir, "root"), st, Options{between: func(string) { cancel(why) }})
+	p := newProject(t, filepath.Join(dir, "root"), st, Options{between: func(string, string) { cancel(why) }})
 	if s, err := p.Scan(ctx); s != nil || !errors.Is(err, why) {
 		t.Errorf("%+v, %v", s, err)
 	}
