@@ -29,7 +29,8 @@ func TestASnapshotHasWhatGitDoesNotIgnore(t *testing.T) {
 		".gitignore":           "*.o\n/build/\n!keep.o\ncache\n**/deep/**/x\ndoc/*.txt\n",
 		"a/.gitignore":         "!*.o\nlocal\n/anchored\n",
 		"a/b/.gitignore":       "*\n!c/\n!c/*\n!.gitignore",
-		"linked/.gitignore":    "->../a/.gitignore", // git does not follow it
+		"linked/.gitignore":    "->rules", // git does not follow it
+		"linked/rules":         "x*\n",
 		".git/info/exclude":    "excluded\n!cache\n",
 		"build/.gitignore":     "!*\n", // not even read
 		"odd names/.gitignore": "\\ lead\ntrail\\ \n\\!bang\n\\#hash\nq\\\"\n",
