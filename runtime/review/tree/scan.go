@@ -101,31 +101,14 @@ func (s *Scanner) Scan(ctx context.Context) (*Snapshot, error) {
 }
 
 func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
-	real, err := filepath.EvalSymlinks(s.root)
+	c, top, err := s.begin()
 	if err != nil {
 		return nil, err
 	}
-	if real, err = filepath.Abs(real); err != nil {
-		return nil, err
-	}
-	handle, err := os.OpenRoot(real)
-	if err != nil {
-		return nil, err
-	}
-	defer handle.Close()
-	info, err := handle.Stat(".")
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, errNotDir
-	}
-	if s.index == nil {
-		s.index = loadIndex(s.store, real)
-	}
-	c := &scan{Scanner: s, handle: handle, user: userSettings(s.opts.Getenv)}
-	rules, fold := rulesOf(real, c.user)
-	if err := c.walk(ctx, &dir{path: ".", info: info, rules: rules, fold: fold}); err != nil {
+	defer c.handle.Close()
+	c.user = userSettings(s.opts.Getenv)
+	top.rules, top.fold = rulesOf(c.handle.Name(), c.user)
+	if err := c.walk(ctx, top); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(c.found, func(a, b found) int { return cmp.Compare(a.Path, b.Path) })
@@ -133,14 +116,43 @@ func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(snapshot.Left, func(a, b Left) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(snapshot.Left, compareLeft)
 	if !s.index.equal(index) {
-		if err := index.save(s.store, real); err != nil && snapshot.Unkept == nil {
+		if err := index.save(s.store, c.handle.Name()); err != nil && snapshot.Unkept == nil {
 			snapshot.Unkept = err
 		}
 	}
 	s.index = index
 	return snapshot, nil
+}
+
+func compareLeft(a, b Left) int { return cmp.Compare(a.Path, b.Path) }
+
+// begin opens the root. The caller closes the handle.
+func (s *Scanner) begin() (*scan, *dir, error) {
+	real, err := filepath.EvalSymlinks(s.root)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	handle, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := handle.Stat(".")
+	if err == nil && !info.IsDir() {
+		err = errNotDir
+	}
+	if err != nil {
+		handle.Close()
+		return nil, nil, err
+	}
+	if s.index == nil {
+		s.index = loadIndex(s.store, real)
+	}
+	return &scan{Scanner: s, handle: handle}, &dir{path: ".", info: info}, nil
 }
 
 // walk reads one level of directories after the other, so that it is always the
@@ -252,10 +264,7 @@ func (c *scan) list(d *dir, room int) (l listing) {
 		if isGit(name) {
 			continue
 		}
-		path := name
-		if d.path != "." {
-			path = d.path + "/" + name
-		}
+		path := join(d.path, name)
 		info, err := h.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -294,6 +303,13 @@ func (c *scan) list(d *dir, room int) (l listing) {
 		}
 	}
 	return l
+}
+
+func join(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
 }
 
 // isLoop reports whether the directory is one that it is in.
