@@ -154,7 +154,7 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 	t.Parallel()
 	notes := read(t, "design.md")
 	names := []string{}
-	for _, parent := range []string{"acp", "runtime", "runtime/transport", "tools", "plugin"} {
+	for _, parent := range []string{"acp", "runtime", "runtime/review", "runtime/transport", "tools", "plugin"} {
 		entries, err := os.ReadDir(filepath.Join("..", filepath.FromSlash(parent)))
 		if err != nil {
 			t.Fatal(err)
