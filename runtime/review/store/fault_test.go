@@ -22,14 +22,19 @@ type script struct {
 	maybe   [][]string // what may be there instead: an operation was under way
 	blobs   map[string]bool
 	errs    []error
-	recover bool // go on after errors as a program would
+	recover bool            // go on after errors as a program would
+	onDid   func(op string) // is told of each operation that did not fail
+	next    []string        // the records after a compaction that is under way
 }
 
 // did notes the result of an operation that leads to records. It reports
 // whether to go on.
-func (c *script) did(err error, records ...string) bool {
+func (c *script) did(op string, err error, records ...string) bool {
 	if err == nil {
 		c.records, c.maybe = records, nil
+		if c.onDid != nil {
+			c.onDid(op)
+		}
 		return true
 	}
 	c.errs = append(c.errs, err)
@@ -44,11 +49,11 @@ func (c *script) put(s *Store, text string) bool {
 	if err == nil {
 		c.blobs[text] = true
 	}
-	return c.did(err, c.records...)
+	return c.did("put", err, c.records...)
 }
 
 func (c *script) append(s *Store, text string) bool {
-	return c.did(s.Append([]byte(text)), append(slices.Clone(c.records), text)...)
+	return c.did("append", s.Append([]byte(text)), append(slices.Clone(c.records), text)...)
 }
 
 // heal does what a program does after the store failed: it puts everything
@@ -72,7 +77,8 @@ func (c *script) run() *Store {
 	}
 	compact := func(records ...string) bool {
 		before := c.records
-		if c.did(s.Compact(seq(records...)), records...) {
+		c.next = records
+		if c.did("compact", s.Compact(seq(records...)), records...) {
 			return true
 		}
 		c.maybe = append(c.maybe, before)
@@ -91,16 +97,16 @@ func (c *script) run() *Store {
 		if err == nil && s.Has(drop) {
 			err = errors.New("not pruned")
 		}
-		return c.did(err, c.records...)
+		return c.did("prune", err, c.records...)
 	}
-	sync := func() bool { return c.did(s.Sync(), c.records...) }
+	sync := func() bool { return c.did("sync", s.Sync(), c.records...) }
 	_ = c.append(s, "one") &&
 		c.put(s, "first") && c.put(s, "dropped") &&
 		c.append(s, "two") && sync() &&
 		c.put(s, "second") && c.append(s, strings.Repeat("three ", 20)) &&
 		compact("one and two", "three") &&
 		c.append(s, "four") &&
-		c.did(s.Save("index", []byte("an index")), c.records...) &&
+		c.did("save", s.Save("index", []byte("an index")), c.records...) &&
 		prune() && c.put(s, "third") && c.append(s, "") && sync()
 	return s
 }

@@ -18,6 +18,7 @@ type flusher struct {
 
 	one     sync.Mutex // is held during a flush
 	flushed uint64     // writes that are on the disk
+	named   bool       // the directories of the store are
 }
 
 // wrote notes a write, which will be flushed.
@@ -85,9 +86,35 @@ func (s *Store) Sync() error {
 	return nil
 }
 
+// flushNames flushes the names of the store's own directories, once: Open, or an
+// earlier program, may have made them.
+func (s *Store) flushNames() error {
+	if s.flusher.named {
+		return nil
+	}
+	if err := s.disk.flushDir(s.dir); err != nil {
+		err = failed("flush", s.dir, err)
+		s.journal.fail(err)
+		return err
+	}
+	dir := filepath.Dir(s.dir)
+	for range parents {
+		s.disk.flushDir(dir) // which may belong to someone else
+		dir = filepath.Dir(dir)
+	}
+	s.flusher.named = true
+	return nil
+}
+
+// parents is how many directories above a store may be new with it.
+const parents = 3
+
 // flushBlobs flushes the blobs that were put since the last flush. The caller
 // holds the flusher's lock.
 func (s *Store) flushBlobs() error {
+	if err := s.flushNames(); err != nil {
+		return err
+	}
 	b := &s.blobs
 	b.mu.Lock()
 	pending := b.unsynced
