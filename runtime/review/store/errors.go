@@ -18,6 +18,7 @@ var (
 	ErrTooLarge = errors.New("larger than the limit")
 	ErrFull     = errors.New("the store has reached its limit")
 	ErrDamaged  = errors.New("damaged")
+	ErrRemoved  = errors.New("the state directory was removed while it was in use")
 	ErrNewer    = errors.New("written by a newer version of Hermes")
 )
 
@@ -53,6 +54,8 @@ func (e *Error) Advice() string {
 		return "set a state directory on a local disk"
 	case errors.Is(e.Err, ErrFull):
 		return "drop old checkpoints or accept what is pending, or raise the limits"
+	case errors.Is(e.Err, ErrRemoved):
+		return "restart the program"
 	case errors.Is(e.Err, ErrNewer):
 		return "update Hermes"
 	}

@@ -158,7 +158,10 @@ func (s *Store) flushJournal() error {
 	err, file := j.failure, j.file
 	j.mu.Unlock()
 	if err == nil && file != nil { // without a file, nothing was written since the last flush
-		if err = s.disk.flush(file); err != nil {
+		if err = s.disk.flush(file); err == nil {
+			err = s.ours()
+		}
+		if err != nil {
 			j.fail(err)
 		}
 	}

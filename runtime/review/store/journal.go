@@ -351,6 +351,9 @@ func (s *Store) Compact(records iter.Seq[[]byte]) error {
 	if s.journal.closed {
 		return failed("compact the journal", s.journalPath(), ErrClosed)
 	}
+	if err := s.ours(); err != nil {
+		return failed("compact the journal", s.journalPath(), err)
+	}
 	return failed("compact the journal", s.journalPath(), s.replaceJournal(data))
 }
 

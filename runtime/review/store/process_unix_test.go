@@ -231,6 +231,28 @@ func TestADirectoryOfOthersIsNotUsed(t *testing.T) {
 	}
 }
 
+// Bytes in a file without a name would be lost silently.
+func TestAStoreThatWasRemovedSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s := open(t, dir, Options{})
+	must(t, s.Append([]byte("one")))
+	must(t, s.Sync())
+	must(t, os.RemoveAll(dir))
+	other := open(t, dir, Options{})
+	must(t, other.Append([]byte("of the other")))
+	s.Append([]byte("two"))
+	for what, err := range map[string]error{"Sync": s.Sync(), "Compact": s.Compact(seq("one")), "Append": s.Append(nil), "Close": s.Close()} {
+		if !errors.Is(err, ErrRemoved) || !strings.Contains(err.Error(), "restart") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := records(t, other); !slices.Equal(got, []string{"of the other"}) {
+		t.Errorf("%q", got)
+	}
+	must(t, other.Sync())
+}
+
 func TestASizeLimitLeavesTheOldState(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")

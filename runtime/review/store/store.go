@@ -210,6 +210,19 @@ func (s *Store) takeLock() error {
 	return nil
 }
 
+// ours reports an error if the directory is no longer the one that was locked:
+// someone removed it, and another program may have made it again.
+func (s *Store) ours() error {
+	mine, err := s.lock.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := os.Stat(s.path("lock")); err != nil || !os.SameFile(mine, now) {
+		return ErrRemoved
+	}
+	return nil
+}
+
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // readHolder returns the error that says who has the lock. The holder may not
