@@ -154,7 +154,7 @@ func (c *script) check(t *testing.T, what string) {
 func TestAnErrorAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 	t.Parallel()
 	steps := 0
-	whole := script{dir: t.TempDir(), opts: Options{fault: func(string, string) error { steps++; return nil }}}
+	whole := script{dir: t.TempDir(), opts: Options{Delay: time.Hour, fault: func(string, string) error { steps++; return nil }}}
 	must(t, whole.run().Close())
 	if len(whole.errs) > 0 || len(whole.records) != 4 || len(whole.blobs) != 3 {
 		t.Fatalf("%+v", whole)
@@ -256,7 +256,7 @@ func TestAFailedWriteLeavesNothingBehindLaterRecords(t *testing.T) {
 	for _, op := range []string{"write", "truncate"} {
 		dir := t.TempDir()
 		failing := false
-		s := open(t, dir, Options{fault: func(step, path string) error {
+		s := open(t, dir, Options{Delay: time.Hour, fault: func(step, path string) error {
 			if !failing || filepath.Base(path) != "journal" {
 				return nil
 			}
