@@ -44,7 +44,9 @@ local function show_status()
     return
   end
   local count = captured.last - captured.first + 1
-  local parts = { ("%d messages, %.1f MB"):format(count, captured.bytes / 1e6) }
+  local kb = captured.bytes / 1e3
+  local size = kb < 1e3 and ("%d KB"):format(math.ceil(kb)) or ("%.1f MB"):format(kb / 1e3)
+  local parts = { ("%d messages, %s"):format(count, size) }
   if filter_text() ~= "" then
     parts[#parts + 1] = ("%d of them: %s"):format(list.last - list.first + 1, filter_text())
   end
