@@ -145,7 +145,7 @@ describe("a question that comes while the user types", function()
           end
           vim.rpcrequest(screen.channel, "nvim_input", key)
         end
-        vim.wait(33)
+        vim.wait(i % 10 == 0 and 300 or 33) -- people stop to think
       end
       eq({ screen:mode(), screen:is_asking(), screen:answers() }, { mode, false, {} })
       local want = ""
