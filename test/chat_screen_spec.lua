@@ -170,6 +170,22 @@ describe("the chat on the screen", function()
     end
   end)
 
+  it("shows its keys, in a window that can be scrolled and closed", function()
+    open()
+    for _, enter in ipairs({ "<Esc>", "<C-w>k" }) do
+      screen:type(enter .. "g?")
+      screen:wait_for_text("Keys of the chat")
+      screen:wait_for_text("send the prompt")
+      screen:type("G")
+      screen:wait_for_text("show these keys")
+      screen:type("q")
+      screen:wait_for("the chat alone", function()
+        return not screen:shows("Keys of the chat")
+      end)
+      eq(screen:lua("return vim.v.errmsg"), "")
+    end
+  end)
+
   it("fits a narrow window", function()
     screen:lua("vim.o.columns = 40")
     open()

@@ -296,7 +296,7 @@ var meant = map[string]string{
 	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, ("<Plug>(hermes-chat-%s)"):format(name), act, opts)`:                     "a name of the chat's own, a function",
 	`lua/hermes/chat/keys.lua: vim.keymap.set(mode, key, act, opts)`:                                                         "the user's key, a function",
 	`lua/hermes/chat/keys.lua: vim.cmd.Hermes({ args = { "login", chat.agent } })`:                                           "an argument, the user's name of an agent",
-	`lua/hermes/chat/keys.lua: vim.lsp.util.open_floating_preview(lines, "", opts)`:                                          "the chat's keys, plain text",
+	`lua/hermes/chat/keys.lua: vim.keymap.set("n", key, close, { buffer = buf, nowait = true })`:                             "keys of a constant list",
 	`lua/hermes/chat/view.lua: api.nvim_create_autocmd(events, { group = self.group, buffer = buf, callback = callback })`:   "constants, a function",
 	`lua/hermes/chat/transcript.lua: local ok = pcall(vim.treesitter.start, self.buf, "markdown")`:                           "the number of a buffer",
 	`lua/hermes/chat/transcript.lua: and vim.treesitter.get_parser(self.buf, "markdown")`:                                    "the number of a buffer",

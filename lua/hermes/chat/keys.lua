@@ -168,7 +168,7 @@ function M.set(view, place, keys)
   end
 end
 
---- Shows the keys.
+--- Shows the keys, in a window that goes away when it is left.
 ---@param view hermes.chat.View
 function M.help(view)
   local lines = {}
@@ -183,8 +183,32 @@ function M.help(view)
       end
     end
   end
-  local opts = { border = "rounded", title = " Keys of the chat ", focus_id = "hermes_chat_keys" }
-  vim.lsp.util.open_floating_preview(lines, "", opts)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  local width = math.max(unpack(vim.tbl_map(vim.api.nvim_strwidth, lines)))
+  width = math.max(1, math.min(width, vim.o.columns - 2))
+  local height = math.max(1, math.min(#lines, vim.o.lines - vim.o.cmdheight - 4))
+  local window = vim.api.nvim_open_win(buf, true, {
+    relative = "editor",
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2),
+    col = math.max(0, vim.o.columns - width - 2),
+    width = width,
+    height = height,
+    style = "minimal",
+    border = "rounded",
+    title = " Keys of the chat ",
+  })
+  local function close()
+    if vim.api.nvim_win_is_valid(window) then
+      vim.api.nvim_win_close(window, true)
+    end
+  end
+  for _, key in ipairs({ "q", "<Esc>", "g?" }) do
+    vim.keymap.set("n", key, close, { buffer = buf, nowait = true })
+  end
+  vim.api.nvim_create_autocmd("WinLeave", { buffer = buf, callback = vim.schedule_wrap(close) })
 end
 
 return M
