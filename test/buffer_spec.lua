@@ -192,10 +192,10 @@ describe("buffer", function()
 
     it("keeps the marks around a file too large to compare", function()
       local diff = require("hermes.diff")
-      local limit = diff.max_bytes
-      diff.max_bytes = 10
+      local limit = diff.max_hunk_bytes
+      diff.max_hunk_bytes = 10
       MiniTest.finally(function()
-        diff.max_bytes = limit
+        diff.max_hunk_bytes = limit
       end)
       local path, buf = open("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
       api.nvim_buf_set_mark(buf, "a", 2, 0, {})

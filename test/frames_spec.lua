@@ -151,6 +151,58 @@ describe("no frame is lost to", function()
     end)
   end
 
+  local writes = {
+    ["a change of 2.4 MB"] = [[many(90000, "some more words of line "),
+      { "new", unpack(many(7000, "another line ")) }, 45000]],
+    ["a change in a file of 200,000 lines"] = [[many(200000, "line "), { "x" }, 100000]],
+    ["45,000 lines without anything in common"] = [[(function()
+        local list = {}
+        for i = 1, 45000 do list[i] = tostring(i * 7919 % 10) end
+        return list
+      end)(), (function()
+        local list = {}
+        for i = 1, 45000 do list[i] = tostring(i * 104729 % 9) end
+        return list
+      end)()]],
+    ["a thousand changes"] = [[many(10000, "line "), (function()
+        local list = many(10000, "line ")
+        for i = 10, 10000, 10 do list[i] = "changed" end
+        return list
+      end)()]],
+  }
+  for what, lines in pairs(writes) do
+    it("a write to a buffer: " .. what, function()
+      screen:lua(([[
+        local function many(count, text)
+          local list = {}
+          for i = 1, count do list[i] = text .. i end
+          return list
+        end
+        local old, new, at = %s
+        if at then
+          new = vim.list_extend(vim.list_extend(vim.list_slice(old, 1, at), new),
+            vim.list_slice(old, at + #new + 1))
+        end
+        local path = vim.fn.tempname()
+        vim.fn.writefile(old, path)
+        require("hermes.disk") -- knows the buffers that are opened from now on
+        vim.cmd.edit(path)
+        local content = table.concat(new, "\n") .. "\n"
+        _G.came = nil
+        Watch()
+        vim.defer_fn(function()
+          require("hermes.buffer").write(path, content, {}, function(problem, text)
+            _G.came = problem or text == content
+          end)
+        end, 20)]]):format(lines))
+      screen:wait_for("the write", function()
+        return screen:lua("return came") ~= vim.NIL
+      end)
+      eq(screen:lua("return came"), true)
+      fast_enough("write of " .. what)
+    end)
+  end
+
   it("10,000 tool calls of 20 KB", function()
     screen:lua([[
       local text = ("x"):rep(20000)

@@ -12,6 +12,9 @@ local disk = require("hermes.disk")
 --- buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
+--- Writes of more than this many bytes are prepared in several slices.
+M.at_once = 256 * 1024
+
 -- Added to the reason when a write fails after the buffer was changed.
 local unsaved = "; the buffer holds the change, unsaved"
 
@@ -92,7 +95,8 @@ end
 ---@param buf integer
 ---@param old string[]
 ---@param new string[]
-local function apply(buf, old, new)
+---@param hunks? hermes.Hunk[] that turn one into the other, if they are known
+local function apply(buf, old, new, hunks)
   if #new == 0 then
     local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
     return vim.cmd(all)
@@ -102,7 +106,7 @@ local function apply(buf, old, new)
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
     return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
   end
-  local hunks = require("hermes.diff").hunks(old, new)
+  hunks = hunks or require("hermes.diff").hunks(old, new)
   for i = #hunks, 1, -1 do
     local hunk = hunks[i]
     if #hunk.old == #hunk.new and #hunk.new <= max_line_edits then
@@ -133,27 +137,54 @@ local function split(content, format)
   if content == "" then
     return {}, true
   end
-  local lines = vim.split(content, "\n", { plain = true })
-  local final = lines[#lines] == ""
-  if final then
-    lines[#lines] = nil
+  local lines, at = {}, 1 -- much faster than vim.split
+  while at <= #content do
+    local last = content:find("\n", at, true)
+    lines[#lines + 1] = content:sub(at, last and last - 1)
+    at = (last or #content) + 1
   end
+  local final = content:sub(-1) == "\n"
   return lines, final
+end
+
+---@class hermes.buffer.Plan what replaces the text of a buffer
+---@field tick integer 'changedtick' that it was made for
+---@field format string 'fileformat' that it was made for
+---@field old? string[]
+---@field new? string[]
+---@field final? boolean whether the last line has an end
+---@field hunks? hermes.Hunk[]
+
+--- Makes the next part of a plan.
+---@param buf integer
+---@param content string
+---@param plan hermes.buffer.Plan
+local function make(buf, content, plan)
+  if not plan.new then
+    plan.new, plan.final = split(content, vim.bo[buf].fileformat)
+  elseif not plan.old then
+    plan.old = disk.lines(buf)
+  else
+    plan.hunks = require("hermes.diff").hunks(plan.old, plan.new)
+  end
 end
 
 ---@param buf integer
 ---@param content string
-local function replace(buf, content)
-  local lines, final = split(content, vim.bo[buf].fileformat)
-  local old = disk.lines(buf)
-  if not vim.deep_equal(old, lines) then
+---@param plan? hermes.buffer.Plan whole
+local function replace(buf, content, plan)
+  plan = plan or {}
+  while not plan.hunks do
+    make(buf, content, plan)
+  end
+  if #plan.hunks > 0 then
     vim.api.nvim_buf_call(buf, function()
       break_undo()
-      apply(buf, old, lines)
+      apply(buf, plan.old, plan.new, plan.hunks)
     end)
   end
-  if vim.bo[buf].endofline ~= final then
-    vim.bo[buf].endofline = final
+  if vim.bo[buf].endofline ~= plan.final then
+    vim.bo[buf].endofline = plan.final
   end
 end
 
@@ -366,9 +397,14 @@ local passing = { "E565:", "E523:", "E788:", "E11:", "E21:", "E218:" }
 --- The text that a write has led to. An autocommand may have changed the file
 --- once more, as formatters do; then the buffer follows.
 ---@param buf integer
+---@param content string that was to be written
 ---@param opts hermes.buffer.WriteOpts
 ---@return string
-local function written(buf, opts)
+local function written(buf, content, opts)
+  local saved = opts.save ~= false and not vim.bo[buf].modified and not disk.is_managed(buf)
+  if saved and disk.read(vim.api.nvim_buf_get_name(buf)) == content then
+    return content -- reading a large buffer takes time
+  end
   local text = disk.text(buf)
   if opts.save == false or vim.bo[buf].modified or disk.is_managed(buf) then
     return text
@@ -406,6 +442,25 @@ function M.write(path, content, opts, done)
   local marked = content:sub(1, #disk.bom) == disk.bom
   local plain = marked and content:sub(#disk.bom + 1) or content
   local tries, replaced = 0, false
+  local large = #plain > M.at_once or vim.api.nvim_buf_line_count(buf) > M.at_once / 32
+  local again = {}
+  local plan, plans = nil, 0 ---@type hermes.buffer.Plan?, integer
+
+  --- Prepares the next part of a large write, which would take a frame at once. While the user
+  --- changes the buffer it begins anew, but not for ever.
+  ---@return boolean ready
+  local function prepare()
+    local tick, format = vim.b[buf].changedtick, vim.bo[buf].fileformat
+    if not plan or plan.tick ~= tick or plan.format ~= format then
+      plan, plans = { tick = tick, format = format }, plans + 1
+      return plans > 20
+    elseif plan.hunks then
+      return true
+    end
+    make(buf, plain, plan)
+    return false
+  end
+
   local function attempt()
     if not vim.api.nvim_buf_is_loaded(buf) then
       return done("the buffer was closed before it could be written")
@@ -416,11 +471,13 @@ function M.write(path, content, opts, done)
         return reason .. (replaced and unsaved or "")
       elseif not vim.bo[buf].modifiable then
         error("E21: 'modifiable' is off", 0)
+      elseif not replaced and large and not prepare() then
+        return again
       elseif not replaced then
         if marked then
           vim.bo[buf].bomb = true
         end
-        replace(buf, plain)
+        replace(buf, plain, plan)
         replaced = true
       end
       if opts.save ~= false then
@@ -429,13 +486,15 @@ function M.write(path, content, opts, done)
         end)
       end
     end)
-    if vim.api.nvim_buf_is_loaded(buf) then
+    if ok and problem == again then
+      return vim.defer_fn(attempt, 1)
+    elseif vim.api.nvim_buf_is_loaded(buf) then
       -- After the write, so that changes by its autocommands join the same undo
       -- step.
       vim.api.nvim_buf_call(buf, break_undo)
     end
     if ok then
-      return done(problem, not problem and written(buf, opts) or nil)
+      return done(problem, not problem and written(buf, content, opts) or nil)
     end
     for _, pattern in ipairs(passing) do
       if tries < M.retries and tostring(problem):find(pattern, 1, true) then

@@ -2,18 +2,15 @@
 
 local M = {}
 
---- Beyond this many bytes or lines on either side no diff is computed, and
---- beyond this many hunks it is not used, because either would block the
---- editor.
-M.max_bytes, M.max_lines, M.max_hunks = 2 * 1024 * 1024, 50000, 2000
+--- Beyond this many bytes or lines on either side, between the equal lines at
+--- both ends, no hunks are computed, and beyond this many they are not used,
+--- because either would block the editor.
+M.max_hunk_bytes, M.max_hunk_lines, M.max_hunks = 1024 * 1024, 20000, 1000
+
+--- Beyond this many bytes on either side no unified diff is computed.
+M.max_bytes = 2 * 1024 * 1024
 
 local compute = vim.text and vim.text.diff or vim.diff
-
----@param lines string[]
----@return string
-local function join(lines)
-  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
-end
 
 ---@class hermes.Hunk
 ---@field first integer 0-based row of the first old line
@@ -45,28 +42,38 @@ local function ends_only(old, new)
   }
 end
 
+---@param lines string[]
+---@return string? text nil when it is too large
+local function join(lines)
+  local text = #lines <= M.max_hunk_lines and table.concat(lines, "\n")
+  if text and #text <= M.max_hunk_bytes then
+    return #lines > 0 and text .. "\n" or ""
+  end
+end
+
 --- The hunks that turn old into new, from top to bottom. Texts beyond the
 --- limits give one hunk.
 ---@param old string[]
 ---@param new string[]
 ---@return hermes.Hunk[]
 function M.hunks(old, new)
-  local before, after = join(old), join(new)
-  local bytes, lines = math.max(#before, #after), math.max(#old, #new)
-  if bytes > M.max_bytes or lines > M.max_lines then
-    return ends_only(old, new)
+  local whole = ends_only(old, new)
+  local middle = whole[1]
+  local before, after = middle and join(middle.old), middle and join(middle.new)
+  if not before or not after then
+    return whole
   end
   local found = compute(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
   if #found > M.max_hunks then
-    return ends_only(old, new)
+    return whole
   end
   local hunks = {}
   for i, h in ipairs(found) do
     local from, count, to, added = h[1], h[2], h[3], h[4]
     hunks[i] = {
-      first = count == 0 and from or from - 1,
-      old = vim.list_slice(old, from, from + count - 1),
-      new = vim.list_slice(new, to, to + added - 1),
+      first = middle.first + (count == 0 and from or from - 1),
+      old = vim.list_slice(middle.old, from, from + count - 1),
+      new = vim.list_slice(middle.new, to, to + added - 1),
     }
   end
   return hunks

@@ -22,7 +22,7 @@ M.max_total = 64 * 1024
 local short = 256
 
 -- The bytes that a row counts as, beside its text.
-local row_cost = 8
+local row_cost = 16
 
 -- Longer values are cut first, because processing all of them takes too long.
 local max_searched = 256 * 1024

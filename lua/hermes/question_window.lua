@@ -174,7 +174,7 @@ local function fill(choice, row)
   vim.bo[pane.buf].modifiable = false
   local wo = vim.wo[pane.window]
   wo.cursorline, wo.foldenable, wo.foldminlines, wo.fillchars = true, true, 0, "fold: "
-  wo.foldmethod, wo.foldlevel = "expr", 0
+  wo.foldmethod, wo.foldlevel = #folds > 0 and "expr" or "manual", 0
   wo.foldexpr = "v:lua.require'hermes.question_window'._fold()"
   wo.foldtext = "v:lua.require'hermes.question_window'._foldtext()"
   configure(choice)

@@ -78,6 +78,25 @@ local function escape(s)
   return s:sub(1, length) .. rest
 end
 
+--- The escapes of sequences; false: show it as it is. Texts repeat their
+--- characters, and decoding each one takes long.
+---@return table<string, string|false>
+local function new_escapes()
+  local count = 0
+  return setmetatable({}, {
+    __index = function(self, s)
+      local escaped = escape(s)
+      escaped = escaped ~= s and escaped or false
+      if #s <= 4 and count < 10000 then
+        self[s], count = escaped, count + 1
+      end
+      return escaped
+    end,
+  })
+end
+
+local escapes = new_escapes()
+
 --- Cuts s at max bytes, not inside a character, and says so with "…".
 ---@param s string
 ---@param max integer
@@ -100,7 +119,7 @@ end
 ---@return string
 function M.line(s, max)
   s = cut(tostring(s), max or M.max_line)
-  return (s:gsub("[%z\1-\31\127-\255][\128-\191]*", escape))
+  return (s:gsub("[%z\1-\31\127-\255][\128-\191]*", escapes))
 end
 
 --- Splits a text into lines that are safe to show. Lines beyond `max` are

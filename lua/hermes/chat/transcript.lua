@@ -122,7 +122,7 @@ function Transcript:flush()
   local following = self:following()
   local stop = vim.uv.hrtime() + slice_ms * 1e6
   vim.bo[self.buf].modifiable = true
-  repeat
+  while self.head <= self.tail do
     local ok, more = pcall(self.queue[self.head])
     if not ok then -- one message that cannot be shown must not hide those after it
       vim.notify("hermes.chat: " .. hermes.text.line(more), vim.log.levels.ERROR)
@@ -130,7 +130,10 @@ function Transcript:flush()
     if not ok or not more then
       self.queue[self.head], self.head = nil, self.head + 1
     end
-  until self.head > self.tail or vim.uv.hrtime() > stop
+    if vim.uv.hrtime() > stop then
+      break
+    end
+  end
   self:trim()
   vim.bo[self.buf].modifiable = false
   self:follow(following)
@@ -167,14 +170,32 @@ function Transcript:follow(windows)
   end
 end
 
---- Highlights markdown, for as long as that takes no frame.
+--- Highlights markdown, for as long as that takes no frame. What that needs is loaded piece by
+--- piece, because all of it at once would take one.
 function Transcript:highlight()
-  local ok = pcall(vim.treesitter.start, self.buf, "markdown")
-  -- Newer Neovims parse in the background.
-  self.parser = ok
-      and vim.fn.has("nvim-0.11") == 0
-      and vim.treesitter.get_parser(self.buf, "markdown")
-    or nil
+  local pieces = {}
+  for _, language in ipairs({ "markdown", "markdown_inline" }) do
+    table.insert(pieces, { language, "highlights" })
+    table.insert(pieces, { language, "injections" })
+  end
+  local function go_on()
+    local piece = table.remove(pieces, 1)
+    if not api.nvim_buf_is_valid(self.buf) then
+      return
+    elseif piece then
+      pcall(vim.treesitter.query.get, piece[1], piece[2])
+      return vim.defer_fn(go_on, pause_ms)
+    end
+    local ok = pcall(vim.treesitter.start, self.buf, "markdown")
+    -- Newer Neovims parse in the background.
+    self.parser = ok
+        and vim.fn.has("nvim-0.11") == 0
+        and vim.treesitter.get_parser(self.buf, "markdown")
+      or nil
+    self:flush()
+  end
+  self.scheduled = true -- nothing is written before, or the first parse would be of much text
+  vim.defer_fn(go_on, pause_ms)
 end
 
 --- Parses what the next redraw would, and gives up where a paragraph is too long for that.
