@@ -78,7 +78,8 @@ func (t *Tree) Parse(text []byte) error {
 		err = ErrValues
 	}
 	if err != nil {
-		t.nodes = t.nodes[:0]
+		t.nodes, t.duplicates = t.nodes[:0], t.duplicates[:0]
+		t.depth, t.odd = 0, false
 	}
 	return err
 }

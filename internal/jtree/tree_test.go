@@ -89,15 +89,15 @@ func TestDuplicateMembersAreFoundHoweverTheyAreWritten(t *testing.T) {
 
 func TestTextThatIsNotOneValueIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "{", `{"a"}`, `{"a":1,}`, `[1 2]`, `{}{}`, "\"\xff\"", `nul`, strings.Repeat("[", 600) + strings.Repeat("]", 600)} {
+	for _, text := range []string{"", "{", `{"a"}`, `{"a":1,}`, `[1 2]`, `{}{}`, "\"\xff\"", `nul`, `{"":"","":[12345678901234567890]`, strings.Repeat("[", 600) + strings.Repeat("]", 600)} {
 		var tree Tree
 		err := tree.Parse([]byte(text))
 		var why *jx.Error
 		if !errors.As(err, &why) {
 			t.Errorf("%.20q: the error is %v", text, err)
 		}
-		if tree.Root().Exists() {
-			t.Errorf("%.20q: there is a value", text)
+		if tree.Root().Exists() || tree.Depth() > 0 || tree.Odd() || tree.Duplicates() != nil {
+			t.Errorf("%.20q: something is left in the tree", text)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package lint
 
 import "embed"
 
-//go:embed testdata
+//go:embed testdata/*/*.jsonl testdata/*/*.zst
 var testdata embed.FS
 
 // Example returns a small capture in which a rule fails, or passes. It is empty if the
