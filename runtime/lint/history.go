@@ -195,6 +195,8 @@ func (h *History) setVersion(v Versions) {
 	switch v {
 	case V1:
 		h.Edition = shape.V1()
+	case V2a:
+		h.Edition = shape.V2Draft()
 	case V2b:
 		h.Edition = shape.V2()
 	}

@@ -474,7 +474,12 @@ var drafts = []string{"session/set_model"}
 // isInvented reports whether a method is in no version of the protocol.
 func isInvented(method string) bool {
 	return !isExtension(method) && !strings.HasPrefix(method, "$/") && !slices.Contains(drafts, method) &&
-		shape.V1().Method([]byte(method)) == nil && shape.V2().Method([]byte(method)) == nil
+		!isDefined([]byte(method))
+}
+
+// isDefined reports whether any version has a method.
+func isDefined(method []byte) bool {
+	return shape.V1().Method(method) != nil || shape.V2().Method(method) != nil || shape.V2Draft().Method(method) != nil
 }
 
 // unknown reports whether the receiver of a request cannot know its method.

@@ -184,6 +184,9 @@ func TestRulesAgreeWithTheTable(t *testing.T) {
 		if page == "" {
 			page = "-"
 		}
+		if row.check == "partial" && row.severity == "error" {
+			row.severity = "warn" // a heuristic may be wrong
+		}
 		versions := r.Versions.String()
 		if row.versions == "1,2" && r.Versions == lint.All {
 			versions = "1,2"

@@ -210,7 +210,7 @@ func transportRules() []Rule {
 			Check:   checkStderr,
 		},
 		{
-			ID: "TR16", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: Must,
+			ID: "TR16", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: Must,
 			Summary: "A transport other than standard input and output carries whole JSON-RPC messages, too.",
 			Why:     "Peers and proxies rely on the message format being the same everywhere.",
 			Check: func(c *Checker) {

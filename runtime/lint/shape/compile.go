@@ -3,6 +3,7 @@ package shape
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // about values.
 var (
 	keywords = []string{
-		"$ref", "type", "const", "enum", "minimum", "maximum", "minLength", "minItems", "format", "contentEncoding",
+		"$ref", "type", "const", "enum", "minimum", "maximum", "minLength", "minItems", "pattern", "format", "contentEncoding",
 		"properties", "required", "additionalProperties", "unevaluatedProperties", "items", "not", "allOf", "anyOf", "oneOf",
 	}
 	silent = []string{
@@ -47,6 +48,7 @@ type source struct {
 	Maximum               *float64                   `json:"maximum"`
 	MinLength             int                        `json:"minLength"`
 	MinItems              int                        `json:"minItems"`
+	Pattern               string                     `json:"pattern"`
 	Format                string                     `json:"format"`
 	ContentEncoding       string                     `json:"contentEncoding"`
 	Properties            map[string]json.RawMessage `json:"properties"`
@@ -119,6 +121,11 @@ func (d *document) fill(s *Shape, name string, text json.RawMessage) error {
 		return err
 	}
 	var err error
+	if src.Pattern != "" {
+		if s.pattern, err = regexp.Compile(src.Pattern); err != nil {
+			return err
+		}
+	}
 	if s.items, err = d.optional(src.Items); err != nil {
 		return err
 	}
@@ -306,6 +313,8 @@ func (s *Shape) words(depth int) (words []string) {
 		return []string{"integer"}
 	case s.min != nil && s.max != nil:
 		return []string{fmt.Sprintf("number from %g to %g", *s.min, *s.max)}
+	case s.pattern != nil:
+		return []string{"string like " + s.pattern.String()}
 	case s.format != "":
 		return []string{"string (" + s.format + ")"}
 	case s.base64:

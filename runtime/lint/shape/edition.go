@@ -1,6 +1,7 @@
 package shape
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,7 +25,6 @@ const (
 type Method struct {
 	Name         string
 	Handler      Side // Agent|Client for methods of the protocol itself
-	Stable       bool // in the stable schema, too
 	Request      *Shape
 	Result       *Shape
 	Notification *Shape
@@ -37,15 +37,22 @@ type Edition struct {
 	doc     *document
 }
 
-// V1 and V2 return the editions.
+// draft is the schema of version 2 as it was drafted in August 2026, reduced like those
+// of package schema.
+//
+//go:embed draft.json
+var draft []byte
+
+// V1, V2Draft and V2 return the editions.
 var (
-	V1 = sync.OnceValue(func() *Edition { return mustLoad(v1.Unstable, v1.Stable) })
-	V2 = sync.OnceValue(func() *Edition { return mustLoad(v2.Unstable, v2.Stable) })
+	V1      = sync.OnceValue(func() *Edition { return mustLoad(v1.Unstable) })
+	V2Draft = sync.OnceValue(func() *Edition { return mustLoad(draft) })
+	V2      = sync.OnceValue(func() *Edition { return mustLoad(v2.Unstable) })
 )
 
 // mustLoad compiles embedded schemas, so an error is a mistake in this program.
-func mustLoad(text, stable []byte) *Edition {
-	e, err := load(text, stable)
+func mustLoad(text []byte) *Edition {
+	e, err := load(text)
 	if err != nil {
 		panic(fmt.Sprintf("lint: the embedded schema does not compile: %v", err))
 	}
@@ -54,15 +61,6 @@ func mustLoad(text, stable []byte) *Edition {
 
 // Method returns a method by its name, nil if there is none.
 func (e *Edition) Method(name []byte) *Method { return e.methods[string(name)] }
-
-// Methods ranges over the methods, in no order.
-func (e *Edition) Methods(yield func(*Method) bool) {
-	for _, m := range e.methods {
-		if !yield(m) {
-			return
-		}
-	}
-}
 
 // Definition returns a definition of the schema by its name.
 func (e *Edition) Definition(name string) *Shape { return e.doc.shapes[name] }
@@ -79,12 +77,9 @@ type about struct {
 	Ignore bool   `json:"x-docs-ignore"`
 }
 
-func load(text, stable []byte) (*Edition, error) {
-	var r, old root
+func load(text []byte) (*Edition, error) {
+	var r root
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(stable, &old); err != nil {
 		return nil, err
 	}
 	e := &Edition{methods: map[string]*Method{}, doc: &document{defs: r.Defs, shapes: map[string]*Shape{}}}
@@ -102,9 +97,6 @@ func load(text, stable []byte) (*Edition, error) {
 		if m == nil {
 			m = &Method{Name: a.Method}
 			e.methods[a.Method] = m
-		}
-		if _, ok := old.Defs[name]; ok {
-			m.Stable = true
 		}
 		switch a.Side {
 		case "agent":

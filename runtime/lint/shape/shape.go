@@ -8,6 +8,7 @@
 package shape
 
 import (
+	"regexp"
 	"strconv"
 	"unicode/utf8"
 
@@ -43,6 +44,7 @@ type Shape struct {
 	minLen  int
 	minItem int
 	format  string
+	pattern *regexp.Regexp
 	base64  bool
 	values  []string // of a string enum or const
 	numbers []int64  // of a number const
@@ -245,7 +247,7 @@ func (c *checker) plain(s *Shape, v jtree.Value) bool {
 }
 
 func (s *Shape) text(v jtree.Value) bool {
-	if s.values == nil && s.format == "" && s.minLen == 0 && !s.base64 {
+	if s.values == nil && s.format == "" && s.minLen == 0 && !s.base64 && s.pattern == nil {
 		return s.numbers == nil
 	}
 	b := v.Bytes()
@@ -253,6 +255,9 @@ func (s *Shape) text(v jtree.Value) bool {
 		return false
 	}
 	if s.minLen > 0 && utf8.RuneCount(b) < s.minLen {
+		return false
+	}
+	if s.pattern != nil && !s.pattern.Match(b) {
 		return false
 	}
 	if s.base64 && !jx.IsBase64(string(b)) {

@@ -16,7 +16,7 @@ import (
 
 func TestEveryKeywordIsUnderstood(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string][]byte{"v1": v1.Unstable, "v2": v2.Unstable} {
+	for name, text := range map[string][]byte{"v1": v1.Unstable, "the draft of v2": draft, "v2": v2.Unstable} {
 		var doc any
 		if err := json.Unmarshal(text, &doc); err != nil {
 			t.Fatal(err)
@@ -43,6 +43,45 @@ func TestEveryKeywordIsUnderstood(t *testing.T) {
 		walk(doc, false)
 		for k := range unknown {
 			t.Errorf("%s: keyword %s", name, k)
+		}
+	}
+}
+
+func TestEachEditionHasItsMethods(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		edition  *Edition
+		has, not string
+		tag      string
+	}{
+		{"v1", V1(), "session/load", "auth/login", "tool_call"},
+		{"the draft of v2", V2Draft(), "auth/login", "tool_call/cancel", "state_update"},
+		{"v2", V2(), "tool_call/cancel", "session/load", "state_update"},
+	} {
+		m := c.edition.Method([]byte(c.has))
+		if m == nil || m.Request == nil || m.Result == nil || m.Handler != Agent || c.edition.Method([]byte(c.not)) != nil {
+			t.Errorf("%s: %s is %+v, and %s is %+v", c.name, c.has, m, c.not, c.edition.Method([]byte(c.not)))
+		}
+		update := c.edition.Method([]byte("session/update"))
+		if update == nil || update.Notification == nil || update.Handler != Client || !c.edition.Definition("SessionUpdate").HasCase(c.tag) {
+			t.Errorf("%s: session/update is %+v", c.name, update)
+		}
+		if m := c.edition.Method([]byte("$/cancel_request")); m == nil || m.Handler != Agent|Client || m.Request != nil {
+			t.Errorf("%s: $/cancel_request is %+v", c.name, m)
+		}
+	}
+}
+
+func TestAPatternIsChecked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`{"amount":1,"currency":"EUR"}`: true, `{"amount":1,"currency":"euro"}`: false} {
+		var tree jtree.Tree
+		if err := tree.Parse([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := V2Draft().Definition("Cost").Fits(tree.Root()); got != want {
+			t.Errorf("%s: %v", text, got)
 		}
 	}
 }
