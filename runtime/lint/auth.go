@@ -4,8 +4,9 @@ func authRules() []Rule {
 	return []Rule{
 		{
 			ID: "AUT10", Severity: Warn, Side: ByAgent, Versions: All, Page: "schema/AuthMethod", Strength: Infer,
-			Summary: "The ids of the ways to log in are unique.",
-			Why:     "A client that sends the id back cannot choose between two methods.",
+			Summary:      "The ids of the ways to log in are unique.",
+			Why:          "A client that sends the id back cannot choose between two methods.",
+			Requirements: []string{"ACP-AUTH-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					seen := map[string]bool{}

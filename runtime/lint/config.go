@@ -4,8 +4,9 @@ func configRules() []Rule {
 	return []Rule{
 		{
 			ID: "CFG01", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/session-config-options", Strength: Must,
-			Summary: "Each config option has a current value, and that of a select is one of its options.",
-			Why:     "The client cannot show what is chosen.",
+			Summary:      "Each config option has a current value, and that of a select is one of its options.",
+			Why:          "The client cannot show what is chosen.",
+			Requirements: []string{"ACP-CONFIG-001"},
 			Check: func(c *Checker) {
 				check := func(m *Message, options Value) {
 					for _, o := range options.Items() {

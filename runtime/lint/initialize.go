@@ -57,8 +57,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI04", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/initialization", Strength: Must,
-			Summary: "The agent answers with a version that exists and that it speaks.",
-			Why:     "The client believes the answer, and the two then speak different versions.",
+			Summary:      "The agent answers with a version that exists and that it speaks.",
+			Why:          "The client believes the answer, and the two then speak different versions.",
+			Requirements: []string{"ACP-INIT-002", "ACP-INIT-003"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					v := m.Result.Get("protocolVersion")
@@ -75,8 +76,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI05", Severity: Error, Side: ByAgent, Versions: V1 | V2a, Page: "v1+v2/initialization", Strength: Must,
-			Summary: "Asked for a version that it does not have, the agent answers with its newest one.",
-			Why:     "After an error the client does not know which version would work.",
+			Summary:      "Asked for a version that it does not have, the agent answers with its newest one.",
+			Why:          "After an error the client does not know which version would work.",
+			Requirements: []string{"ACP-INIT-003"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					asked, ok := m.Answers.Params().Get("protocolVersion").Int()
@@ -95,8 +97,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI06", Severity: Error, Side: ByAgent, Versions: V2b, Page: "schema-2.4.0/InitializeResponse", Strength: Must,
-			Summary: "The agent answers with its highest version that is not above the one asked for, or with -32022 and the versions that it has.",
-			Why:     "The client cannot speak a version above its own.",
+			Summary:      "The agent answers with its highest version that is not above the one asked for, or with -32022 and the versions that it has.",
+			Why:          "The client cannot speak a version above its own.",
+			Requirements: []string{"ACP-INIT-201"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					asked, ok := m.Answers.Params().Get("protocolVersion").Int()
@@ -168,8 +171,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI09", Severity: Warn, Side: BySender, Versions: V1, Page: "v1/initialization", Strength: Should,
-			Summary: "Both sides say who they are: clientInfo and agentInfo have a name and a version.",
-			Why:     "People who read a bug report need them, and workarounds depend on them.",
+			Summary:      "Both sides say who they are: clientInfo and agentInfo have a name and a version.",
+			Why:          "People who read a bug report need them, and workarounds depend on them.",
+			Requirements: []string{"ACP-INIT-004"},
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) { checkInfo(c, m, m.Params, "clientInfo") }, "initialize")
 				c.Answer(func(m *Message) {
@@ -181,8 +185,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI10", Severity: Error, Side: BySender, Versions: V2, Page: "v2/initialization", Strength: Must,
-			Summary: "Both sides say who they are: info has a name and a version, and neither is empty.",
-			Why:     "Version 2 requires them, so strict peers refuse initialize.",
+			Summary:      "Both sides say who they are: info has a name and a version, and neither is empty.",
+			Why:          "Version 2 requires them, so strict peers refuse initialize.",
+			Requirements: []string{"ACP-INIT-203"},
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) { checkInfo(c, m, m.Params, "info") }, "initialize")
 				c.Answer(func(m *Message) {
@@ -221,8 +226,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI13", Severity: Error, Side: BySender, Versions: V2, Page: "v2/migration", Strength: Schema,
-			Summary: "Capabilities of version 2 are objects or null, never true or false.",
-			Why:     "Version 1 had booleans; readers of version 2 refuse or ignore them.",
+			Summary:      "Capabilities of version 2 are objects or null, never true or false.",
+			Why:          "Version 1 had booleans; readers of version 2 refuse or ignore them.",
+			Requirements: []string{"ACP-INIT-204"},
 			Check: func(c *Checker) {
 				check := func(m *Message) {
 					for _, name := range capabilityNames {
@@ -288,8 +294,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI18", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/initialization", Strength: Must,
-			Summary: "Prompts of text and links to resources are accepted.",
-			Why:     "They need no capability, so clients send them to every agent.",
+			Summary:      "Prompts of text and links to resources are accepted.",
+			Why:          "They need no capability, so clients send them to every agent.",
+			Requirements: []string{"ACP-PROMPT-003"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					prompt := m.Answers.Params().Get("prompt")

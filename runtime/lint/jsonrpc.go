@@ -34,8 +34,9 @@ func jsonrpcRules() []Rule {
 	return []Rule{
 		{
 			ID: "RPC01", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
-			Summary: `Each message has "jsonrpc": "2.0".`,
-			Why:     "Strict peers refuse a message without it.",
+			Summary:      `Each message has "jsonrpc": "2.0".`,
+			Why:          "Strict peers refuse a message without it.",
+			Requirements: []string{"ACP-TRANSPORT-001"},
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if !isProtocol(m.Root) {
@@ -110,9 +111,10 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC06", Severity: Error, Side: BySender, Versions: All, Page: "schema/RequestId", Strength: Must,
-			Summary: "An answer has the id of a request that is waiting for one, with the same type and value.",
-			Why:     "The other side cannot match it, so the request never ends.",
-			Check:   checkAnswerID,
+			Summary:      "An answer has the id of a request that is waiting for one, with the same type and value.",
+			Why:          "The other side cannot match it, so the request never ends.",
+			Requirements: []string{"ACP-JSONRPC-001"},
+			Check:        checkAnswerID,
 		},
 		{
 			ID: "RPC07", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
@@ -133,8 +135,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC08", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
-			Summary: "An answer has either a result or an error.",
-			Why:     "With both or neither, nobody knows whether the request succeeded.",
+			Summary:      "An answer has either a result or an error.",
+			Why:          "With both or neither, nobody knows whether the request succeeded.",
+			Requirements: []string{"ACP-JSONRPC-002"},
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if m.Root.Get("method").Exists() || !isProtocol(m.Root) {
@@ -152,8 +155,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC09", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
-			Summary: "An error has an integer code and a message that is a string.",
-			Why:     "Clients decide by the code and show the message.",
+			Summary:      "An error has an integer code and a message that is a string.",
+			Why:          "Clients decide by the code and show the message.",
+			Requirements: []string{"ACP-JSONRPC-002"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if !m.Error.Set() {
@@ -175,9 +179,10 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC10", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
-			Summary: "A notification is never answered, not even with an error.",
-			Why:     "The sender has nothing to match the answer with, and may take it for a broken connection.",
-			Check:   func(c *Checker) { checkAnsweredNotification(c, false) },
+			Summary:      "A notification is never answered, not even with an error.",
+			Why:          "The sender has nothing to match the answer with, and may take it for a broken connection.",
+			Requirements: []string{"ACP-JSONRPC-003"},
+			Check:        func(c *Checker) { checkAnsweredNotification(c, false) },
 		},
 		{
 			ID: "RPC11", Severity: Warn, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
@@ -213,8 +218,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC13", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Should,
-			Summary: "An unknown method is answered with -32601.",
-			Why:     "The sender tells by the code that a feature is missing, and otherwise reports a failure.",
+			Summary:      "An unknown method is answered with -32601.",
+			Why:          "The sender tells by the code that a feature is missing, and otherwise reports a failure.",
+			Requirements: []string{"ACP-JSONRPC-004"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if m.Answers == nil || !c.unknown(m.Answers) {
@@ -236,8 +242,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC14", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Must,
-			Summary: "A request of an extension, whose name begins with an underscore, gets an answer even if it is unknown.",
-			Why:     "The sender waits for it.",
+			Summary:      "A request of an extension, whose name begins with an underscore, gets an answer even if it is unknown.",
+			Why:          "The sender waits for it.",
+			Requirements: []string{"ACP-EXT-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if isExtension(m.Method) {
@@ -341,8 +348,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC21", Severity: Error, Side: BySender, Versions: All, Page: "schema/*", Strength: Schema,
-			Summary: "Params and results fit the schema of the negotiated version.",
-			Why:     "Peers refuse the message, or silently drop what does not fit.",
+			Summary:      "Params and results fit the schema of the negotiated version.",
+			Why:          "Peers refuse the message, or silently drop what does not fit.",
+			Requirements: []string{"ACP-SCHEMA-001", "ACP-INIT-001", "ACP-PROMPT-002"},
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if m.Known == nil {
@@ -379,8 +387,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC23", Severity: Info, Side: BySender, Versions: All, Page: "schema/Error", Strength: Should,
-			Summary: "The message of an error is one short line.",
-			Why:     "Clients show it in a status line or a notification.",
+			Summary:      "The message of an error is one short line.",
+			Why:          "Clients show it in a status line or a notification.",
+			Requirements: []string{"ACP-ERROR-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					text := m.Error.Get("message")
@@ -401,9 +410,10 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC24", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: Infer,
-			Summary: "The connection works on after a request that failed.",
-			Why:     "One mistake of a peer should cost one request, not the whole session.",
-			Check:   checkSurvival,
+			Summary:      "The connection works on after a request that failed.",
+			Why:          "One mistake of a peer should cost one request, not the whole session.",
+			Requirements: []string{"ACP-JSONRPC-005"},
+			Check:        checkSurvival,
 		},
 		{
 			ID: "RPC25", Severity: Warn, Side: BySender, Versions: All, Strength: Security,

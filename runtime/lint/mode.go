@@ -4,8 +4,9 @@ func modeRules() []Rule {
 	return []Rule{
 		{
 			ID: "MOD01", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/session-modes", Strength: Infer,
-			Summary: "The current mode is among the available ones.",
-			Why:     "The client cannot show its name.",
+			Summary:      "The current mode is among the available ones.",
+			Why:          "The client cannot show its name.",
+			Requirements: []string{"ACP-MODES-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					modes := m.Result.Get("modes")

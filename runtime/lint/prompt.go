@@ -4,8 +4,9 @@ func promptRules() []Rule {
 	return []Rule{
 		{
 			ID: "PRM03", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/prompt-turn", Strength: Must,
-			Summary: "The result of a prompt has one of the five stop reasons.",
-			Why:     "The client cannot tell how the turn ended.",
+			Summary:      "The result of a prompt has one of the five stop reasons.",
+			Why:          "The client cannot tell how the turn ended.",
+			Requirements: []string{"ACP-PROMPT-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if m.Failed() || !m.Result.Exists() {

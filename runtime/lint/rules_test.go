@@ -19,6 +19,7 @@ import (
 //	ID/pass.jsonl    a capture that exercises the rule, breaks none of its area, and has no error
 //	ID/fail.jsonl    a capture that breaks the rule
 //	ID/also          other rules that a capture breaks of necessity: "fail RPC16", one a line
+//	requirements     the ids of the requirements of acp-tck
 //	open/AREA        the rules of an area that nobody has written yet
 //	ID/draft         if it exists, version 2 in the captures is the draft of August 2026
 
@@ -250,4 +251,28 @@ func TestEveryRuleOfTheTableIsThereOrListedAsOpen(t *testing.T) {
 	if len(todo) > 0 {
 		t.Logf("%d rules are open: %s", len(todo), strings.Join(todo, " "))
 	}
+}
+
+func TestTheRequirementsOfRulesExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/requirements")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, covered := strings.Fields(string(text)), map[string]bool{}
+	for _, r := range lint.Rules() {
+		for _, id := range r.Requirements {
+			covered[id] = true
+			if !slices.Contains(known, id) {
+				t.Errorf("%s: there is no requirement %s", r.ID, id)
+			}
+		}
+	}
+	var left []string
+	for _, id := range known {
+		if !covered[id] {
+			left = append(left, id)
+		}
+	}
+	t.Logf("%d requirements without a rule: %s", len(left), strings.Join(left, " "))
 }

@@ -25,8 +25,9 @@ func transportRules() []Rule {
 	return []Rule{
 		{
 			ID: "TR01", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: Must,
-			Summary: "Every byte on the wire is part of UTF-8 text.",
-			Why:     "Readers replace or reject bytes that are not UTF-8, so the text or the whole message is lost.",
+			Summary:      "Every byte on the wire is part of UTF-8 text.",
+			Why:          "Readers replace or reject bytes that are not UTF-8, so the text or the whole message is lost.",
+			Requirements: []string{"ACP-TRANSPORT-002"},
 			Check: func(c *Checker) {
 				c.Frame(func(f *Frame) {
 					c.Exercised()
@@ -38,9 +39,10 @@ func transportRules() []Rule {
 		},
 		{
 			ID: "TR02", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/transports", Strength: MustNot,
-			Summary: "The agent writes nothing but protocol messages to its standard output.",
-			Why:     "A banner or log line between messages is a parse error for the client, and some clients disconnect.",
-			Check:   func(c *Checker) { checkNoise(c, Agent) },
+			Summary:      "The agent writes nothing but protocol messages to its standard output.",
+			Why:          "A banner or log line between messages is a parse error for the client, and some clients disconnect.",
+			Requirements: []string{"ACP-TRANSPORT-001"},
+			Check:        func(c *Checker) { checkNoise(c, Agent) },
 		},
 		{
 			ID: "TR03", Severity: Error, Side: ByClient, Versions: All, Page: "v1+v2/transports", Strength: MustNot,
@@ -50,8 +52,9 @@ func transportRules() []Rule {
 		},
 		{
 			ID: "TR04", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: MustNot,
-			Summary: "A message is one line; it has no line breaks.",
-			Why:     "The reader takes each line for a message, so pretty-printed JSON is a row of parse errors.",
+			Summary:      "A message is one line; it has no line breaks.",
+			Why:          "The reader takes each line for a message, so pretty-printed JSON is a row of parse errors.",
+			Requirements: []string{"ACP-TRANSPORT-001"},
 			Check: func(c *Checker) {
 				lines := newLines(c)
 				lines.split = func(f Finding, n int) { c.Add(f) }
@@ -205,9 +208,10 @@ func transportRules() []Rule {
 		},
 		{
 			ID: "TR14", Severity: Info, Side: ByAgent, Versions: All, Page: "v1+v2/transports", Strength: Hygiene,
-			Summary: "The agent's standard error is UTF-8 text of a sane amount.",
-			Why:     "Clients keep and show it, and it is the first thing people look at when an agent fails.",
-			Check:   checkStderr,
+			Summary:      "The agent's standard error is UTF-8 text of a sane amount.",
+			Why:          "Clients keep and show it, and it is the first thing people look at when an agent fails.",
+			Requirements: []string{"ACP-STDERR-001"},
+			Check:        checkStderr,
 		},
 		{
 			ID: "TR16", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: Must,
@@ -227,9 +231,10 @@ func transportRules() []Rule {
 		},
 		{
 			ID: "TR18", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1/transports", Strength: Infer,
-			Summary: "The agent exits soon after its standard input was closed.",
-			Why:     "Otherwise each closed editor leaves a process behind.",
-			Check:   checkExit,
+			Summary:      "The agent exits soon after its standard input was closed.",
+			Why:          "Otherwise each closed editor leaves a process behind.",
+			Requirements: []string{"ACP-SHUTDOWN-001"},
+			Check:        checkExit,
 		},
 		{
 			ID: "TR19", Severity: Error, Side: ByAgent, Versions: All, Page: "v1/draft/observability", Strength: MustNot,

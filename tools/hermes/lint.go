@@ -153,6 +153,9 @@ func explainRule(w io.Writer, id string) error {
 	if url := r.URL(r.Versions); url != "" {
 		fmt.Fprintf(w, "page      %s\n", url)
 	}
+	if len(r.Requirements) > 0 {
+		fmt.Fprintf(w, "acp-tck   %s\n", strings.Join(r.Requirements, ", "))
+	}
 	for _, part := range []struct {
 		title string
 		pass  bool
