@@ -300,7 +300,7 @@ func initializeRules() []Rule {
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					prompt := m.Answers.Params().Get("prompt")
-					if m.Session == nil || m.Session.State != Open || !isPlainPrompt(prompt) {
+					if m.Session == nil || m.Session.State != Open || !isPlainPrompt(prompt) || m.Known == nil || !m.Known.Request.Fits(m.Answers.Params()) {
 						return
 					}
 					c.Exercised()

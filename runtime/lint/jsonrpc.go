@@ -13,7 +13,7 @@ import (
 
 const (
 	longMessage = 200              // characters of an error message that are still short
-	longEnough  = 30 * time.Second // in which anything that needs no person is answered
+	longEnough  = 30 * time.Second // in which a quick request is answered
 	echoed      = 32               // bytes of a message that are no longer a coincidence
 )
 
@@ -235,7 +235,7 @@ func jsonrpcRules() []Rule {
 				})
 				dangling(c, func(r *Request, why string) {
 					if c.unknown(r) {
-						c.FailEnd(r.From.Peer(), r, "unknown method %q is not answered: %s", quote(r.Method), why)
+						c.FailEnd(r.From.Peer(), r, "unknown method %s is not answered: %s", quote(r.Method), why)
 					}
 				})
 			},
@@ -583,20 +583,18 @@ func checkAnsweredNotification(c *Checker, unknown bool) {
 
 // dangling calls f at the end of the capture for the requests that should have been
 // answered. A capture can end at any moment, so a request counts only if its receiver
-// ended the connection, or answered a later request of the same kind, or had plenty of
-// time and needed no person and no work for it.
+// ended the connection, or if it needs no person and no work, and its receiver answered
+// a later one like it or had plenty of time.
 func dangling(c *Checker, f func(r *Request, why string)) {
-	later := map[string]*Answered{} // the last request of each method that was answered, by method and sender
+	type kind struct {
+		from   Party
+		method string
+	}
+	later := map[kind]int{} // the last request that was answered
 	c.Answer(func(m *Message) {
-		r := m.Answers
-		if r == nil || takesTime(r.Method) {
-			return
-		}
-		key := r.From.String() + r.Method
-		if a := later[key]; a != nil {
-			a.Number = max(a.Number, r.Number)
-		} else if len(later) < maxAnswered {
-			later[key] = &Answered{Number: r.Number}
+		if r := m.Answers; r != nil && isQuick(r.Method) {
+			k := kind{r.From, r.Method}
+			later[k] = max(later[k], r.Number)
 		}
 	})
 	c.End(func() {
@@ -605,14 +603,14 @@ func dangling(c *Checker, f func(r *Request, why string)) {
 				if r.ID == "null" || r.Batch {
 					continue
 				}
-				a := later[r.From.String()+r.Method]
 				age := c.LastTime.Sub(r.Time)
 				switch {
-				case a != nil && a.Number > r.Number:
-					f(r, "a later one is")
 				case c.Closed && c.ClosedBy == from.Peer():
 					f(r, "the "+from.Peer().String()+" ended the connection")
-				case !takesTime(r.Method) && !r.Time.IsZero() && !c.LastTime.IsZero() && age > longEnough:
+				case !isQuick(r.Method):
+				case later[kind{from, r.Method}] > r.Number:
+					f(r, "a later one is")
+				case !r.Time.IsZero() && !c.LastTime.IsZero() && age > longEnough:
 					f(r, "the capture ends "+age.Round(time.Second).String()+" later")
 				}
 			}
@@ -620,13 +618,13 @@ func dangling(c *Checker, f func(r *Request, why string)) {
 	})
 }
 
-// takesTime reports whether a request may take as long as a person or a program needs.
-func takesTime(method string) bool {
+// isQuick reports whether a request is answered without a person, a program or a model.
+func isQuick(method string) bool {
 	switch method {
-	case "session/prompt", "session/request_permission", "elicitation/create", "terminal/wait_for_exit", "authenticate", "auth/login":
+	case "session/list", "session/set_mode", "session/set_config_option", "terminal/output", "terminal/kill", "terminal/release":
 		return true
 	}
-	return isExtension(method)
+	return false
 }
 
 func checkSurvival(c *Checker) {

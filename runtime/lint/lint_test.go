@@ -207,6 +207,48 @@ func TestPartsOfGoodCapturesAreGood(t *testing.T) {
 	}
 }
 
+// A request without an answer may be one that takes its time, or the capture ended.
+func TestAMissingAnswerIsAFaultOnlyWhereTheCaptureProvesIt(t *testing.T) {
+	t.Parallel()
+	list := func(id int) string {
+		return fmt.Sprintf(`>{"jsonrpc":"2.0","id":%d,"method":"session/list","params":{}}`, id)
+	}
+	again := strings.Replace(">"+open, `"id":1`, `"id":2`, 1)
+	ends := func(by lint.Party) *lint.Record { return &lint.Record{Source: lint.End, From: by} }
+	for _, c := range []struct {
+		name  string
+		lines []string
+		after time.Duration // between messages
+		end   *lint.Record
+		fault bool
+	}{
+		{"the capture ends", []string{">" + open}, time.Millisecond, nil, false},
+		{"the capture ends much later", []string{">" + open, "<" + chunk}, time.Hour, nil, false},
+		{"a later session was opened first", []string{">" + open, again, strings.Replace("<"+opened, `"id":1`, `"id":2`, 1)}, time.Hour, nil, false},
+		{"a later list came first", []string{list(3), list(4), `<{"jsonrpc":"2.0","id":4,"result":{"sessions":[]}}`}, time.Millisecond, nil, true},
+		{"a list never comes", []string{list(3), "<" + chunk}, time.Minute, nil, true},
+		{"a list does not come yet", []string{list(3), "<" + chunk}, time.Second, nil, false},
+		{"the client leaves", []string{">" + open}, time.Hour, ends(lint.Client), false},
+		{"somebody leaves", []string{">" + open}, time.Hour, ends(lint.Nobody), false},
+		{"the agent leaves", []string{">" + open}, time.Millisecond, ends(lint.Agent), true},
+	} {
+		l := strict()
+		for i, line := range append([]string{">" + hello, "<" + welcome}, c.lines...) {
+			from := lint.Client
+			if line[0] == '<' {
+				from = lint.Agent
+			}
+			l.Add(lint.Record{From: from, Bytes: []byte(line[1:]), Time: time.Unix(0, 0).Add(time.Duration(i+1) * c.after)})
+		}
+		if c.end != nil {
+			l.Add(*c.end)
+		}
+		if got := slices.Contains(broken(l.Report()), "RPC16"); got != c.fault {
+			t.Errorf("%s: a fault: %v", c.name, got)
+		}
+	}
+}
+
 func TestFindingsHideSecretsAndControlCharacters(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"

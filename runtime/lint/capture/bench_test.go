@@ -1,0 +1,79 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// session is a recording of one long session: a little of everything, most of it small.
+func session(size int) []byte {
+	var b bytes.Buffer
+	seq := 0
+	record := func(from, format string, args ...any) {
+		seq++
+		fmt.Fprintf(&b, `{"seq":%d,"time":"2026-11-21T05:00:%02d.%09dZ","direction":"%s","transport":"stdio","message":{"jsonrpc":"2.0",`, seq, seq/1000%60, seq%1000, from)
+		fmt.Fprintf(&b, format+"}}\n", args...)
+	}
+	const toAgent, toClient = "client->agent", "agent->client"
+	update := func(format string, args ...any) {
+		record(toClient, `"method":"session/update","params":{"sessionId":"s1","update":{`+format+`}}`, args...)
+	}
+	record(toAgent, `"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"terminal":true},"clientInfo":{"name":"e","version":"1"}}`)
+	record(toClient, `"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"}}`)
+	record(toAgent, `"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}`)
+	record(toClient, `"id":1,"result":{"sessionId":"s1"}`)
+	text := strings.Repeat(`the quick brown fox says \"hi\"\n`, 70)
+	for id := 2; b.Len() < size; id++ {
+		record(toAgent, `"id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"%s"}]}`, id, text[:330])
+		for k := range 20 {
+			for n := range 12 {
+				update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}`, text[:33*(1+n%3)])
+			}
+			update(`"sessionUpdate":"tool_call","toolCallId":"c%d_%d","title":"Read a.go","kind":"read","status":"pending","rawInput":{"path":"/work/a.go"},"locations":[{"path":"/work/a.go","line":10}]`, id, k)
+			record(toClient, `"id":"r%d_%d","method":"fs/read_text_file","params":{"sessionId":"s1","path":"/work/a.go"}`, id, k)
+			record(toAgent, `"id":"r%d_%d","result":{"content":"%s"}`, id, k, text)
+			update(`"sessionUpdate":"tool_call_update","toolCallId":"c%d_%d","status":"completed","content":[{"type":"diff","path":"/work/a.go","oldText":"%s","newText":"%s"}]`, id, k, text, text)
+		}
+		record(toClient, `"id":%d,"result":{"stopReason":"end_turn"}`, id)
+	}
+	return b.Bytes()
+}
+
+func BenchmarkLint(b *testing.B) {
+	text := session(16 << 20)
+	for _, profile := range []lint.Profile{lint.Spec, lint.Recommended, lint.Strict} {
+		b.Run(string(profile), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r, err := NewReader("capture", bytes.NewReader(text))
+				if err != nil {
+					b.Fatal(err)
+				}
+				l := lint.New(lint.Options{Profile: profile})
+				if err := Each(context.Background(), r, l.Add); err != nil {
+					b.Fatal(err)
+				}
+				if r := l.Report(); r.Errors+r.Warnings+r.Infos > 0 || r.Messages < 1000 {
+					b.Fatalf("%d messages, %+v", r.Messages, r)
+				}
+			}
+		})
+	}
+	// What the same bytes cost the standard library.
+	b.Run("json.Valid", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			for line := range bytes.Lines(text) {
+				if !json.Valid(line) {
+					b.Fatal("not JSON")
+				}
+			}
+		}
+	})
+}
