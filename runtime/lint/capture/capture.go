@@ -3,7 +3,7 @@
 // document.go has the formats that are not made of lines.
 //
 //	{"seq":1,"time":"…","direction":"client->agent","message":{…}}   hermes record (package trace)
-//	{"dir":"c2a","t":12,"msg":{…}}                                   t in milliseconds
+//	{"dir":"c2a","t":12,"msg":{…}}                                   t in milliseconds, or ts in seconds
 //	{"jsonrpc":"2.0",…}                                              messages alone; the linter finds out who sent them
 //
 // In the second format, "raw" has the text of a line that is not JSON, and "base64" one
@@ -202,7 +202,7 @@ type fields struct {
 	text, raw, base64 []byte
 	hasText, hasRaw   bool
 	time, transport   []byte
-	t                 float64
+	t                 float64 // in milliseconds
 	hasT              bool
 	cut, end, meta    bool
 	format            int64
@@ -276,11 +276,14 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 		f.raw, f.hasRaw = str(), true
 	case "base64":
 		f.base64 = str()
-	case "t":
-		if c := d.Peek(); c >= '0' && c <= '9' || c == '-' {
-			f.t, f.hasT = d.Float(), true
-		} else {
+	case "t", "ts":
+		switch c := d.Peek(); {
+		case (c < '0' || c > '9') && c != '-':
 			d.Skip()
+		case len(name) == 1:
+			f.t, f.hasT = d.Float(), true
+		default:
+			f.t, f.hasT = d.Float()*1000, true
 		}
 	case "http":
 		f.http = d.Token()

@@ -72,10 +72,10 @@ func TestEachFormatIsRead(t *testing.T) {
 		},
 		{
 			"lines with dir and msg",
-			`{"dir": "c2a", "t": 12, "msg": {"jsonrpc": "2.0"}}` + "\n" + `{"dir":"a2c","t":1500.5,"raw":"ready\n"}` + "\n" + `{"dir":"a2c","base64":"/w=="}` + "\n" +
+			`{"dir": "c2a", "t": 12, "msg": {"jsonrpc": "2.0"}}` + "\n" + `{"dir":"a2c","t":1500.5,"raw":"ready\n"}` + "\n" + `{"ts":86400.25,"dir":"a2c","base64":"/w=="}` + "\n" +
 				`{"dir":"err","raw":"x"}` + "\n" + `{"dir":"a2c","end":true}` + "\n" +
 				`{"dir":"c2a","transport":"http","http":{"exchange":1,"method":"POST","header":{"content-type":["application/json"]}}}`,
-			`1 wire client 00:00:00.012 "{\"jsonrpc\": \"2.0\"}"` + "\n" + `2 wire agent 00:00:01.500 "ready"` + "\n" + `3 wire agent "\xff"` + "\n" +
+			`1 wire client 00:00:00.012 "{\"jsonrpc\": \"2.0\"}"` + "\n" + `2 wire agent 00:00:01.500 "ready"` + "\n" + `3 wire agent 00:00:00.250 "\xff"` + "\n" +
 				`4 stderr agent "x"` + "\n" + `5 end agent ""` + "\n" + `6 wire client http POST 0 application/json ""` + "\n",
 		},
 		{
