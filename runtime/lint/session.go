@@ -1,7 +1,32 @@
 package lint
 
+import (
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+)
+
 func sessionRules() []Rule {
-	return []Rule{
+	return append([]Rule{
+		{
+			ID: "SES01", Severity: Error, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary: "Sessions are created, loaded, resumed, listed or deleted only after initialize succeeded.",
+			Why:     "The sides have not agreed on a version yet, so the agent cannot know what the client means.",
+			Check: func(c *Checker) {
+				done := false
+				c.Answer(func(m *Message) { done = done || !m.Failed() }, "initialize")
+				c.Request(sentBy(Client, func(m *Message) {
+					if !c.Whole {
+						return
+					}
+					c.Exercised()
+					if !done {
+						c.Fail(m, Value{}, "initialize has not succeeded")
+					}
+				}), "session/new", "session/load", "session/resume", "session/list", "session/delete", "session/fork")
+			},
+		},
 		{
 			ID: "SES02", Severity: Error, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
 			Summary: "The cwd of a session is an absolute path.",
@@ -19,5 +44,566 @@ func sessionRules() []Rule {
 				}, "session/new", "session/load", "session/resume", "session/list", "session/fork")
 			},
 		},
+		{
+			ID: "SES03", Severity: Error, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary: "The additional directories of a session are absolute paths.",
+			Why:     "The agent would resolve a relative one against its own folder or against cwd, and nobody says which.",
+			Check: func(c *Checker) {
+				c.Request(sentBy(Client, func(m *Message) {
+					for _, d := range m.Params.Get("additionalDirectories").Items() {
+						if !d.IsString() {
+							continue
+						}
+						c.Exercised()
+						if !isAbsolute(d.Bytes()) {
+							c.Fail(m, d, "the directory is not absolute")
+						}
+					}
+				}), "session/new", "session/load", "session/resume", "session/fork")
+			},
+		},
+		{
+			ID: "SES04", Severity: Error, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary: "additionalDirectories is sent only to agents that advertise it.",
+			Why:     "Another agent ignores them, and the user believes that it can work there.",
+			Check: func(c *Checker) {
+				c.Request(sentBy(Client, func(m *Message) {
+					dirs := m.Params.Get("additionalDirectories")
+					if !dirs.IsArray() || dirs.Len() == 0 || !c.AgentHello.Exists() { // an empty list says the same as none
+						return
+					}
+					c.Exercised()
+					if path := c.sessionCapability("additionalDirectories"); !advertised(c.AgentCapabilities, path) {
+						c.Fail(m, dirs, "the agent does not advertise %s", strings.Join(path, "."))
+					}
+				}), "session/new", "session/load", "session/resume", "session/fork")
+			},
+		},
+		{
+			ID: "SES05", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary:      "session/new returns an id that is not empty and that no other session has.",
+			Why:          "The client cannot tell the conversations apart and shows one in the other.",
+			Requirements: []string{"ACP-SESSION-001", "ACP-SESSION-002"},
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					id := m.Result.Get("sessionId")
+					if m.Failed() || !id.IsString() {
+						return
+					}
+					c.Exercised()
+					if len(id.Bytes()) == 0 {
+						c.Fail(m, id, "the id is empty")
+					} else if s, ok := c.Sessions.Get(bounded(id.Bytes())); ok && s.State != Opening {
+						c.Report(m.Frame, Finding{Text: "another session has this id", Also: []int{s.Opened}}, id)
+					}
+				}, "session/new")
+			},
+		},
+		{
+			ID: "SES06", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/session-setup", Strength: Infer,
+			Summary: "A sessionId names a session that was opened on this connection and that is not closed.",
+			Why:     "The other side has nothing that the message could be about.",
+			Check:   checkSessionIsOpen,
+		},
+		{
+			ID: "SES07", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1+v2/session-setup", Strength: Infer,
+			Summary: "Updates are about sessions that the client created, loaded or resumed.",
+			Why:     "Clients drop updates about a session that they have never heard of.",
+			Check:   checkUpdatesOfKnownSessions,
+		},
+		{
+			ID: "SES08", Severity: Error, Side: ByClient, Versions: V1, Page: "v1/session-setup", Strength: MustNot,
+			Summary: "session/load is sent only if the agent advertises it.",
+			Why:     "The agent cannot load sessions, so the user gets an error instead of the conversation.",
+			Check:   onlyAdvertised("session/load", "loadSession"),
+		},
+		{
+			ID: "SES09", Severity: Error, Side: ByClient, Versions: V1, Page: "v1/session-setup", Strength: Must,
+			Summary: "session/load has sessionId, cwd and mcpServers.",
+			Why:     "Strict agents refuse the request without one of them.",
+			Check: func(c *Checker) {
+				c.Request(sentBy(Client, func(m *Message) {
+					c.Exercised()
+					requireMembers(c, m, "sessionId", "cwd", "mcpServers")
+				}), "session/load")
+			},
+		},
+		{
+			ID: "SES10", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/session-setup", Strength: Must,
+			Summary:      "The history of a load is sent before its response.",
+			Why:          "The client takes what follows for new and lets the user write into an unfinished conversation.",
+			Requirements: []string{"ACP-LOAD-002"},
+			Check:        checkLoadIsComplete,
+		},
+		{
+			ID: "SES11", Severity: Warn, Side: ByAgent, Versions: V1, Page: "v1/session-setup", Strength: Must,
+			Summary: "session/load replays the conversation.",
+			Why:     "The user sees an empty conversation that the agent remembers.",
+			Check:   checkLoadReplays,
+		},
+		{
+			ID: "SES12", Severity: Error, Side: ByClient, Versions: V1, Page: "v1/session-setup", Strength: MustNot,
+			Summary: "session/resume is sent only if the agent advertises it.",
+			Why:     "The agent does not have the method.",
+			Check:   onlyAdvertised("session/resume", "sessionCapabilities", "resume"),
+		},
+		{
+			ID: "SES13", Severity: Error, Side: ByClient, Versions: V1, Page: "v1/session-setup", Strength: Must,
+			Summary: "session/resume has sessionId and cwd.",
+			Why:     "Strict agents refuse the request without one of them.",
+			Check: func(c *Checker) {
+				c.Request(sentBy(Client, func(m *Message) {
+					c.Exercised()
+					requireMembers(c, m, "sessionId", "cwd")
+				}), "session/resume")
+			},
+		},
+		{
+			ID: "SES14", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/session-setup", Strength: MustNot,
+			Summary:      "A resume that asks for no replay gets no history.",
+			Why:          "The client has the history already and shows all of it twice.",
+			Requirements: []string{"ACP-RESUME-002", "ACP-RESUME-203"},
+			Check:        checkNoReplay,
+		},
+		{
+			ID: "SES15", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/session-setup", Strength: Must,
+			Summary:      "The replay that a resume asks for is sent before its response.",
+			Why:          "The client takes what follows for new messages.",
+			Requirements: []string{"ACP-RESUME-202"},
+			Check:        checkReplayIsComplete,
+		},
+		{
+			ID: "SES16", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/session-setup", Strength: Must,
+			Summary: "Each message of a replay has a messageId of its own.",
+			Why:     "The client joins messages with one id into one.",
+			Check: func(c *Checker) {
+				followReplays(c, func(r *replay, m *Message) {
+					role := roleOf(m.UpdateTag)
+					if !r.wanted || r.answered > 0 || role == "" {
+						return
+					}
+					c.Exercised()
+					id := m.Update.Get("messageId")
+					if !id.IsString() || len(id.Bytes()) == 0 {
+						c.Fail(m, orElse(id, m.Update), "a replayed message has no messageId")
+					} else if before, ok := r.roles.Get(bounded(id.Bytes())); ok && before != role {
+						c.Fail(m, id, "a replayed %s message has this id, too", before)
+					}
+				}, nil)
+			},
+		},
+		{
+			ID: "SES17", Severity: Error, Side: ByAgent, Versions: V2b, Page: "schema-2.4.0/ResumeSessionResponse", Strength: Must,
+			Summary: "A state_update precedes the response to session/resume, after the replay.",
+			Why:     "The client does not know whether the session is at work or takes a prompt.",
+			Check: func(c *Checker) {
+				followReplays(c, nil, func(r *replay, m *Message) {
+					if m.Failed() {
+						return
+					}
+					c.Exercised()
+					switch {
+					case r.stateAt == 0:
+						c.Report(m.Frame, Finding{Text: "no state_update precedes the response", Also: []int{r.number}}, Value{})
+					case r.wanted && r.userAt > r.stateAt && r.state == "idle":
+						c.Report(m.Frame, Finding{Text: "the state_update precedes the replay", Also: []int{r.stateAt}}, Value{})
+					}
+				})
+			},
+		},
+		{
+			ID: "SES18", Severity: Error, Side: ByClient, Versions: V1, Page: "v1/session-setup", Strength: MustNot,
+			Summary: "session/close is sent only if the agent advertises it.",
+			Why:     "The agent does not have the method, and what the session holds stays.",
+			Check:   onlyAdvertised("session/close", "sessionCapabilities", "close"),
+		},
+		{
+			ID: "SES19", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary:      "Closing a session ends its work with the stop reason cancelled.",
+			Why:          "The client waits for the end of the turn, or shows the user an error for what they asked for.",
+			Requirements: []string{"ACP-CLOSE-002", "ACP-CLOSE-202", "ACP-CANCEL-208"},
+			Check:        checkCloseCancels,
+		},
+		{
+			ID: "SES20", Severity: Error, Side: ByAgent, Versions: V2b, Page: "schema-2.4.0/CloseSessionRequest", Strength: Must,
+			Summary: "Nothing is sent about a session after its close was answered.",
+			Why:     "The client has forgotten the session, and drops what comes or shows it as a new one.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if !m.Failed() {
+						c.Exercised()
+					}
+				}, "session/close")
+				c.Message(func(m *Message) {
+					if m.From != Agent || m.Kind != RequestMessage && m.Kind != NotificationMessage || m.Session == nil ||
+						m.Session.State != Closed || m.UpdateTag == "session_info_update" || isExtension(m.Method) || c.reopening(m.SessionID) {
+						return
+					}
+					c.Report(m.Frame, Finding{Text: "the session is closed", Also: []int{m.Session.Ended}}, m.Params.Get("sessionId"))
+				})
+			},
+		},
+		{
+			ID: "SES21", Severity: Warn, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Infer,
+			Summary: "A client is done with a session after it closed or deleted it.",
+			Why:     "The agent has freed the session and answers with an error.",
+			Check: func(c *Checker) {
+				c.Answer(func(m *Message) {
+					if !m.Failed() {
+						c.Exercised()
+					}
+				}, "session/close", "session/delete")
+				check := sentBy(Client, func(m *Message) {
+					if s := m.Session; s != nil && s.State >= Closed && !c.reopening(s.ID) {
+						word := "closed"
+						if s.State == Deleted {
+							word = "deleted"
+						}
+						c.Report(m.Frame, Finding{Text: "the session was " + word, Also: []int{s.Ended}}, m.Params.Get("sessionId"))
+					}
+				})
+				c.Request(check, clientMethodsOfSession...)
+				c.Notification(check, clientMethodsOfSession...)
+			},
+		},
+		{
+			ID: "SES22", Severity: Warn, Side: ByClient, Versions: All, Page: "v1+v2/session-setup", Strength: Must,
+			Summary: "load and resume repeat the additional directories that should be active.",
+			Why:     "The agent does not restore them by itself, so it loses access to them.",
+			Check: func(c *Checker) {
+				listed := NewBounded[string, int](maxSessions) // sessions by how many directories session/list reported
+				c.Answer(func(m *Message) {
+					for _, s := range m.Result.Get("sessions").Items() {
+						if id := s.Get("sessionId"); id.IsString() {
+							listed.Put(bounded(id.Bytes()), s.Get("additionalDirectories").Len())
+						}
+					}
+				}, "session/list")
+				c.Request(sentBy(Client, func(m *Message) {
+					n, _ := listed.Get(m.SessionID)
+					if m.Session != nil {
+						n = len(m.Session.Roots)
+					}
+					if n == 0 {
+						return
+					}
+					c.Exercised()
+					// An empty list says that none is wanted; a member that is left out was
+					// probably forgotten.
+					if !m.Params.Get("additionalDirectories").Exists() {
+						c.Fail(m, m.Params, "the session had additional directories, %d in number, and the request has none", n)
+					}
+				}), "session/load", "session/resume")
+			},
+		},
+		{
+			ID: "SES23", Severity: Error, Side: ByClient, Versions: V2b, Page: "schema-2.4.0/ResumeSessionRequest", Strength: Must,
+			Summary: "session/resume has the cwd that the session was created with.",
+			Why:     "The agent refuses it, or what the conversation says about files is no longer true.",
+			Check: func(c *Checker) {
+				created := NewBounded[string, string](maxSessions)
+				c.Answer(func(m *Message) {
+					if id, cwd := m.Result.Get("sessionId"), m.Answers.Params().Get("cwd"); !m.Failed() && id.IsString() && cwd.IsString() {
+						created.Put(bounded(id.Bytes()), bounded(cwd.Bytes()))
+					}
+				}, "session/new")
+				c.Request(sentBy(Client, func(m *Message) {
+					cwd := m.Params.Get("cwd")
+					want, ok := created.Get(m.SessionID)
+					if !ok || !cwd.IsString() {
+						return
+					}
+					c.Exercised()
+					if !samePath(want, bounded(cwd.Bytes())) {
+						c.Fail(m, cwd, "the session was created in %q", quote(want))
+					}
+				}), "session/resume")
+			},
+		},
+		{
+			ID: "SES25", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1+v2/session-setup", Strength: Should,
+			Summary: "Tools work on files below cwd and the additional directories.",
+			Why:     "Those are what the user opened; elsewhere they do not expect the agent.",
+			Check:   checkRoots,
+		},
+		{
+			ID: "SES26", Severity: Warn, Side: ByClient, Versions: V1, Page: "v1/prompt-turn", Strength: Infer,
+			Summary: "A session gets one prompt at a time.",
+			Why:     "Nothing says what becomes of the first one: agents queue, drop or mix them.",
+			Check: func(c *Checker) {
+				c.Request(sentBy(Client, func(m *Message) {
+					if m.Session == nil {
+						return
+					}
+					c.Exercised()
+					if t := m.Session.Turn; t != nil {
+						if r, open := c.Outstanding(Client).Get(t.Prompt.ID); open && r == t.Prompt {
+							c.Report(m.Frame, Finding{Text: "the prompt before is not answered", Also: []int{r.Number}}, Value{})
+						}
+					}
+				}), "session/prompt")
+			},
+		},
+		{
+			ID: "SES35", Severity: Warn, Side: ByAgent, Versions: V2b, Page: "schema-2.4.0/ErrorData", Strength: Should,
+			Summary: "What is asked of a session that does not exist fails with -32002 and has the sessionId in data.",
+			Why:     "The client cannot tell a session that is gone from a request that is wrong.",
+			Check:   checkMissingSession,
+		},
+		{
+			ID: "SES36", Severity: Warn, Side: ByClient, Versions: V2b, Page: "schema-2.4.0/CloseSessionRequest", Strength: Should,
+			Summary: "A client is content if the session that it closes or deletes does not exist.",
+			Why:     "The session is gone, as the client wanted; asking again cannot change that.",
+			Check: func(c *Checker) {
+				gone := NewBounded[Of, int](maxSessions) // by session and method: the answer
+				c.Answer(func(m *Message) {
+					if m.ErrorCode() == codeNotFound && m.SessionID != "" {
+						c.Exercised()
+						gone.Put(Of{m.SessionID, m.Method}, m.Number)
+					}
+				}, "session/close", "session/delete")
+				c.SessionChanged(func(s *Session, _ *Message) {
+					gone.Delete(Of{s.ID, "session/close"})
+					gone.Delete(Of{s.ID, "session/delete"})
+				})
+				c.Request(sentBy(Client, func(m *Message) {
+					if n, ok := gone.Get(Of{m.SessionID, m.Method}); ok {
+						c.Report(m.Frame, Finding{Text: "the agent has said that the session does not exist", Also: []int{n}}, m.Params.Get("sessionId"))
+					}
+				}), "session/close", "session/delete")
+			},
+		},
+	}, mcpServerRules()...)
+}
+
+// sentBy makes a handler that sees only what one party sent.
+func sentBy(p Party, f func(*Message)) func(*Message) {
+	return func(m *Message) {
+		if m.From == p {
+			f(m)
+		}
 	}
+}
+
+// onlyAdvertised returns the check of a method that needs a capability.
+func onlyAdvertised(method string, path ...string) func(*Checker) {
+	return func(c *Checker) {
+		c.Request(sentBy(Client, func(m *Message) {
+			if !c.AgentHello.Exists() {
+				return
+			}
+			c.Exercised()
+			if !advertised(c.AgentCapabilities, path) {
+				c.Fail(m, Value{}, "the agent does not advertise %s", strings.Join(path, "."))
+			}
+		}), method)
+	}
+}
+
+// advertised reports whether a capability is there, as an object or as true.
+func advertised(capabilities Value, path []string) bool {
+	v := capabilities.Get(path...)
+	return v.Set() && v.Kind() != jtree.False
+}
+
+// sessionCapability is the path of a capability of sessions.
+func (h *History) sessionCapability(name string) []string {
+	if h.Version == V1 {
+		return []string{"sessionCapabilities", name}
+	}
+	return []string{"session", name}
+}
+
+func requireMembers(c *Checker, m *Message, names ...string) {
+	for _, name := range names {
+		if !m.Params.Get(name).Set() {
+			c.Fail(m, m.Params, "%s is missing", name)
+		}
+	}
+}
+
+// clientMethodsOfSession are what a client sends about a session that is open. Methods
+// that open a session, and those that also take one from session/list, are not among
+// them.
+var clientMethodsOfSession = []string{
+	"session/prompt", "session/cancel", "session/set_mode", "session/set_model", "session/set_config_option",
+}
+
+// agentMethodsOfSession are what an agent asks about a session that is open.
+var agentMethodsOfSession = []string{"session/request_permission", "elicitation/create", "fs/*", "terminal/*"}
+
+// reopening reports whether the client has asked to open a session again.
+func (h *History) reopening(session string) bool {
+	for _, r := range h.Outstanding(Client).All() {
+		if r.SessionID == session && (r.Method == "session/load" || r.Method == "session/resume") {
+			return true
+		}
+	}
+	return false
+}
+
+// creating reports whether a session is being created whose id only the agent knows.
+func (h *History) creating() bool {
+	for _, r := range h.Outstanding(Client).All() {
+		if r.Method == "session/new" || r.Method == "session/fork" {
+			return true
+		}
+	}
+	return false
+}
+
+// childSessions notes the sessions that the agent creates for itself and announces by
+// subagent_update.
+func childSessions(c *Checker) *Bounded[string, bool] {
+	children := NewBounded[string, bool](maxSessions)
+	c.Update(func(m *Message) {
+		if id := m.Update.Get("sessionId"); id.IsString() {
+			children.Put(bounded(id.Bytes()), true)
+		}
+	}, "subagent_update")
+	return children
+}
+
+func checkSessionIsOpen(c *Checker) {
+	children := childSessions(c)
+	check := func(m *Message) {
+		_, child := children.Get(m.SessionID)
+		switch {
+		case m.SessionID == "" || child:
+		case m.Session == nil && (!c.Whole || c.Sessions.Lost() || children.Lost() || m.From == Agent && c.creating()):
+		case m.Session == nil:
+			c.Fail(m, m.Params.Get("sessionId"), "no session with this id was opened")
+		case m.From == Agent && m.Session.State == Closed && !c.reopening(m.SessionID): // of the client: SES21
+			c.Report(m.Frame, Finding{Text: "the session is closed", Also: []int{m.Session.Ended}}, m.Params.Get("sessionId"))
+		default:
+			c.Exercised()
+		}
+	}
+	c.Request(sentBy(Client, check), clientMethodsOfSession...)
+	c.Notification(sentBy(Client, check), clientMethodsOfSession...)
+	c.Request(sentBy(Agent, check), agentMethodsOfSession...)
+}
+
+func checkUpdatesOfKnownSessions(c *Checker) {
+	children := childSessions(c)
+	unknown := NewBounded[string, Finding](maxFindings)
+	named := NewBounded[string, bool](maxSessions) // by the client, whatever came of it
+	c.Request(sentBy(Client, func(m *Message) {
+		if m.SessionID != "" {
+			named.Put(m.SessionID, true)
+			unknown.Delete(m.SessionID)
+		}
+	}))
+	c.SessionChanged(func(s *Session, _ *Message) { unknown.Delete(s.ID) })
+	c.Update(func(m *Message) {
+		if m.Session != nil {
+			c.Exercised()
+			return
+		}
+		_, child := children.Get(m.SessionID)
+		_, asked := named.Get(m.SessionID)
+		if m.SessionID == "" || child || asked || m.UpdateTag == "session_info_update" { // which is also about what session/list shows
+			return
+		}
+		if _, ok := unknown.Get(m.SessionID); !ok {
+			unknown.Put(m.SessionID, c.Describe(m.Frame, m.Params.Get("sessionId"), "no response introduces this session"))
+		}
+	})
+	c.End(func() {
+		if !c.Whole || c.creating() || c.Sessions.Lost() || named.Lost() || children.Lost() {
+			return
+		}
+		for id, f := range unknown.All() {
+			if _, child := children.Get(id); !child {
+				c.Add(f)
+			}
+		}
+	})
+}
+
+func checkCloseCancels(c *Checker) {
+	type closing struct {
+		turn     *Turn
+		asked    time.Time
+		answered time.Time
+		number   int // of the answer, 0 before it
+	}
+	busy := NewBounded[string, *closing](maxSessions)
+	c.Request(sentBy(Client, func(m *Message) {
+		if m.Session != nil && m.Session.Turn != nil {
+			busy.Put(m.SessionID, &closing{turn: m.Session.Turn, asked: m.Time})
+		}
+	}), "session/close")
+	c.Answer(func(m *Message) {
+		cl, ok := busy.Get(m.SessionID)
+		if !ok || cl.turn.Ended > 0 {
+			return
+		}
+		if m.Failed() {
+			busy.Delete(m.SessionID)
+			return
+		}
+		cl.answered, cl.number = m.Time, m.Number
+		// Version 2 of November allows nothing about the session from here on.
+		_, unanswered := c.Outstanding(Client).Get(cl.turn.Prompt.ID)
+		if c.Version == V2b && !unanswered && m.Session != nil && (m.Session.Status == "running" || m.Session.Status == "requires_action") {
+			c.Exercised()
+			c.Report(m.Frame, Finding{Text: "the session is closed, and its work was not reported as cancelled", Also: []int{cl.turn.Prompt.Number}}, Value{})
+			busy.Delete(m.SessionID)
+		}
+	}, "session/close")
+	c.TurnEnded(func(t *Turn, m *Message) {
+		cl, ok := busy.Get(t.Session.ID)
+		if !ok || cl.turn != t {
+			return
+		}
+		c.Exercised()
+		busy.Delete(t.Session.ID)
+		if t.StopReason == "cancelled" || m.ErrorCode() == codeCancelled || cl.number == 0 && c.Crossed(cl.asked, m.Time) {
+			return
+		}
+		if t.Failed {
+			c.Fail(m, m.Error, "the work that the close ended is reported as an error")
+		} else {
+			c.Fail(m, orElse(m.Result.Get("stopReason"), m.Update.Get("stopReason")), "the work that the close ended has another stop reason than cancelled")
+		}
+	})
+	c.End(func() {
+		for _, cl := range busy.All() {
+			if cl.number > 0 && cl.turn.Ended == 0 && c.LastTime.Sub(cl.answered) > 10*time.Second {
+				c.Exercised()
+				c.FailEnd(Agent, cl.turn.Prompt, "the session was closed and the turn never ended")
+			}
+		}
+	})
+}
+
+func checkMissingSession(c *Checker) {
+	children := childSessions(c)
+	missing := NewBounded[int, bool](maxSessions) // requests about sessions that do not exist, by number
+	c.Request(sentBy(Client, func(m *Message) {
+		_, child := children.Get(m.SessionID)
+		unknown := m.Session == nil && c.Whole && !c.Sessions.Lost() && !child
+		closed := m.Session != nil && m.Session.State == Closed && !c.reopening(m.SessionID)
+		if m.SessionID != "" && (unknown || closed) && !m.Mismatch() {
+			missing.Put(m.Number, true)
+		}
+	}), "session/prompt", "session/set_config_option", "session/close")
+	c.Answer(func(m *Message) {
+		if _, ok := missing.Get(m.Answers.Number); !ok || !m.Failed() {
+			return
+		}
+		missing.Delete(m.Answers.Number)
+		switch code := m.ErrorCode(); code {
+		case codeAuthRequired, codeNoMethod, codeCancelled:
+		case codeNotFound:
+			c.Exercised()
+			if id := m.Error.Get("data", "sessionId"); !id.IsString() || bounded(id.Bytes()) != m.SessionID {
+				c.Fail(m, orElse(id, m.Error), "data does not name the session")
+			}
+		default:
+			c.Exercised()
+			c.Report(m.Frame, Finding{Text: "a session that does not exist is refused with another code than -32002", Also: []int{m.Answers.Number}}, m.Error.Get("code"))
+		}
+	}, "session/prompt", "session/set_config_option", "session/close")
 }
