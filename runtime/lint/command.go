@@ -9,9 +9,9 @@ func commandRules() []Rule {
 			Summary: "The name of a command has no slash and no white space, and is unique.",
 			Why:     "Users type it after a slash, up to the first space.",
 			Check: func(c *Checker) {
-				c.Update(func(m *Message) {
+				eachCommands(c, func(m *Message, commands Value) {
 					seen := map[string]bool{}
-					for _, command := range m.Update.Get("availableCommands").Items() {
+					for _, command := range commands.Items() {
 						name := command.Get("name")
 						if !name.IsString() {
 							continue
@@ -25,8 +25,35 @@ func commandRules() []Rule {
 						}
 						seen[name.Str()] = true
 					}
-				}, "available_commands_update")
+				})
+			},
+		},
+		{
+			ID: "CMD02", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/slash-commands", Strength: Must,
+			Summary: "The input of a command has a type, which is text or begins with an underscore.",
+			Why:     "Without a type the client does not know what to ask the user for.",
+			Check: func(c *Checker) {
+				eachCommands(c, func(m *Message, commands Value) {
+					for _, command := range commands.Items() {
+						input := command.Get("input")
+						if !input.IsObject() {
+							continue
+						}
+						c.Exercised()
+						if kind := input.Get("type"); !kind.IsString() {
+							c.Fail(m, orElse(kind, input), "the input has no type")
+						} else if !kind.Is("text") && !isExtension(kind.Str()) {
+							c.Fail(m, kind, "not a type of input")
+						}
+					}
+				})
 			},
 		},
 	}
+}
+
+// eachCommands calls f with each list of commands that an agent offers.
+func eachCommands(c *Checker, f func(*Message, Value)) {
+	c.Update(func(m *Message) { f(m, m.Update.Get("availableCommands")) }, "available_commands_update")
+	c.Answer(sentBy(Agent, func(m *Message) { f(m, m.Result.Get("availableCommands")) }), sessionAnswers...)
 }
