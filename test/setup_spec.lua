@@ -9,7 +9,7 @@ local function fails(text, fn, ...)
 end
 
 describe("an agent for the host", function()
-  local wire = require("hermes.config").agent_for_host
+  local wire = require("hermes.config_wire").agent
 
   it("has its folders with the home folder in place of ~", function()
     local given = { command = "x", paths = { ["~/a"] = "/w", ["/b"] = [[C:\w]] } }
@@ -154,7 +154,7 @@ describe("setup", function()
       },
     })
     local home = vim.uv.os_homedir()
-    eq(require("hermes.config").for_host().permissions.rules, {
+    eq(require("hermes.config_wire").all().permissions.rules, {
       { action = "deny", path = home .. "/x" },
       { action = "allow", command = { "git" }, env = { "HOME" }, cwd = home .. "/**" },
       { action = "deny", path = "a/~/b", command = { "cat" } },
@@ -361,6 +361,7 @@ end)
 describe("the plugin file", function()
   it("makes the groups and the command, and loads nothing", function()
     local look = [[lua
+      vim.wait(20)
       local loaded = vim.tbl_filter(function(name)
         return vim.startswith(name, "hermes")
       end, vim.tbl_keys(package.loaded))

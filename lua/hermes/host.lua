@@ -1,11 +1,10 @@
 ---Finds and builds the host, the Go program behind Hermes.
 local M = {}
 
-local root = vim.fs.dirname(
-  vim.fs.dirname(
-    vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
-  )
-)
+local windows = vim.fn.has("win32") == 1
+
+local root = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h")
+root = windows and root:gsub("\\", "/") or root
 
 ---@return string folder of the plugin
 function M.root()
@@ -13,7 +12,7 @@ function M.root()
 end
 
 ---The name of the program.
-M.program = vim.fn.has("win32") == 1 and "hermes.exe" or "hermes"
+M.program = windows and "hermes.exe" or "hermes"
 
 ---The location of the host: setup{host={cmd}}, bin/hermes in the plugin's folder, or hermes in
 ---PATH.
@@ -27,7 +26,7 @@ function M.command()
     end
     return vim.deepcopy(cmd)
   end
-  local own = vim.fs.joinpath(M.root(), "bin", M.program)
+  local own = root .. "/bin/" .. M.program
   for _, program in ipairs({ own, M.program }) do
     if vim.fn.executable(program) == 1 then
       return { program, "host" }

@@ -5,12 +5,12 @@ local names = { [0] = "TRACE", "DEBUG", "INFO", "WARN", "ERROR" }
 
 ---@return string path of the log file of the Lua side
 function M.path()
-  return vim.fs.joinpath(vim.fn.stdpath("log"), "hermes.log")
+  return vim.fn.stdpath("log") .. "/hermes.log"
 end
 
 ---@return string path of the log file of the host
 function M.host_path()
-  return vim.fs.joinpath(vim.fn.stdpath("log"), "hermes-host.log")
+  return vim.fn.stdpath("log") .. "/hermes-host.log"
 end
 
 ---The longest line of the log file, in bytes.

@@ -1,15 +1,27 @@
 ---The <Plug> mappings, for mappings of the user. No key is mapped here.
+local M = {}
+
+local begin = "<Plug>(hermes-"
 
 local function map(mode, name, command)
-  vim.api.nvim_set_keymap(mode, "<Plug>(hermes-" .. name .. ")", command, {})
+  vim.api.nvim_set_keymap(mode, begin .. name .. ")", command, {})
 end
 
-for _, name in ipairs({ "cancel", "chat", "mode", "new", "prompt", "sessions", "status" }) do
-  map("n", name, ("<Cmd>Hermes %s<CR>"):format(name))
-end
-map("x", "prompt", "<Esc><Cmd>lua require('hermes.command').prompt_selection()<CR>")
-for _, mode in ipairs({ "n", "x", "i", "t" }) do
-  map(mode, "respond", "<Cmd>Hermes respond<CR>")
+---Puts the mappings in the place of those that the plugin file has made.
+---@return string keys those that were taken, to be mapped again
+function M.load()
+  for _, mode in ipairs({ "", "!", "t" }) do
+    pcall(vim.api.nvim_del_keymap, mode, begin)
+  end
+  for _, name in ipairs({ "cancel", "chat", "mode", "new", "prompt", "sessions", "status" }) do
+    map("n", name, ("<Cmd>Hermes %s<CR>"):format(name))
+  end
+  map("x", "prompt", "<Esc><Cmd>lua require('hermes.command').prompt_selection()<CR>")
+  for _, mode in ipairs({ "n", "x", "i", "t" }) do
+    map(mode, "respond", "<Cmd>Hermes respond<CR>")
+  end
+  -- Keys that began with the mapping itself would not be mapped again.
+  return vim.keycode("<Cmd><CR>" .. begin)
 end
 
-return {}
+return M

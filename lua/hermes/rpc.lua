@@ -1,5 +1,6 @@
----The channel to the host. Nothing here waits: operations go out as
----notifications, everything else arrives through deliver().
+---Operations: calls that end some time later. Nothing here waits: operations go to the host as
+---notifications, everything else arrives through deliver(). The host is started after the call
+---that needs it has returned, and gets what was called until then in order.
 local M = {}
 
 ---Version of the messages between this file and the host; see plugin/host/host.go.
@@ -24,12 +25,40 @@ M.PROTOCOL = 3
 ---@field prompt? table[] blocks of a prompt
 ---@field after? fun(result: any) called before anybody hears that it succeeded
 
-local channel ---@type integer?
+---The error of operations that end because the user has stopped the host.
+---@type hermes.Error
+M.stopped = { kind = "disconnected", message = "the host was stopped" }
+
 local last_id = 0
 local ops = {} ---@type table<string, hermes.Op>
-local hello ---@type table? what the host says about itself
-local stopping = false
-local silent ---@type string? what the host that was stopped for its silence is
+-- Those that wait until the host is started: operation, id, JSON.
+local waiting ---@type { [1]: string, [2]: string, [3]: string }[]?
+local used = {} ---@type string[] agents that connect was called for, the most recent last
+
+---Makes an agent that is being connected the current one: calls go to it by default.
+---@param name string
+function M.use(name)
+  M.unuse(name)
+  used[#used + 1] = name
+end
+
+---Undoes use() for an agent that could not be connected: calls go to the previous one.
+---@param name string
+function M.unuse(name)
+  used = vim.tbl_filter(function(other)
+    return other ~= name
+  end, used)
+end
+
+---@return string? name the agent that connect was called for last
+function M.current()
+  return used[#used]
+end
+
+---@return table? channel hermes.channel, if the host may run
+local function host()
+  return package.loaded["hermes.channel"]
+end
 
 ---Whether the error of an operation will be shown to the user.
 ---@param id string
@@ -53,14 +82,21 @@ function M.op(id)
   return ops[id]
 end
 
----@return table? hello version and protocol of the running host
-function M.info()
-  return channel and hello
+---@return string[] ids of the operations that have not ended, sorted
+function M.pending()
+  local ids = vim.tbl_keys(ops)
+  table.sort(ids)
+  return ids
 end
 
----@return boolean
+---@return table? hello version and protocol of the running host
+function M.info()
+  return host() and host().info()
+end
+
+---@return boolean whether the host runs or is about to be started
 function M.running()
-  return channel ~= nil
+  return waiting ~= nil or host() ~= nil and host().running()
 end
 
 ---@type table<string, true> kinds of errors that the user caused; they are not shown
@@ -78,7 +114,7 @@ function M.finish(id, err, result)
   end
   if err then
     if op.method == "connect" and op.agent then
-      require("hermes.state").unuse(op.agent)
+      M.unuse(op.agent)
     end
     local log = require("hermes.log")
     local line = err.message
@@ -111,111 +147,19 @@ function M.finish(id, err, result)
   end
 end
 
-local function on_exit(_, code)
-  channel, hello = nil, nil
-  if vim.v.exiting ~= vim.NIL then
-    return -- nobody would see it
-  end
-  local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
-    code,
-    require("hermes.log").host_path()
-  )
-  local err = { kind = "host", message = message }
-  if silent then
-    message, silent = silent, nil
-    err.message = message
-    require("hermes.log").notify(vim.log.levels.ERROR, message)
-  elseif stopping then
-    stopping = false
-    message = "the host was stopped"
-    err = { kind = "disconnected", message = message }
-  else
-    require("hermes.log").notify(vim.log.levels.ERROR, message)
-  end
-  local ids = vim.tbl_keys(ops)
-  table.sort(ids)
-  require("hermes.answers").drop_all(message)
-  require("hermes.state").host_gone(err.kind, message)
-  for _, id in ipairs(ids) do
-    M.finish(id, err)
-  end
+---@param payload table
+---@return string text JSON
+local function encode(payload)
+  return next(payload) == nil and "{}" or vim.json.encode(payload)
 end
 
-local default_patience = 30000 -- ms in which the host says what it is
-
----Stops a program that is not the host, or hangs, so that calls fail instead of waiting for ever.
----@param cmd string[]
----@param started integer channel
-local function expect_hello(cmd, started)
-  local ms = require("hermes.config").get().timeouts.host
-  ms = ms > 0 and ms or default_patience
-  vim.defer_fn(function()
-    if channel == started and not hello then
-      local shown = vim.inspect(cmd, { newline = " ", indent = "" })
-      local text = "the host %s has said nothing for %g seconds; is it the program of this plugin?"
-      silent = text:format(shown, ms / 1000)
-      vim.fn.jobstop(started)
-    end
-  end, ms)
-end
-
----@return integer? channel
----@return string? err
-local function start()
-  if channel then
-    return channel
-  end
-  local cmd, err = require("hermes.host").command()
-  if not cmd then
-    return nil, err
-  end
-  local log = require("hermes.log")
-  vim.fn.mkdir(vim.fs.dirname(log.host_path()), "p")
-  local limits = require("hermes.config").get().log
-  local ok, ch = pcall(vim.fn.jobstart, cmd, {
-    rpc = true,
-    -- The host exits by itself after its channel has closed and its agents have ended.
-    -- Otherwise Neovim would wait for it.
-    detach = true,
-    env = {
-      HERMES_LOG = log.host_path(),
-      HERMES_LOG_MAX_SIZE = tostring(limits.max_size),
-      HERMES_LOG_KEEP = tostring(limits.keep),
-    },
-    on_exit = on_exit,
-    on_stderr = function(_, lines)
-      for _, line in ipairs(lines) do
-        if line ~= "" then
-          log.write(vim.log.levels.ERROR, "host: " .. line)
-        end
-      end
-    end,
-  })
-  if not ok or ch <= 0 then
-    return nil, ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
-  end
-  channel = ch
-  expect_hello(cmd, ch)
-  require("hermes.attention").start()
-  require("hermes.disk") -- from now on notes which version of its file a buffer holds
-  M.send("setup", "", require("hermes.config").for_host())
-  return channel
-end
-
----Sends one message to a running host. on_exit handles a dead channel.
+---Sends one message to the host, if it runs.
 ---@param op string
 ---@param id string
 ---@param payload table
 function M.send(op, id, payload)
-  local text = next(payload) == nil and "{}" or vim.json.encode(payload)
-  if vim.in_fast_event() then
-    vim.schedule(function()
-      M.send(op, id, vim.json.decode(text))
-    end)
-    return
-  end
-  if channel then
-    pcall(vim.rpcnotify, channel, "hermes", op, id, text)
+  if host() then
+    host().post(op, id, encode(payload))
   end
 end
 
@@ -267,17 +211,41 @@ function M.refuse(info, kind, message)
   return id
 end
 
+---Starts the host for the operations that wait.
+local function start()
+  if not waiting then
+    return -- stopped in the meantime
+  end
+  local called, opened, err = pcall(function()
+    return require("hermes.channel").open()
+  end)
+  local list = waiting
+  waiting = nil
+  for _, call in ipairs(list) do
+    if called and opened then
+      host().post(unpack(call))
+    else
+      M.finish(call[2], { kind = "host", message = called and err or opened })
+    end
+  end
+  if called and opened then
+    host().prepare()
+  end
+end
+
 ---@private
 function M.begin(op, id, payload)
-  local ok, err = start()
-  if ok then
-    local fine, why = pcall(M.send, op, id, payload)
-    if fine then
-      return
-    end
-    err = "the arguments cannot be sent: " .. tostring(why)
+  local fine, text = pcall(encode, payload)
+  if not fine then
+    fail_soon(id, "invalid", "the arguments cannot be sent: " .. tostring(text))
+  elseif waiting then
+    waiting[#waiting + 1] = { op, id, text }
+  elseif M.running() then
+    host().post(op, id, text)
+  else
+    waiting = { { op, id, text } }
+    vim.schedule(start)
   end
-  fail_soon(id, ok and "invalid" or "host", err)
 end
 
 ---The agent that a call is for.
@@ -335,58 +303,24 @@ function M.notify(method, params, opts)
   return to_agent("notify", method, params, opts)
 end
 
----Sends the configuration to a running host.
+---Sends the configuration to a running host. One that is about to be started gets it then.
 function M.configure()
-  if channel then
-    M.send("setup", "", require("hermes.config").for_host())
+  if not waiting and M.running() then
+    host().configure()
   end
 end
 
 ---Stops the host, and all agents with it.
 function M.stop()
-  if channel then
-    stopping = true
-    vim.fn.jobstop(channel)
+  local list = waiting or {}
+  waiting = nil
+  for _, call in ipairs(list) do
+    fail_soon(call[2], M.stopped.kind, M.stopped.message)
+  end
+  if host() then
+    host().stop()
   end
 end
-
-local function mismatch()
-  require("hermes.log").notify(
-    vim.log.levels.ERROR,
-    "the host does not match the plugin; run :Hermes build and restart Neovim"
-  )
-end
-
-local kinds = {
-  hello = function(item)
-    hello = item
-    if item.protocol ~= M.PROTOCOL then
-      mismatch()
-    end
-  end,
-  ask = function(item)
-    item.data.truncated = item.truncated
-    require("hermes.answers").receive(item)
-  end,
-  withdraw = function(item)
-    require("hermes.answers").withdraw(item.requestId, item.reason)
-  end,
-  done = function(item)
-    if item.truncated then
-      (item.error or item.result).truncated = item.truncated
-    end
-    M.finish(item.id, item.error, item.result)
-  end,
-  login = function(item)
-    require("hermes.login").run(item)
-  end,
-  notice = function(item)
-    local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
-    require("hermes.log").notify(level, item.message)
-  end,
-}
-
-local decode_opts = { luanil = { object = true } }
 
 ---Called by the host with a batch: a JSON list in which kinds and payloads alternate. The kind of
 ---an event is its name. One bad item does not affect the others. Text that is not JSON raises an
@@ -394,32 +328,7 @@ local decode_opts = { luanil = { object = true } }
 ---@param text string
 ---@return number ms how long it took
 function M.deliver(text)
-  if type(text) ~= "string" then -- a host of protocol 1
-    mismatch()
-    M.stop()
-    return 0
-  end
-  local began = vim.uv.hrtime()
-  local items = vim.json.decode(text, decode_opts)
-  local events = require("hermes.events")
-  local i = 1
-  while items[i] do
-    local kind = items[i]
-    if events.exists(kind) then
-      i = events.receive(items, i)
-    else
-      local ok, err = pcall(kinds[kind], items[i + 1])
-      if not ok then
-        require("hermes.log").notify(
-          vim.log.levels.ERROR,
-          ("a message of kind %s was lost: %s"):format(tostring(kind), tostring(err))
-        )
-      end
-      i = i + 2
-    end
-  end
-  pcall(events.watch_traffic)
-  return (vim.uv.hrtime() - began) / 1e6
+  return require("hermes.channel").deliver(text)
 end
 
 return M

@@ -65,7 +65,7 @@ end
 local function configured(rule)
   local plain = vim.tbl_extend("force", {}, rule, { scope = "always" })
   return vim.iter(require("hermes.config").get().permissions.rules):any(function(own)
-    own = require("hermes.config").rule_for_host(own)
+    own = require("hermes.config_wire").rule(own)
     return vim.deep_equal(vim.tbl_extend("force", own, { scope = "always" }), plain)
   end)
 end

@@ -33,7 +33,6 @@ local M = {}
 
 -- Two agents may use the same session id, so sessions belong to their agent.
 local agents = {} ---@type table<string, hermes.AgentState>
-local used = {} ---@type string[] agents that connect was called for, the most recent last
 local uses = 0 -- of sessions so far
 
 ---@param data table
@@ -339,27 +338,12 @@ function M.host_gone(kind, reason)
   end
 end
 
----Makes an agent that is being connected the current one: calls go to it by default.
----@param name string
-function M.use(name)
-  M.unuse(name)
-  used[#used + 1] = name
-end
-
----Undoes use() for an agent that could not be connected: calls go to the previous one.
----@param name string
-function M.unuse(name)
-  used = vim.tbl_filter(function(other)
-    return other ~= name
-  end, used)
-end
-
 ---The agent that a call is for: the session's, or the one used last, or the
 ---only one.
 ---@param session_id? string
 ---@return string? name
 function M.agent_for(session_id)
-  local current = used[#used]
+  local current = require("hermes.rpc").current()
   if session_id and not (current and agents[current] and agents[current].sessions[session_id]) then
     for name, a in pairs(agents) do
       if a.sessions[session_id] then
@@ -406,7 +390,7 @@ function M.get(session_id, member, agent)
   return vim.deepcopy({
     agents = agents,
     sessions = sessions, -- of all agents
-    current = used[#used],
+    current = require("hermes.rpc").current(),
     pending = require("hermes.answers").pending(),
     host = require("hermes.rpc").info(),
   })

@@ -1,0 +1,214 @@
+---The channel to the host: starts the host, and handles what it delivers.
+local M = {}
+
+local channel ---@type integer?
+local hello ---@type table? what the host says about itself
+local stopping = false
+local silent ---@type string? what the host that was stopped for its silence is
+
+---@return table? hello version and protocol of the running host
+function M.info()
+  return channel and hello
+end
+
+---@return boolean
+function M.running()
+  return channel ~= nil
+end
+
+local function on_exit(_, code)
+  channel, hello = nil, nil
+  if vim.v.exiting ~= vim.NIL then
+    return -- nobody would see it
+  end
+  local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
+    code,
+    require("hermes.log").host_path()
+  )
+  local err = { kind = "host", message = message }
+  if silent then
+    message, silent = silent, nil
+    err.message = message
+    require("hermes.log").notify(vim.log.levels.ERROR, message)
+  elseif stopping then
+    stopping = false
+    err = require("hermes.rpc").stopped
+    message = err.message
+  else
+    require("hermes.log").notify(vim.log.levels.ERROR, message)
+  end
+  local rpc = require("hermes.rpc")
+  local ids = rpc.pending()
+  require("hermes.answers").drop_all(message)
+  require("hermes.state").host_gone(err.kind, message)
+  for _, id in ipairs(ids) do
+    rpc.finish(id, err)
+  end
+end
+
+local default_patience = 30000 -- ms in which the host says what it is
+
+---Stops a program that is not the host, or hangs, so that calls fail instead of waiting for ever.
+---@param cmd string[]
+---@param started integer channel
+local function expect_hello(cmd, started)
+  local ms = require("hermes.config").get().timeouts.host
+  ms = ms > 0 and ms or default_patience
+  vim.defer_fn(function()
+    if channel == started and not hello then
+      local shown = vim.inspect(cmd, { newline = " ", indent = "" })
+      local text = "the host %s has said nothing for %g seconds; is it the program of this plugin?"
+      silent = text:format(shown, ms / 1000)
+      vim.fn.jobstop(started)
+    end
+  end, ms)
+end
+
+---Starts the host. It gets the configuration first.
+---@return boolean ok
+---@return string? err
+function M.open()
+  local cmd, err = require("hermes.host").command()
+  if not cmd then
+    return false, err
+  end
+  local path = require("hermes.log").host_path()
+  vim.fn.mkdir(vim.fn.fnamemodify(path, ":h"), "p")
+  local limits = require("hermes.config").get().log
+  local ok, ch = pcall(vim.fn.jobstart, cmd, {
+    rpc = true,
+    -- The host exits by itself after its channel has closed and its agents have ended.
+    -- Otherwise Neovim would wait for it.
+    detach = true,
+    env = {
+      HERMES_LOG = path,
+      HERMES_LOG_MAX_SIZE = tostring(limits.max_size),
+      HERMES_LOG_KEEP = tostring(limits.keep),
+    },
+    on_exit = on_exit,
+    on_stderr = function(_, lines)
+      for _, line in ipairs(lines) do
+        if line ~= "" then
+          require("hermes.log").write(vim.log.levels.ERROR, "host: " .. line)
+        end
+      end
+    end,
+  })
+  if not ok or ch <= 0 then
+    return false,
+      ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
+  end
+  channel = ch
+  M.configure()
+  expect_hello(cmd, ch)
+  return true
+end
+
+---Loads what the first events need, while the host starts.
+function M.prepare()
+  require("hermes.attention").start()
+  require("hermes.disk") -- from now on notes which version of its file a buffer holds
+  require("hermes.events")
+  require("hermes.state")
+  require("hermes.output")
+  require("hermes.refresh")
+end
+
+---Sends one message to a running host. on_exit handles a dead channel.
+---@param op string
+---@param id string
+---@param text string JSON
+function M.post(op, id, text)
+  if vim.in_fast_event() then
+    vim.schedule(function()
+      M.post(op, id, text)
+    end)
+  elseif channel then
+    pcall(vim.rpcnotify, channel, "hermes", op, id, text)
+  end
+end
+
+---Sends the configuration.
+function M.configure()
+  require("hermes.rpc").send("setup", "", require("hermes.config_wire").all())
+end
+
+---Stops the host, and all agents with it.
+function M.stop()
+  if channel then
+    stopping = true
+    vim.fn.jobstop(channel)
+  end
+end
+
+local function mismatch()
+  require("hermes.log").notify(
+    vim.log.levels.ERROR,
+    "the host does not match the plugin; run :Hermes build and restart Neovim"
+  )
+end
+
+local kinds = {
+  hello = function(item)
+    hello = item
+    if item.protocol ~= require("hermes.rpc").PROTOCOL then
+      mismatch()
+    end
+  end,
+  ask = function(item)
+    item.data.truncated = item.truncated
+    require("hermes.answers").receive(item)
+  end,
+  withdraw = function(item)
+    require("hermes.answers").withdraw(item.requestId, item.reason)
+  end,
+  done = function(item)
+    if item.truncated then
+      (item.error or item.result).truncated = item.truncated
+    end
+    require("hermes.rpc").finish(item.id, item.error, item.result)
+  end,
+  login = function(item)
+    require("hermes.login").run(item)
+  end,
+  notice = function(item)
+    local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
+    require("hermes.log").notify(level, item.message)
+  end,
+}
+
+local decode_opts = { luanil = { object = true } }
+
+---Handles a batch; see rpc.deliver().
+---@param text string
+---@return number ms how long it took
+function M.deliver(text)
+  if type(text) ~= "string" then -- a host of protocol 1
+    mismatch()
+    M.stop()
+    return 0
+  end
+  local began = vim.uv.hrtime()
+  local items = vim.json.decode(text, decode_opts)
+  local events = require("hermes.events")
+  local i = 1
+  while items[i] do
+    local kind = items[i]
+    if events.exists(kind) then
+      i = events.receive(items, i)
+    else
+      local ok, err = pcall(kinds[kind], items[i + 1])
+      if not ok then
+        require("hermes.log").notify(
+          vim.log.levels.ERROR,
+          ("a message of kind %s was lost: %s"):format(tostring(kind), tostring(err))
+        )
+      end
+      i = i + 2
+    end
+  end
+  pcall(events.watch_traffic)
+  return (vim.uv.hrtime() - began) / 1e6
+end
+
+return M
