@@ -271,6 +271,86 @@ describe("events", function()
     eq({ #notes, notes }, { 2, notes })
   end)
 
+  -- What Neovim is asked to fire, as it converts the data even if nobody listens.
+  local function fired_by(batch)
+    local exec, fired = vim.api.nvim_exec_autocmds, {}
+    vim.api.nvim_exec_autocmds = function(event, opts)
+      fired[#fired + 1] = opts.pattern
+      return exec(event, opts)
+    end
+    local ok, err = pcall(rpc.deliver, vim.json.encode(batch))
+    vim.api.nvim_exec_autocmds = exec
+    eq({ ok, err and type(err) }, { true, "number" })
+    return fired
+  end
+
+  it("that nobody hears are not fired, however many other autocommands there are", function()
+    local many = {}
+    for i = 1, 100 do
+      listen("Other" .. i)
+      vim.list_extend(many, { "AgentTextMessage", chunk("a") })
+    end
+    local fired = fired_by(many)
+    eq(#fired < 50, true)
+    vim.api.nvim_clear_autocmds({ group = group })
+    listen("Other")
+    vim.list_extend(many, { "AgentTextThought", chunk("a") })
+    eq(fired_by(many), {})
+    listen("AgentTextThought")
+    eq(fired_by(many), { "AgentTextThought" })
+    eq(#got, 1)
+  end)
+
+  it("are heard by whatever autocommand a listener has just made", function()
+    local ways = {
+      autocommand = function(make)
+        listen("AgentTextThought", { callback = make })
+      end,
+      ["hermes.on"] = function(make)
+        offs[#offs + 1] = events.on("AgentTextThought", make, "on")
+      end,
+    }
+    for way, prepare in pairs(ways) do
+      for others = 0, 60, 30 do
+        for _, pattern in ipairs({
+          "AgentTextMessage",
+          "*",
+          "Agent*",
+          "{x,AgentText}Message",
+          "HermesAgentTextMessage",
+        }) do
+          got = {}
+          for i = 1, others do
+            listen("Other" .. i)
+          end
+          prepare(function()
+            listen(pattern)
+          end)
+          local batch = {}
+          for _ = 1, 20 do -- so that all are looked at
+            vim.list_extend(batch, { "AgentPlan", { agent = "demo", update = { entries = {} } } })
+          end
+          vim.list_extend(batch, { "AgentTextThought", chunk("b"), "AgentTextMessage", chunk("c") })
+          rpc.deliver(vim.json.encode(batch))
+          local last = got[#got] and got[#got].data.text
+          eq({ way, others, pattern, last }, { way, others, pattern, "c" })
+          vim.api.nvim_clear_autocmds({ group = group })
+          vim.iter(offs):each(function(off)
+            off()
+          end)
+        end
+      end
+    end
+  end)
+
+  it("are heard as 'fileignorecase' says", function()
+    vim.o.fileignorecase = true
+    listen("agenttextmessage")
+    deliver("AgentTextMessage", chunk("hi"))
+    vim.o.fileignorecase = false
+    eq(#got, 1)
+  end)
+
   it("leave what listeners print and v:errmsg alone", function()
     vim.v.errmsg = "kept"
     listen("AgentTextMessage", {

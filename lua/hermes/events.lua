@@ -12,6 +12,17 @@ local gen = require("hermes.events_gen")
 
 -- This list is replaced and never changed, so that a listener may remove itself while others run.
 local listeners = {} ---@type hermes.Listener[]
+local listened = {} ---@type table<string, true> names that they listen to
+
+---@param list hermes.Listener[]
+local function set_listeners(list)
+  listeners, listened = list, {}
+  for _, listener in ipairs(list) do
+    for name in pairs(listener.names) do
+      listened[name] = true
+    end
+  end
+end
 
 ---Returns the canonical name of an event, however it is spelt.
 ---@param name string
@@ -133,10 +144,12 @@ end
 local function blocks(list)
   local flat = {}
   for i, item in ipairs(list) do
-    local both = vim.tbl_extend("force", {}, item)
+    local from = item
     if item.type == "content" then
-      both = vim.tbl_extend("force", {}, item.content or {})
-    elseif item.type == "diff" then
+      from = item.content or {}
+    end
+    local both = vim.tbl_extend("force", {}, from)
+    if item.type == "diff" then
       both.new_text, both.old_text = item.newText, item.oldText
     elseif item.type == "terminal" then
       both.id = item.terminalId
@@ -189,19 +202,24 @@ end
 ---@class hermes.EventShape
 ---@field place? string[] path in the data to the members that the flat view copies
 ---@field flat table<string, string[]> the members under older names
----@field others { name: string, pattern: string }[] other names, and their patterns for exists()
+---@field key string the name in lower case
+---@field others { name: string, key: string, pattern: string }[] other names; `pattern` is for
+---exists()
+---@field for_listeners boolean only listeners look at the flat view
 
 local shapes = setmetatable({}, {
   __index = function(shapes, name)
     local info = gen.events[name] or {}
     local others = {}
     for i, other in ipairs(vim.list_extend({ "Hermes" .. name }, info.alias or {})) do
-      others[i] = { name = other, pattern = "#User#" .. other }
+      others[i] = { name = other, key = other:lower(), pattern = "#User#" .. other }
     end
     shapes[name] = {
+      key = name:lower(),
       place = info.lift and vim.split(info.lift, ".", { plain = true }),
       flat = info.flat or {},
       others = others,
+      for_listeners = info.source == "update",
     }
     return shapes[name]
   end,
@@ -336,15 +354,73 @@ local function turned_off()
   return off_names
 end
 
----Delivers an event: to the state first, then to hermes.on, then to autocommands.
----Other spellings fire only for autocommands on exactly that name, so a glob
----never sees an event twice.
+---------------------------------------------------------------------------
+-- Events that nobody hears.
+
+-- To fire an autocommand, Neovim converts the data of the event. That costs more than all the rest
+-- and would be in vain for most updates. Neovim does not report new autocommands, but only code
+-- outside of Hermes makes them. So what was seen of them holds until such code may have run: a
+-- listener, or whatever comes between two batches.
+local autocmds = {
+  names = {}, ---@type table<string, true> patterns, in lower case: 'fileignorecase'
+  many = false, -- one is for several names
+  count = 0,
+  fresh = false,
+  since = 0, -- events since they were looked at
+}
+
+local function look_at_autocmds()
+  local list = vim.api.nvim_get_autocmds({ event = "User" })
+  autocmds.names, autocmds.many, autocmds.count = {}, false, #list
+  autocmds.fresh, autocmds.since = true, 0
+  for _, autocmd in ipairs(list) do
+    autocmds.names[autocmd.pattern:lower()] = true
+    autocmds.many = autocmds.many or not autocmd.pattern:find("^[%w_:./#-]+$")
+  end
+end
+
+---Called where code outside of Hermes may have made autocommands since the last event.
+local function between_batches()
+  autocmds.fresh, autocmds.many = false, false
+end
+
+---Whether somebody may listen to an event. Looking has its price: where there are many
+---autocommands, the answer is yes until enough events have come.
+---@param name string canonical
+---@param shape hermes.EventShape
+---@return boolean
+local function may_be_heard(name, shape)
+  autocmds.since = autocmds.since + 1
+  if turned_off()[name] then
+    return false
+  elseif listened[name] or listened["*"] or autocmds.many or autocmds.names[shape.key] then
+    return true
+  elseif not autocmds.fresh then
+    if autocmds.since * 4 < autocmds.count then
+      return true
+    end
+    look_at_autocmds()
+  end
+  if autocmds.many or autocmds.names[shape.key] then
+    return true
+  end
+  for _, other in ipairs(shape.others) do
+    if autocmds.names[other.key] then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param name string canonical
 ---@param data table
-function M.emit(name, data)
+local function emit(name, data)
   local shape = shapes[name]
-  if shape.place and require("hermes.config").get().compat.flat then
-    flatten(shape, data)
+  local wanted = may_be_heard(name, shape)
+  if shape.place and (wanted or not shape.for_listeners) then
+    if require("hermes.config").get().compat.flat then
+      flatten(shape, data)
+    end
   end
   local ok, follow = pcall(require("hermes.state").update, name, data)
   if not ok then
@@ -352,9 +428,11 @@ function M.emit(name, data)
     follow = nil
   end
   if M.own[name] then
+    autocmds.fresh = false
     M.guard(name, M.own[name], data)
   end
-  if not turned_off()[name] then
+  if wanted then
+    autocmds.fresh = false
     call_listeners(name, data)
     local err = silence(fire_all, name, data)
     if err then
@@ -362,8 +440,18 @@ function M.emit(name, data)
     end
   end
   for _, event in ipairs(follow or {}) do
-    M.emit(event.name, event.data)
+    emit(event.name, event.data)
   end
+end
+
+---Delivers an event: to the state first, then to hermes.on, then to autocommands.
+---Other spellings fire only for autocommands on exactly that name, so a glob
+---never sees an event twice.
+---@param name string canonical
+---@param data table
+function M.emit(name, data)
+  between_batches()
+  emit(name, data)
 end
 
 ---@param name string
@@ -375,7 +463,7 @@ local function receive(name, data)
       return
     end
   end
-  M.emit(name, data)
+  emit(name, data)
   require("hermes.refresh").after(name, data)
 end
 
@@ -385,6 +473,7 @@ end
 ---@param first integer index of the first name
 ---@return integer next index after the last data handled
 function M.receive(items, first)
+  between_batches()
   local i = first
   local function take()
     repeat
@@ -455,9 +544,9 @@ function M.on(names, opts, who)
     session_id = opts.session_id,
   }
   local function off()
-    listeners = vim.tbl_filter(function(other)
+    set_listeners(vim.tbl_filter(function(other)
       return other ~= listener
-    end, listeners)
+    end, listeners))
   end
   if opts.once or who == "once" then
     listener.fn = function(data, name)
@@ -465,7 +554,7 @@ function M.on(names, opts, who)
       opts.callback(data, name)
     end
   end
-  listeners = vim.list_extend(vim.list_slice(listeners), { listener })
+  set_listeners(vim.list_extend(vim.list_slice(listeners), { listener }))
   if set.TrafficMessage then
     M.watch_traffic()
   end

@@ -103,6 +103,13 @@ local function size_of(value, left)
   return bytes, left
 end
 
+---@param member string
+---@param value any
+---@return integer bytes, roughly
+local function size_of_member(member, value)
+  return (size_of(value)) + #member
+end
+
 ---@param k hermes.KeptCalls
 ---@param id string
 ---@param size? integer nil: the call is gone
@@ -157,10 +164,22 @@ local function merge_call(s, update)
   if not s.toolCalls[id] then
     k.ids[#k.ids + 1] = id
   end
-  local call = vim.tbl_extend("force", s.toolCalls[id] or {}, update)
-  call.sessionUpdate = nil
+  -- A new table, because listeners may keep the one before.
+  local call, size = {}, k.sizes[id] or 40
+  for member, value in pairs(s.toolCalls[id] or {}) do
+    call[member] = value
+    if update[member] ~= nil then
+      size = size - size_of_member(member, value)
+    end
+  end
+  for member, value in pairs(update) do
+    if member ~= "sessionUpdate" then
+      call[member] = value
+      size = size + size_of_member(member, value)
+    end
+  end
   s.toolCalls[id] = call
-  resize(k, id, (size_of(call)))
+  resize(k, id, size)
   bound(s, k, id)
   return call
 end
