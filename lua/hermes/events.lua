@@ -206,6 +206,8 @@ end
 ---@field others { name: string, key: string, pattern: string }[] other names; `pattern` is for
 ---exists()
 ---@field for_listeners boolean only listeners look at the flat view
+---@field state boolean the state follows it
+---@field refresh boolean files may have changed with it
 
 local shapes = setmetatable({}, {
   __index = function(shapes, name)
@@ -220,6 +222,8 @@ local shapes = setmetatable({}, {
       flat = info.flat or {},
       others = others,
       for_listeners = info.source == "update",
+      state = require("hermes.state").follows(name),
+      refresh = require("hermes.refresh").causes[name] or false,
     }
     return shapes[name]
   end,
@@ -291,14 +295,18 @@ local raises_late = vim.fn.has("nvim-0.12") == 0
 ---@param data table
 local function fire(name, data)
   local errmsg = vim.v.errmsg
-  vim.v.errmsg = ""
+  if errmsg ~= "" then
+    vim.v.errmsg = ""
+  end
   local autocmd = { pattern = name, data = data, modeline = false }
   local ok, err = pcall(vim.api.nvim_exec_autocmds, "User", autocmd)
   if ok and raises_late then
     ok, err = pcall(vim.fn.exists, "")
   end
   err = ok and vim.v.errmsg or err
-  vim.v.errmsg = errmsg
+  if errmsg ~= "" or err ~= "" then
+    vim.v.errmsg = errmsg
+  end
   if err ~= "" then
     failed(name, err)
   end
@@ -422,10 +430,14 @@ local function emit(name, data)
       flatten(shape, data)
     end
   end
-  local ok, follow = pcall(require("hermes.state").update, name, data)
-  if not ok then
-    require("hermes.log").notify(vim.log.levels.ERROR, "the state failed: " .. follow)
-    follow = nil
+  local follow
+  if shape.state then
+    local ok, result = pcall(require("hermes.state").update, name, data)
+    if ok then
+      follow = result
+    else
+      require("hermes.log").notify(vim.log.levels.ERROR, "the state failed: " .. result)
+    end
   end
   if M.own[name] then
     autocmds.fresh = false
@@ -439,8 +451,10 @@ local function emit(name, data)
       failed(name, err)
     end
   end
-  for _, event in ipairs(follow or {}) do
-    emit(event.name, event.data)
+  if follow then
+    for _, event in ipairs(follow) do
+      emit(event.name, event.data)
+    end
   end
 end
 
@@ -464,7 +478,9 @@ local function receive(name, data)
     end
   end
   emit(name, data)
-  require("hermes.refresh").after(name, data)
+  if shapes[name].refresh then
+    require("hermes.refresh").after(name, data)
+  end
 end
 
 ---Handles the events at one place of a batch: all that follow one another, or just one if there are

@@ -147,7 +147,12 @@ end
 
 local ended = { completed = true, failed = true }
 
---- Called with an event after all listeners. It checks all buffers, whatever a
+--- The events after which files may have changed.
+---@type table<string, true>
+M.causes =
+  { AgentToolCall = true, AgentToolCallUpdate = true, TurnEnded = true, TerminalExited = true }
+
+--- Called with one of these events after all listeners. It checks all buffers, whatever a
 --- tool call names: that costs one system call each, and agents do not name
 --- everything that their commands change.
 ---@param name string
@@ -161,8 +166,6 @@ function M.after(name, data)
     end
     local session = require("hermes.state").session(data.sessionId, data.agent)
     call = session and session.toolCalls[update.toolCallId] or update
-  elseif name ~= "TurnEnded" and name ~= "TerminalExited" then
-    return
   end
   if not require("hermes.config").get().buffer.refresh then
     return

@@ -295,7 +295,17 @@ local function uses_session(name, data)
   return name == "TurnStarted" or (on_session[name] == opened and data.opId ~= nil)
 end
 
----Called with each event, before any listener.
+---Whether update() does anything at an event.
+---@param name string
+---@return boolean
+function M.follows(name)
+  return on_session[name] ~= nil
+    or name == "AgentStderr"
+    or name == "ConnectionInitialized"
+    or require("hermes.output").follows(name)
+end
+
+---Called with each event that it follows, before any listener.
 ---@param name string
 ---@param data table
 ---@return hermes.FollowEvent[]? follow events to fire after this one
