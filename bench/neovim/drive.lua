@@ -9,7 +9,9 @@ local function ms(from)
 end
 
 ---@class bench.Client
+---@field setup? fun() what a configuration calls
 ---@field connect fun(ready: fun())
+---@field again? fun(ready: fun()) connects another agent, and stops it
 ---@field create fun(done: fun())
 ---@field prompt fun(text: string, done: fun())
 ---@field load fun(done: fun())
@@ -106,15 +108,31 @@ local function hermes()
     end
   end
   return {
-    connect = function(ready)
+    setup = function()
+      local agent = { command = test.agent[1], env = test.env }
       require("hermes").setup({
         host = { cmd = test.host },
-        agents = { bench = { command = test.agent[1], env = test.env } },
+        agents = { bench = agent, other = agent },
       })
+    end,
+    connect = function(ready)
       require("hermes").connect("bench", { on_done = checked(ready) })
+    end,
+    again = function(ready)
+      require("hermes").connect("other", {
+        on_done = checked(function()
+          local at = uv.hrtime()
+          require("hermes").disconnect("other", {
+            on_done = checked(function()
+              ready(at)
+            end),
+          })
+        end),
+      })
     end,
     create = function(done)
       require("hermes").create_session({
+        agent = "bench",
         cwd = uv.cwd(),
         on_done = checked(function(result)
           session = result.sessionId
@@ -126,7 +144,11 @@ local function hermes()
       require("hermes").prompt(session, text, { on_done = checked(done) })
     end,
     load = function(done)
-      require("hermes").load_session(test.session, { cwd = uv.cwd(), on_done = checked(done) })
+      require("hermes").load_session(test.session, {
+        agent = "bench",
+        cwd = uv.cwd(),
+        on_done = checked(done),
+      })
     end,
     listen = function(heard)
       vim.api.nvim_create_autocmd("User", {
@@ -208,22 +230,34 @@ local function measure()
   end
 end
 
+local function begin()
+  client.listen(show)
+  if test.script == "load" then
+    vim.schedule(measure)
+  else
+    client.create(vim.schedule_wrap(measure))
+  end
+end
+
 vim.schedule(function()
   local began = uv.hrtime()
-  if test.client == "hermes" then
-    vim.opt.runtimepath:prepend(test.root)
-    vim.cmd.source(vim.fs.joinpath(test.root, "plugin", "hermes.lua"))
+  if client.setup then
+    client.setup()
   end
-  result.sourced = ms(began)
+  result.setup = ms(began)
   began = uv.hrtime()
   client.connect(function()
     result.ready = ms(began)
-    client.listen(show)
-    if test.script == "load" then
-      vim.schedule(measure)
-    else
-      client.create(vim.schedule_wrap(measure))
+    if not client.again then
+      return begin()
     end
+    vim.schedule(function()
+      began = uv.hrtime()
+      client.again(function(at)
+        result.again = (at - began) / 1e6
+        begin()
+      end)
+    end)
   end)
   result.connected = ms(began)
 end)

@@ -32,6 +32,9 @@ func main() {
 // neovimRounds is how often each client runs in each case.
 const neovimRounds = 7
 
+// neovimStarts is how often Neovim is started to measure the plugin file.
+const neovimStarts = 60
+
 // suites make the operations to measure, in the order of the page.
 var suites = []func() ([]bench.Op, error){
 	bench.Wire,

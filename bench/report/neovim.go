@@ -13,6 +13,8 @@ import (
 type editor struct {
 	version string
 	results [][]*neovim.Result // by case, then by client
+
+	plugin, empty neovim.Startup
 }
 
 // measureNeovim measures in the Neovim at path, if there is one.
@@ -25,8 +27,23 @@ func measureNeovim(path string, rounds int) (*editor, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
-	results, err := neovim.Measure(context.Background(), path, "..", neovim.Cases, rounds)
-	return &editor{strings.TrimPrefix(first, "NVIM "), results}, err
+	e := &editor{version: strings.TrimPrefix(first, "NVIM ")}
+	if e.plugin, e.empty, err = neovim.MeasureStartup(context.Background(), path, "..", neovimStarts); err != nil {
+		return nil, err
+	}
+	e.results, err = neovim.Measure(context.Background(), path, "..", neovim.Cases, rounds)
+	return e, err
+}
+
+// start is the best of all runs of a client before its case begins.
+func (e *editor) start(client int) neovim.Result {
+	best := *e.results[0][client]
+	for _, c := range e.results[1:] {
+		r := c[client]
+		best.Setup, best.Connected = min(best.Setup, r.Setup), min(best.Connected, r.Connected)
+		best.Ready, best.Again = min(best.Ready, r.Ready), min(best.Again, r.Again)
+	}
+	return best
 }
 
 func (e *editor) of(c int) (hermes, plain, drawing *neovim.Result) {
@@ -57,8 +74,26 @@ func (p *page) neovim() {
 		}
 	}
 	ours, plain, _ := p.editor.of(neovim.Trickle)
-	p.printf("\nAt 500 updates a second, half of them reach the listener of Hermes within %s and 99%% within %s; in plain Lua %s and %s. ", millis(ours.Percentile(50)), millis(ours.Percentile(99)), millis(plain.Percentile(50)), millis(plain.Percentile(99)))
-	p.printf("The plugin file takes %s to read, `connect()` returns after %s, and the agent is ready after %s (plain Lua: %s).\n\n", millis(ours.Sourced), millis(ours.Connected), millis(ours.Ready), millis(plain.Ready))
+	p.printf("\nAt 500 updates a second, half of them reach the listener of Hermes within %s and 99%% within %s; in plain Lua %s and %s.\n\n", millis(ours.Percentile(50)), millis(ours.Percentile(99)), millis(plain.Percentile(50)), millis(plain.Percentile(99)))
+	p.startup()
+}
+
+// startup is what a user waits for before anything can be done.
+func (p *page) startup() {
+	e := p.editor
+	ours, plain := e.start(0), e.start(1)
+	p.printf("### Start-up\n\nThe plugin file is measured as `--startuptime` reports it, in %d starts, in turns with an empty file, which is the least that any plugin costs. Everything else is measured in new Neovims, once in each, and the best of %d counts. No module of Hermes has been loaded there and no host runs, but the files are in the memory of the system: it is what a user has who starts Neovim again. The last row is a second agent, for which the host already runs.\n\n", neovimStarts, neovimRounds*len(neovim.Cases))
+	p.printf("| | Hermes | |\n|---|--:|---|\n")
+	for _, row := range []struct{ name, time, beside string }{
+		{"plugin file", millis(e.plugin.Best), fmt.Sprintf("median %s; an empty file: %s, median %s", millis(e.plugin.Median), millis(e.empty.Best), millis(e.empty.Median))},
+		{"`require(\"hermes\").setup()` with two agents", millis(ours.Setup), ""},
+		{"until `connect()` returns", millis(ours.Connected), ""},
+		{"from `connect()` until the agent is ready", millis(ours.Ready), fmt.Sprintf("plain Lua: %s", millis(plain.Ready))},
+		{"the same with the host running", millis(ours.Again), ""},
+	} {
+		p.printf("| %s | %s | %s |\n", row.name, row.time, row.beside)
+	}
+	p.printf("\n")
 }
 
 func millis(ms float64) string { return duration(ms * 1e6) }
@@ -88,4 +123,13 @@ func (p *page) neovimGoals(goal func(text, result string, met bool)) {
 	goal("Neovim: no gap above 16 ms", millis(gap), gap <= 16)
 	goal("Neovim: peak of its memory at most that with plain Lua", fmt.Sprintf("%.2f", ours/plain), ours <= plain)
 	most("Neovim, 500 updates a second, CPU of Neovim", plainLua, trickle.CPU, plainTrickle.CPU, 0.6)
+	load, plainLoad, _ := p.editor.of(neovim.Load)
+	most("Neovim, "+neovim.Cases[neovim.Load].Name+", CPU of Neovim", plainLua, load.CPU, plainLoad.CPU, 1.4)
+	start := p.editor.start(0)
+	below := func(text string, ms, limit float64) {
+		goal(fmt.Sprintf("%s below %v ms", text, limit), millis(ms), ms < limit)
+	}
+	below("Neovim, plugin file:", p.editor.plugin.Best, 0.05)
+	below("Neovim, `connect()` returns:", start.Connected, 1)
+	below("Neovim, agent ready:", start.Ready, 12)
 }
