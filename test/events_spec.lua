@@ -343,6 +343,14 @@ describe("events", function()
     end
   end)
 
+  it("are heard by an autocommand of a buffer", function()
+    deliver("AgentTextMessage", chunk("nobody"))
+    listen(nil, { buffer = 0 })
+    deliver("AgentTextMessage", chunk("hi"))
+    eq(#got, 1)
+    eq(got[1].data.text, "hi")
+  end)
+
   it("are heard as 'fileignorecase' says", function()
     vim.o.fileignorecase = true
     listen("agenttextmessage")
