@@ -633,6 +633,32 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     took_no_frame()
   end)
 
+  it("opens no menu over a user who has begun to type, and never asks for Enter", function()
+    child.stop()
+    start({ { sessionId = "old-1", cwd = dir } })
+    local function said(text)
+      wait_for(text, function()
+        return child.cmd_capture("messages"):find(text, 1, true)
+      end)
+    end
+    child.type_keys("i")
+    child.lua([[vim.schedule(function() chat.resume({ agent = "scripted" }) end)]])
+    said("came while you typed; ask for them again")
+    eq({ child.api.nvim_get_mode().mode, child.lua_get("picked") }, { "i", {} })
+    child.type_keys("<Esc>")
+    child.o.columns = 60
+    child.lua([[local list = hermes.list_sessions
+      hermes.list_sessions = function(opts)
+        opts.on_done({ kind = "agent", message = ("word "):rep(100) })
+      end
+      chat.resume({ agent = "scripted" })
+      hermes.list_sessions = list]])
+    said("hermes.chat: word word")
+    eq(child.api.nvim_get_mode(), { mode = "n", blocking = false })
+    local last = vim.split(vim.trim(child.cmd_capture("messages")), "\n")
+    eq(#last[#last] <= 60, true)
+  end)
+
   it("resumes a stored session, and a long history takes no frame", function()
     child.stop()
     start({

@@ -168,6 +168,14 @@ function M.open(opts)
   use(view)
 end
 
+--- Says something in one line: more would make the user press Enter.
+---@param text string
+local function say(text)
+  local start = "hermes.chat: "
+  local line = hermes.text.line(text, math.max(20, vim.v.echospace - #start))
+  vim.notify(start .. line, vim.log.levels.WARN)
+end
+
 ---Pick one of the sessions that an agent has stored, and open a chat with it.
 ---@param opts? { agent?: string, cwd?: string }
 function M.resume(opts)
@@ -183,8 +191,11 @@ function M.resume(opts)
     on_done = function(err, result)
       local list = result and result.sessions or {}
       if err or #list == 0 then
-        local text = err and err.message or "the agent has stored no session of this folder"
-        return vim.notify("hermes.chat: " .. hermes.text.line(text), vim.log.levels.WARN)
+        return say(err and err.message or "the agent has stored no session of this folder")
+      end
+      -- The list may come late. A menu would take the keys of a user who types by now.
+      if vim.api.nvim_get_mode().mode ~= "n" or vim.fn.getcmdwintype() ~= "" then
+        return say("the sessions of the agent came while you typed; ask for them again")
       end
       vim.ui.select(list, {
         prompt = "Session:",
