@@ -300,6 +300,7 @@ var meant = map[string]string{
 	`lua/hermes/chat/view.lua: api.nvim_create_autocmd(events, { group = self.group, buffer = buf, callback = callback })`:   "constants, a function",
 	`lua/hermes/chat/transcript.lua: local ok = pcall(vim.treesitter.start, self.buf, "markdown")`:                           "the number of a buffer",
 	`lua/hermes/chat/transcript.lua: and vim.treesitter.get_parser(self.buf, "markdown")`:                                    "the number of a buffer",
+	`lua/hermes/chat/transcript.lua: pcall(vim.treesitter.query.get, piece[1], piece[2])`:                                    "languages and queries of a constant list",
 	`lua/hermes/chat/transcript.lua: vim.treesitter.stop(self.buf)`:                                                          "the number of a buffer",
 	`lua/hermes/chat/transcript.lua: vim.cmd({ cmd = "fold", range = { first + 1, last } })`:                                 "the numbers of lines",
 	`lua/hermes/chat/transcript.lua: vim.cmd({ cmd = "foldopen", range = { first + 1, last } })`:                             "the numbers of lines",
