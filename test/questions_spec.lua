@@ -254,6 +254,39 @@ for _, style in ipairs({ "window", "line" }) do
       eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
     end)
 
+    in_window("is read anew when facts arrive, on the choice that the cursor is on", function()
+      screen:lua([[
+        local diff = require("hermes.diff")
+        local compare_later = diff.compare_later
+        diff.compare_later = function(_, _, _, _, done)
+          diff.compare_later = compare_later
+          function _G.Compared()
+            local lines = vim.split(("+line\n"):rep(4), "\n", { trimempty = true })
+            done({ before = 0, after = 4, lines = lines, more = 0 })
+          end
+        end
+        require("hermes.dialog").too_soon_ms = 600]])
+      local content = { { type = "diff", path = "/w/a", newText = "x" } }
+      screen:ask("permission", "p", {
+        toolCall = { toolCallId = "t", title = "T", kind = "edit", content = content },
+      })
+      screen:go_to()
+      screen:wait_for_text("comparing")
+      screen:type(screen:number("Yes"))
+      vim.wait(700)
+      screen:lua("Compared()")
+      screen:wait_for_text("+line")
+      eq(screen:lua("return vim.api.nvim_get_current_line()"):match("Yes"), "Yes")
+      screen:type("<CR>")
+      screen:wait_for_text("Too fast to have read it")
+      eq(screen:answers(), {})
+      vim.wait(700)
+      screen:lua("vim.o.columns = 100") -- shows the same
+      screen:type(screen:number("Yes") .. "<CR>")
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "p=yes" })
+    end)
+
     in_window("hides, and comes back when it is asked for", function()
       screen:ask("permission", "p")
       screen:wait_for_question()

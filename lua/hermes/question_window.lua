@@ -145,9 +145,11 @@ end
 
 --- Puts everything into the window that has the focus.
 ---@param choice hermes.Choice
----@param row? integer where the cursor stays
-local function fill(choice, row)
+---@param stay? boolean the cursor stays on its choice, or else on its line
+local function fill(choice, stay)
   local pane = choice.pane --[[@as hermes.Pane]]
+  local row = stay and vim.api.nvim_win_get_cursor(pane.window)[1] or nil
+  local on = row and pane.items[row]
   local _, columns = float.room()
   local lines, whole, decided, folds = facts.all(choice.facts, columns)
   if not whole then
@@ -162,6 +164,9 @@ local function fill(choice, row)
   pane.first, pane.items, pane.folds = #lines + 1, {}, folds
   for i, item in ipairs(items) do
     pane.items[#lines + i] = { item = item }
+    if on and on.item == item then
+      row = #lines + i
+    end
   end
   vim.list_extend(lines, foot)
   pane.unseen = {}
@@ -384,8 +389,11 @@ end
 function M.refresh(choice, resized)
   local pane = choice.pane
   if pane and vim.api.nvim_win_is_valid(pane.window) then
+    if not resized then
+      pane.since = now() -- what it shows has changed
+    end
     if pane.focused then
-      fill(choice, not resized and vim.api.nvim_win_get_cursor(pane.window)[1] or nil)
+      fill(choice, not resized)
     else
       M.show(choice, false)
     end
