@@ -223,35 +223,118 @@ describe("the chat on the screen", function()
     screen:wait_for_text("another end")
   end)
 
+  -- One question of every kind.
+  local function form(property)
+    return {
+      mode = "form",
+      message = "2 or 3?",
+      requestedSchema = { type = "object", properties = { it = property }, required = { "it" } },
+    }
+  end
+  local kinds = {
+    {
+      toolCall = { toolCallId = "t", title = "rm", rawInput = { command = "rm -rf /" } },
+      options = {
+        { optionId = "no", name = "No", kind = "reject_once" },
+        { optionId = "all", name = "All", kind = "allow_always" },
+        { optionId = "yes", name = "Yes", kind = "allow_always" },
+      },
+    },
+    form({ type = "boolean" }),
+    form({ type = "string" }),
+    { mode = "url", message = "1, 2, y", url = "https://example.com/x" },
+  }
+
+  -- Where the user types, how to get there, and the keys that are typed again and again.
+  local places = {
+    { "prompt", "i", "i", "2 of 3, 1 more\r1\r2\ry yes n\r" },
+    { "prompt", "n", "", "0x2~03rAyyP1G02wD.Jiabc 1\27" },
+    { "chat", "n", "<C-w>kG", "0\r2l\r$+\r1|+\r0\r5l\r^+\r9h\r+" },
+  }
+  local waves, of_each_kind = 2, 10
+
   for _, where in ipairs({ "dialog", "chat" }) do
-    it("takes no key of a typist while the agent asks; questions in the " .. where, function()
-      open({ permissions = where })
-      screen:lua("Say(...)", {
-        {
-          asks = {
-            {
-              toolCall = { toolCallId = "t", title = "rm", rawInput = { command = "rm -rf /" } },
-            },
-          },
-          times = 60,
-        },
-      })
-      local prose, typed = "2 of 3 and 1 more,\n1\n2\n\ny yes n no <C-y> 1) a b c\n", {}
-      for i = 1, 3 do
-        typed[i] = prose
-        for key in prose:gmatch(".") do
-          screen:type(key == "\n" and "<CR>" or key == "<" and "<lt>" or key)
-          vim.wait(33) -- 30 keys a second
-        end
+    it("loses no key to 240 questions and answers none by one; in the " .. where, function()
+      open({ permissions = where, insert = false })
+      screen:lua([[
+        require("hermes.chat.asks").too_soon_ms, require("hermes.dialog").too_soon_ms = 0, 0
+        _G.asked, _G.answered, _G.entered, _G.plus = 0, 0, 0, 0
+        hermes.on({ "PermissionRequest", "FormElicitation", "UrlElicitation" }, function()
+          asked = asked + 1
+        end)
+        hermes.on("PermissionResolved", function(data)
+          answered = answered + (data.outcome == "selected" and 1 or 0)
+        end)
+        vim.api.nvim_create_autocmd("WinEnter", { callback = function() entered = entered + 1 end })
+        vim.keymap.set("n", "+", function() plus = plus + 1 end)]])
+      local function pending(count)
+        screen:wait_for(count .. " questions", function()
+          return screen:lua("return #hermes.pending()") == count
+        end)
       end
-      local want = table.concat(typed)
-      screen:wait_for("text", function()
-        return screen:lua("return Buffer('hermes_prompt')") == want
-      end)
-      eq(screen:mode(), "i")
-      screen:wait_for("all questions", function()
-        return screen:lua("return #hermes.state().pending") == 60
-      end)
+      for _, place in ipairs(places) do
+        local window, mode, enter, keys = unpack(place)
+        local name = window .. " " .. mode
+        local function type_keys(ms)
+          for key in keys:gmatch(".") do
+            vim.rpcrequest(screen.channel, "nvim_input", key)
+            vim.wait(ms)
+          end
+        end
+        local function begin()
+          screen:lua(
+            [[for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+            if vim.bo[buf].filetype == "hermes_prompt" then
+              vim.api.nvim_set_current_win(vim.fn.win_findbuf(buf)[1])
+              vim.api.nvim_buf_set_lines(buf, 0, -1, true, ...)
+              vim.api.nvim_win_set_cursor(0, { 1, 0 })
+            end
+          end]],
+            mode == "i" and { "" } or vim.split(("one two three four\n"):rep(20), "\n")
+          )
+          screen:type(enter)
+          screen:wait_for("place", function()
+            local there = screen:lua("return vim.bo.filetype") == "hermes_" .. window
+            return there and screen:mode() == mode
+          end)
+          screen:lua("plus, entered = 0, 0")
+        end
+        local function outcome()
+          return screen:lua("return { Buffer('hermes_prompt'), plus }")
+        end
+        begin() -- and without questions
+        for _ = 1, 2 * waves do
+          type_keys(3)
+        end
+        screen:type("<C-\\><C-n>")
+        screen:wait_for_mode("n")
+        local want = outcome()
+        begin()
+        for _ = 1, waves do
+          screen:lua("Say(...)", { { asks = kinds, times = of_each_kind } })
+          type_keys(33) -- 30 keys a second
+          pending(#kinds * of_each_kind)
+          if mode == "n" and where == "dialog" then
+            screen:wait_for_question() -- and beside its window
+          end
+          type_keys(33)
+          eq({ name, screen:lua("return answered") }, { name, 0 })
+          pending(#kinds * of_each_kind)
+          screen:lua("hermes.cancel((next(hermes.state().sessions)))")
+          pending(0)
+        end
+        vim.wait(10000, function()
+          return vim.deep_equal(outcome(), want)
+        end, 20)
+        eq({ name, outcome() }, { name, want })
+        eq({ name, screen:lua("return entered"), screen:mode() }, {
+          name,
+          0,
+          mode,
+        })
+        screen:type("<C-\\><C-n>")
+      end
+      eq(screen:lua("return { asked, answered }"), { #places * waves * #kinds * of_each_kind, 0 })
       eq(screen:lua("return Buffer('hermes_chat')"):find("ask%-%d+: "), nil)
     end)
   end

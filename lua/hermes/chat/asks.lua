@@ -59,6 +59,9 @@ function Asks:show(ask, done)
     for _, choice in ipairs(ask.choices) do
       list[#list + 1] = { "▸ " .. choice.label, "HermesChatDoing" }
     end
+    if #ask.choices > 0 then
+      list[#list + 1] = { "" } -- for a cursor that follows the end: it must not get onto a choice
+    end
     return list
   end, function(block)
     ask.block, ask.shown_ms = block, vim.uv.hrtime() / 1e6
