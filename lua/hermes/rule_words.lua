@@ -1,15 +1,16 @@
----:Hermes permissions: rules written as words, "allow kind=read path=~/src/**" or
----"allow agent=claude -- go test".
+---:Hermes permissions: rules typed as words, "allow kind=read path=~/src/**" or
+---"allow agent=claude -- go test". They are shown as in questions.
 local M = {}
 
 local choose = require("hermes.choose")
+local words_of = require("hermes.rules").words
 
 local function hermes()
   return require("hermes")
 end
 
----The members of a rule that are written as {key}={value}, in this order.
-local keys = { "agent", "kind", "path", "env", "cwd", "scope", "session" }
+---The members of a rule that are written as {key}={value}.
+local keys = { "agent", "kind", "path", "env", "cwd", "scope", "session", "exact" }
 
 ---@param words string[] without the action
 ---@param action "allow"|"deny"
@@ -27,7 +28,12 @@ function M.parse(action, words)
       return nil,
         ("%q is none of %s=; a command comes after --"):format(word, table.concat(keys, "=, "))
     end
-    rule[name] = name == "env" and vim.split(value, ",", { trimempty = true }) or value
+    rule[name] = value
+    if name == "env" then
+      rule.env = vim.split(value, ",", { trimempty = true })
+    elseif name == "exact" then
+      rule.exact = value == "true" or nil
+    end
   end
   if not (rule.kind or rule.path or rule.command) then
     return nil, "a rule for everything is too much; name a kind=, a path= or -- and a command"
@@ -35,38 +41,19 @@ function M.parse(action, words)
   return rule
 end
 
----@param value string
----@return string
-local function quoted(value)
-  return (value:gsub("[\\ ]", "\\%0"))
-end
-
----A rule as one would type it; not yet safe to show.
 ---@param rule hermes.Rule
----@return string
-function M.format(rule)
-  local words = { rule.action }
-  for _, name in ipairs(keys) do
-    local value = rule[name]
-    if value and not (name == "scope" and value == "always") then
-      value = type(value) == "table" and table.concat(value, ",") or tostring(value)
-      words[#words + 1] = ("%s=%s"):format(name, quoted(value))
-    end
-  end
-  if rule.command then
-    words[#words + 1] = "--"
-    vim.list_extend(words, vim.tbl_map(quoted, rule.command))
-  end
-  return table.concat(words, " ")
+---@param scope? "always" in place of its own
+---@return hermes.Rule as the host lists it
+local function plain(rule, scope)
+  rule = require("hermes.config_wire").rule(rule)
+  return vim.tbl_extend("force", rule, { scope = scope or rule.scope or "always" })
 end
 
 ---@param rule hermes.Rule
 ---@return boolean whether it comes from setup(), which alone can remove it
 local function configured(rule)
-  local plain = vim.tbl_extend("force", {}, rule, { scope = "always" })
   return vim.iter(require("hermes.config").get().permissions.rules):any(function(own)
-    own = require("hermes.config_wire").rule(own)
-    return vim.deep_equal(vim.tbl_extend("force", own, { scope = "always" }), plain)
+    return vim.deep_equal(plain(own, "always"), plain(rule, "always"))
   end)
 end
 
@@ -86,7 +73,7 @@ function M.list()
       return choose.say("there are no rules: every question is asked")
     end
     local lines = vim.tbl_map(function(rule)
-      return M.format(rule) .. (configured(rule) and "   (setup)" or "")
+      return words_of(rule) .. (configured(rule) and "   (setup)" or "")
     end, rules)
     require("hermes.pane").show("permissions", lines)
   end)
@@ -101,7 +88,7 @@ function M.add(action, words)
   end
   hermes().permissions.add(rule, {
     on_done = choose.outcome(function()
-      choose.say("from now on: " .. M.format(rule))
+      choose.say("from now on: " .. words_of(rule))
     end),
   })
 end
@@ -112,7 +99,7 @@ function M.remove(words)
   local function remove(rule)
     hermes().permissions.remove(rule, {
       on_done = choose.outcome(function()
-        choose.say("removed: " .. M.format(rule))
+        choose.say("removed: " .. words_of(rule))
       end),
     })
   end
@@ -121,19 +108,19 @@ function M.remove(words)
       return not configured(rule)
     end, rules)
     if #words > 0 then
-      local wanted = table.concat(vim.tbl_map(quoted, words), " ")
-      for _, rule in ipairs(own) do
-        if M.format(rule) == wanted then
+      local wanted, err = M.parse(words[1], vim.list_slice(words, 2))
+      for _, rule in ipairs(wanted and own or {}) do
+        if vim.deep_equal(plain(rule), plain(wanted)) then
           return remove(rule)
         end
       end
-      return choose.fail(("there is no rule %q"):format(wanted))
+      return choose.fail(err or ("there is no rule %q"):format(words_of(wanted)))
     elseif #own == 0 then
       return choose.say("there is no rule to remove; those of setup() stay")
     end
     choose.pick_later(own, {
       prompt = "Remove rule",
-      label = M.format,
+      label = words_of,
       again = ":Hermes permissions remove",
     }, remove)
   end)
@@ -148,7 +135,7 @@ function M.complete(before)
   if vim.tbl_contains(before, "--") then
     return {}
   end
-  local list = { "--", "path=", "env=", "cwd=" }
+  local list = { "--", "path=", "env=", "cwd=", "exact=true" }
   for _, kind in ipairs(kinds) do
     list[#list + 1] = "kind=" .. kind
   end

@@ -1,4 +1,4 @@
---- The rules that a question for permission offers, in words.
+--- Rules in words, and those that a question for permission offers.
 
 local text = require("hermes.text")
 
@@ -8,12 +8,21 @@ local M = {}
 ---@field rule hermes.Rule with its scope
 ---@field words string what it allows and for how long
 
+---@param words string[]
+---@return string
+local function line_of(words)
+  local quoted = vim.tbl_map(function(word)
+    return word:find("[%s'\"\\]") and "'" .. word .. "'" or word
+  end, words)
+  return text.line(table.concat(quoted, " "), 200)
+end
+
 ---@param rule hermes.Rule
 ---@return string
 local function what(rule)
   local kind = rule.kind and rule.kind ~= "execute" and rule.kind .. " "
   if rule.command then
-    local line = text.line(table.concat(rule.command, " "), 200)
+    local line = line_of(rule.command)
     return rule.exact and ("the command %s"):format(line)
       or ("commands that begin with %s"):format(line)
   elseif rule.path then
@@ -40,7 +49,9 @@ function M.words(rule)
     or rule.scope == "once" and "once"
     or (kept and "from now on" or "until Neovim ends")
   local verb = rule.action == "deny" and "Deny" or "Allow"
-  return ("%s %s%s, %s"):format(verb, what(rule), who, how_long)
+  local where = rule.cwd and ", in " .. text.line(rule.cwd, 200) or ""
+  local with = rule.env and ", with " .. text.line(table.concat(rule.env, ", "), 200) or ""
+  return ("%s %s%s%s%s, %s"):format(verb, what(rule), where, with, who, how_long)
 end
 
 --- The rules that a question offers, from narrow to wide. The host has made sure
