@@ -110,8 +110,6 @@ function M.prepare()
   require("hermes.disk") -- from now on notes which version of its file a buffer holds
   require("hermes.events")
   require("hermes.state")
-  require("hermes.output")
-  require("hermes.refresh")
 end
 
 ---Sends one message to a running host. on_exit handles a dead channel.

@@ -209,6 +209,11 @@ end
 ---@field state boolean the state follows it
 ---@field refresh boolean files may have changed with it
 
+-- The events after which files may have changed; lua/hermes/refresh.lua looks at them then.
+---@type table<string, true>
+local changing =
+  { AgentToolCall = true, AgentToolCallUpdate = true, TurnEnded = true, TerminalExited = true }
+
 local shapes = setmetatable({}, {
   __index = function(shapes, name)
     local info = gen.events[name] or {}
@@ -223,7 +228,7 @@ local shapes = setmetatable({}, {
       others = others,
       for_listeners = info.source == "update",
       state = require("hermes.state").follows(name),
-      refresh = require("hermes.refresh").causes[name] or false,
+      refresh = changing[name] or false,
     }
     return shapes[name]
   end,

@@ -135,12 +135,6 @@ local on = {
   end,
 }
 
----@param name string of an event
----@return boolean
-function M.follows(name)
-  return on[name] ~= nil
-end
-
 ---Called before anybody else hears of an event.
 ---@param name string
 ---@param data table

@@ -147,14 +147,9 @@ end
 
 local ended = { completed = true, failed = true }
 
---- The events after which files may have changed.
----@type table<string, true>
-M.causes =
-  { AgentToolCall = true, AgentToolCallUpdate = true, TurnEnded = true, TerminalExited = true }
-
---- Called with one of these events after all listeners. It checks all buffers, whatever a
---- tool call names: that costs one system call each, and agents do not name
---- everything that their commands change.
+--- Called after all listeners of an event with which files may have changed. It
+--- checks all buffers, whatever a tool call names: that costs one system call
+--- each, and agents do not name everything that their commands change.
 ---@param name string
 ---@param data table
 function M.after(name, data)

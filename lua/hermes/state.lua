@@ -295,6 +295,9 @@ local function uses_session(name, data)
   return name == "TurnStarted" or (on_session[name] == opened and data.opId ~= nil)
 end
 
+-- Loaded with the first of them: hermes.output.
+local of_terminals = { TerminalStarted = true, TerminalData = true, TerminalExited = true }
+
 ---Whether update() does anything at an event.
 ---@param name string
 ---@return boolean
@@ -302,7 +305,7 @@ function M.follows(name)
   return on_session[name] ~= nil
     or name == "AgentStderr"
     or name == "ConnectionInitialized"
-    or require("hermes.output").follows(name)
+    or of_terminals[name] ~= nil
 end
 
 ---Called with each event that it follows, before any listener.
@@ -310,7 +313,9 @@ end
 ---@param data table
 ---@return hermes.FollowEvent[]? follow events to fire after this one
 function M.update(name, data)
-  require("hermes.output").update(name, data)
+  if of_terminals[name] or package.loaded["hermes.output"] then
+    require("hermes.output").update(name, data)
+  end
   local a = agents[data.agent]
   if name == "AgentStderr" then
     require("hermes.agent_log").add(data.agent, data.line)
