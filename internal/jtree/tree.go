@@ -11,8 +11,8 @@ import (
 )
 
 // MaxValues bounds the values and names of one text. It bounds the memory of a tree
-// to 64 MiB.
-const MaxValues = 4 << 20
+// to 32 MiB.
+const MaxValues = 2 << 20
 
 // ErrValues is returned for text with more than MaxValues values.
 var ErrValues = errors.New("more values than anybody needs in one message")

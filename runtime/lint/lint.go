@@ -31,10 +31,11 @@ type Options struct {
 	OnFinding func(Finding)
 }
 
-const (
-	defaultRace       = 250 * time.Millisecond
-	defaultMaxMessage = 64 << 20
-)
+const defaultRace = 250 * time.Millisecond
+
+// MaxMessage is the size of a message in bytes above which it is not read, unless
+// Options say otherwise.
+const MaxMessage = 64 << 20
 
 var byteOrderMark = []byte("\ufeff")
 
@@ -86,7 +87,7 @@ func New(o Options) *Linter {
 		o.Race = defaultRace
 	}
 	if o.MaxMessage == 0 {
-		o.MaxMessage = defaultMaxMessage
+		o.MaxMessage = MaxMessage
 	}
 	if o.Version == 0 {
 		o.Version = All
@@ -148,7 +149,7 @@ func (l *Linter) Add(r Record) {
 	}
 	l.number++
 	f := &Frame{Record: r, Number: l.number, Tree: &l.tree}
-	if len(r.Bytes) > l.options.MaxMessage {
+	if r.Left > 0 || len(r.Bytes) > l.options.MaxMessage {
 		f.Err = errTooLarge
 	} else if f.Err = l.tree.Parse(bytes.TrimPrefix(r.Bytes, byteOrderMark)); f.Err == nil {
 		f.Root = l.tree.Root()

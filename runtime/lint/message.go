@@ -50,6 +50,7 @@ type Record struct {
 	Time   time.Time // zero if it is not known
 	Bytes  []byte    // without the line end; the linter does not keep or change them
 	Cut    bool      // the line has no end: the sender stopped inside it
+	Left   int       // bytes of a message that was too large to be read; Bytes is empty
 	Line   int       // in the file, from 1; 0 if there is none
 	// Transport is stdio, websocket, http, tcp, … ; empty if it is not known.
 	Transport string

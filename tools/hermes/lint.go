@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
@@ -67,8 +68,13 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	return lintFiles(ctx, files, lint.Options{Profile: profile, Version: version}, failOn, o, std)
 }
 
+// lintMemory is the memory from which the garbage of giant messages is collected at once,
+// in bytes.
+const lintMemory = 160 << 20
+
 // lintFiles judges all files that can be read, and then says which could not.
 func lintFiles(ctx context.Context, files []string, options lint.Options, failOn lint.Severity, o lintFlags, std *stdio) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(lintMemory))
 	var reports []report.File
 	var bad []error
 	found := 0

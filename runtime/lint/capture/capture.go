@@ -14,6 +14,7 @@ package capture
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -30,12 +31,15 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// MaxLine bounds one line of a capture in bytes.
-const MaxLine = trace.MaxLine
+// MaxLine bounds one line of a capture in bytes: the largest message that is read, in
+// base64, plus the rest of the record. Of a longer line only the beginning is read.
+const MaxLine = lint.MaxMessage/3*4 + 1<<20
+
+// beginning is how much is read of a line that is too long, in bytes.
+const beginning = 4 << 10
 
 // Errors of captures, wrapped by *Error.
 var (
-	ErrLine    = fmt.Errorf("line of more than %d bytes", MaxLine)
 	ErrUnknown = errors.New("not a line of a capture")
 	ErrFormat  = errors.New("not a format that this version knows")
 )
@@ -60,6 +64,7 @@ type Reader struct {
 	line  int
 	limit int // of a line
 	buf   []byte
+	left  int // bytes of the line that were not read
 	err   error
 	dec   jx.Dec
 	whole *document // if the file is not a file of lines
@@ -90,8 +95,8 @@ func NewReader(name string, in io.Reader) (*Reader, error) {
 		}
 		r.in, r.close = bufio.NewReaderSize(z, bufferSize), z.Close
 	}
-	beginning, _ := r.in.Peek(peek)
-	r.whole = newDocument(beginning, r.in)
+	first, _ := r.in.Peek(peek)
+	r.whole = newDocument(first, r.in)
 	return r, nil
 }
 
@@ -154,42 +159,43 @@ func (r *Reader) fail(err error) {
 	r.err = err
 }
 
-// read returns the next line that is not blank, and whether it has an end.
+// read returns the next line that is not blank, and whether it has an end. Of a line
+// that is too long it returns the beginning and counts the rest.
 func (r *Reader) read() (line []byte, whole bool, err error) {
 	for {
 		r.line++
-		r.buf = r.buf[:0]
-		for {
+		r.buf, r.left = r.buf[:0], 0
+		for line == nil {
 			piece, err := r.in.ReadSlice('\n')
-			if err == nil && len(r.buf) == 0 {
-				line, whole = piece[:len(piece)-1], true
-				break
+			switch {
+			case err == nil && len(r.buf) == 0 && len(piece) <= r.limit:
+				line, whole = piece, true // without a copy
+				continue
+			case err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull):
+				return nil, false, err
+			case r.left > 0:
+				r.left += len(piece)
+			case len(r.buf)+len(piece) > r.limit:
+				r.buf = append(r.buf, piece...)
+				r.left = len(r.buf) - beginning
+				r.buf = append([]byte(nil), r.buf[:beginning]...)
+			default:
+				r.buf = append(r.buf, piece...)
 			}
-			if len(r.buf)+len(piece) > r.limit {
-				return nil, false, ErrLine
-			}
-			r.buf = append(r.buf, piece...)
-			if err == nil {
-				line, whole = r.buf[:len(r.buf)-1], true
-				break
-			}
-			if err == io.EOF {
-				if len(r.buf) == 0 {
+			if err == nil || err == io.EOF {
+				if err == io.EOF && len(r.buf) == 0 {
 					return nil, false, io.EOF
 				}
-				line, whole = r.buf, false
-				break
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				return nil, false, err
+				line, whole = r.buf, err == nil
 			}
 		}
-		for _, c := range line {
-			if c != ' ' && c != '\t' && c != '\r' {
-				return line, whole, nil
-			}
+		if r.left == 0 {
+			line = bytes.TrimSuffix(line, []byte{'\n'})
 		}
-		if !whole {
+		if len(bytes.TrimLeft(line, " \t\r")) > 0 {
+			return line, whole, nil
+		}
+		if line = nil; !whole {
 			return nil, false, io.EOF
 		}
 	}
@@ -225,9 +231,12 @@ func (r *Reader) decode(line []byte, whole bool) (rec lint.Record, ok bool, err 
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
 		f.member(d, name)
-		if f.rpc && whole {
+		if f.rpc && whole && r.left == 0 {
 			return lint.Record{Bytes: line[start:]}, true, nil // the linter reads it
 		}
+	}
+	if r.left > 0 {
+		return f.long(r.left)
 	}
 	if err := d.Close(); err != nil {
 		return rec, false, err
@@ -377,6 +386,23 @@ func (f *fields) transcribed() (rec lint.Record, ok bool, err error) {
 	return rec, true, f.content(&rec, f.msg, f.raw, f.hasRaw)
 }
 
+// long is a line that is too long: only who sent it and when is known.
+func (f *fields) long(left int) (rec lint.Record, ok bool, err error) {
+	switch {
+	case f.direction != nil:
+		rec, _, err = f.recorded()
+	case f.dir != nil:
+		rec, _, err = f.transcribed()
+	}
+	if errors.Is(err, errNoMessage) {
+		err = nil // it is in the part that was not read
+	}
+	rec.Bytes, rec.Left = nil, left
+	return rec, true, err
+}
+
+var errNoMessage = errors.New("no message")
+
 // epoch is the time 0 of captures that count from their beginning.
 var epoch = time.Unix(0, 0).UTC()
 
@@ -395,7 +421,7 @@ func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (
 	case f.base64 != nil:
 		rec.Bytes, err = base64.StdEncoding.AppendDecode(nil, f.base64)
 	case rec.HTTP == nil:
-		return errors.New("no message")
+		return errNoMessage
 	}
 	return err
 }

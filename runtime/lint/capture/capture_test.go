@@ -163,21 +163,32 @@ func TestWhatIsNotACaptureIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestALineIsBounded(t *testing.T) {
+func TestOfALineThatIsTooLongOnlyTheBeginningIsRead(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]error{1 << 20: io.EOF, 1<<20 + 1: ErrLine} {
-		head := `{"dir":"a2c","msg":{},"pad":"`
-		line := head + strings.Repeat("x", size-len(head)-3) + "\"}\n"
-		r, err := NewReader("file", strings.NewReader(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.limit = 1 << 20
-		for err == nil {
-			_, err = r.Next()
-		}
-		if !errors.Is(err, want) || cap(r.buf) > 4<<20 {
-			t.Errorf("a line of %d bytes: %v, buffer of %d", size, err, cap(r.buf))
+	const limit = 1 << 20
+	for _, c := range []struct{ head, want string }{
+		{`{"dir":"a2c","t":5,"msg":{"pad":"`, "agent 1970"},
+		{`{"seq":7,"time":"2026-11-21T05:00:00Z","direction":"client->agent","message":{"pad":"`, "client 2026"},
+		{`{"jsonrpc":"2.0","method":"`, "nobody 0001"},
+	} {
+		for _, over := range []int{0, 1, limit} {
+			line := c.head + strings.Repeat("x", limit+over-len(c.head)-4) + "\"}}\n"
+			r, err := NewReader("file", strings.NewReader(line+`{"dir":"a2c","msg":{}}`+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.limit = limit
+			rec, err := r.Next()
+			got := fmt.Sprintf("%s %04d", rec.From, rec.Time.Year())
+			if left := len(line) - beginning; err != nil || got != c.want && over > 0 || over == 0 && rec.Left != 0 || over > 0 && (rec.Left != left || rec.Bytes != nil) {
+				t.Errorf("%.20s… with %d bytes: %s, %d left, %v", c.head, len(line), got, rec.Left, err)
+			}
+			if rec, err = r.Next(); err != nil || rec.Line != 2 || string(rec.Bytes) != "{}" {
+				t.Errorf("%.20s…: then line %d %s, %v", c.head, rec.Line, rec.Bytes, err)
+			}
+			if cap(r.buf) > 4*limit {
+				t.Errorf("a buffer of %d", cap(r.buf))
+			}
 		}
 	}
 }
@@ -219,10 +230,17 @@ func TestRecordingsOfHermesAreRead(t *testing.T) {
 
 func TestEachHandsOverEveryRecordInOrder(t *testing.T) {
 	t.Parallel()
+	message := func(i int) string {
+		size := i % 300
+		if i%5000 == 1 {
+			size = 2 * batchBytes // handed over without a copy
+		}
+		return fmt.Sprintf(`{"id":%d,"pad":"%s"}`, i, strings.Repeat(string(rune('a'+i%26)), size))
+	}
 	var file strings.Builder
 	const lines = 20000
 	for i := range lines {
-		fmt.Fprintf(&file, `{"dir":"a2c","t":%d,"msg":{"id":%d,"pad":"%s"}}`+"\n", i, i, strings.Repeat("x", i%300))
+		fmt.Fprintf(&file, `{"dir":"a2c","t":%d,"msg":%s}`+"\n", i, message(i))
 	}
 	r, err := NewReader("file", strings.NewReader(file.String()+"broken\n"))
 	if err != nil {
@@ -230,8 +248,8 @@ func TestEachHandsOverEveryRecordInOrder(t *testing.T) {
 	}
 	next := 0
 	err = Each(context.Background(), r, func(rec lint.Record) {
-		if want := fmt.Sprintf(`{"id":%d,`, next); !strings.HasPrefix(string(rec.Bytes), want) || rec.Line != next+1 {
-			t.Fatalf("record %d of line %d is %s", next, rec.Line, rec.Bytes)
+		if want := message(next); string(rec.Bytes) != want || rec.Line != next+1 {
+			t.Fatalf("record %d of line %d is %.60s…, want %.60s…", next, rec.Line, rec.Bytes, want)
 		}
 		next++
 	})

@@ -48,13 +48,13 @@ type element struct {
 }
 
 // newDocument returns nil if a file with this beginning is not a document.
-func newDocument(beginning []byte, in io.Reader) *document {
-	beginning = bytes.TrimSpace(beginning)
+func newDocument(first []byte, in io.Reader) *document {
+	first = bytes.TrimSpace(first)
 	d := &document{left: &io.LimitedReader{R: in, N: MaxDocument + 1}}
 	switch {
-	case bytes.HasPrefix(beginning, []byte("{")) && bytes.Contains(beginning, []byte(`"exportedAt"`)) && bytes.Contains(beginning, []byte(`"acp-devtools"`)):
+	case bytes.HasPrefix(first, []byte("{")) && bytes.Contains(first, []byte(`"exportedAt"`)) && bytes.Contains(first, []byte(`"acp-devtools"`)):
 		d.decode = devtools
-	case bytes.HasPrefix(beginning, []byte("[")) && bytes.Contains(beginning, []byte(`"_direction"`)):
+	case bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte(`"_direction"`)):
 		d.decode = zed
 	default:
 		return nil

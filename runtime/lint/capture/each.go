@@ -45,9 +45,12 @@ func Each(ctx context.Context, r *Reader, f func(lint.Record)) error {
 				return
 			case b = <-empty:
 			}
-			b.fill(r)
+			giant := b.fill(r)
 			full <- b // has room for all batches
 			if b.err != nil {
+				return
+			}
+			if giant && !wait(ctx, empty) {
 				return
 			}
 		}
@@ -70,17 +73,36 @@ func Each(ctx context.Context, r *Reader, f func(lint.Record)) error {
 	return context.Cause(ctx)
 }
 
-// fill reads records until there are enough.
-func (b *batch) fill(r *Reader) {
-	if cap(b.text) > 4*batchBytes {
-		b.text = nil // after a giant record
+// wait returns when all batches are empty, because a giant record is in the memory of
+// the reader. It reports false if ctx ended before.
+func wait(ctx context.Context, empty chan *batch) bool {
+	var all [batches]*batch
+	for i := range all {
+		select {
+		case <-ctx.Done():
+			return false
+		case all[i] = <-empty:
+		}
 	}
+	for _, b := range all {
+		empty <- b
+	}
+	return true
+}
+
+// fill reads records until there are enough, and reports whether the last one is giant:
+// then its bytes are those of the reader.
+func (b *batch) fill(r *Reader) (giant bool) {
 	b.text, b.records = b.text[:0], b.records[:0]
 	for len(b.text) < batchBytes && len(b.records) < batchRecords {
 		rec, err := r.Next()
 		if err != nil {
 			b.err = err
-			return
+			return false
+		}
+		if len(rec.Bytes) > batchBytes {
+			b.records = append(b.records, rec)
+			return true
 		}
 		// Records before keep the memory that text had when they were read.
 		start := len(b.text)
@@ -88,4 +110,5 @@ func (b *batch) fill(r *Reader) {
 		rec.Bytes = b.text[start:len(b.text):len(b.text)]
 		b.records = append(b.records, rec)
 	}
+	return false
 }
