@@ -506,6 +506,13 @@ describe(":Hermes", function()
     noted("there is no rule to remove")
   end)
 
+  it("shows the health", function()
+    child.cmd("Hermes health")
+    wait_for("the report", function()
+      return child.bo.filetype == "checkhealth"
+    end)
+  end)
+
   it("lists what waits and brings it up", function()
     connect()
     child.cmd("Hermes pending")

@@ -433,22 +433,21 @@ describe("the examples of the help", function()
       ('printf "%%s\\n" "$@" >%s.new && mv %s.new %s'):format(said, said, said)
     )
     open()
-    child.lua("_G.title = ...", { "--icon=x $(touch made) `touch made` <b>\n\27]0;x" })
-    child.lua([[vim.ui.select = function() end -- nobody answers
-    local state = hermes.state
-    hermes.state = function(...)
-      local known = state(...)
-      return known and vim.tbl_extend("force", known, { title = title })
-    end]])
+    child.lua(
+      [[require("hermes.rpc").deliver(vim.json.encode({ "SessionUpdate", {
+        agent = "demo",
+        sessionId = session,
+        update = { sessionUpdate = "session_info_update", title = ... },
+      } }))]],
+      { "--icon=x $(touch made) `touch made` <b>\n\27]0;x" }
+    )
     child.lua(example_of("hermes-recipe-notify"))
-    child.lua([[say("/run echo")]])
+    child.lua([[say("/say hi")]])
     local lines = lines_of(said, 3)
     eq({ lines[1], lines[2], #lines }, { "--app-name=Neovim", "--", 3 })
-    eq(lines[3]:find("^demo: %-%-icon=x %$%(touch made%) `touch made` <b>") ~= nil, true)
-    eq(lines[3]:find(" waits for you$") ~= nil, true)
+    local title = "^demo is done: %-%-icon=x %$%(touch made%) `touch made` <b>"
+    eq({ lines[3], lines[3]:find(title) ~= nil }, { lines[3], true })
     eq({ lines[3]:find("%c"), (vim.uv.fs_stat(dir .. "/made")) }, {})
-    child.lua("hermes.cancel(session)")
-    wait_for("#turns == 1")
   end)
 
   it("send the quickfix list", function()

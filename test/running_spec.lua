@@ -173,6 +173,55 @@ describe("the lists of what runs", function()
     eq(child.lua_get(("hermes.default(%q)"):format(request.requestId)), false)
   end)
 
+  it("have the waiting prompts, which can be changed", function()
+    open(1)
+    child.lua([[_G.ids = {}
+      for i, text in ipairs({ "hold", "one", "two", "three" }) do
+        ids[i] = hermes.prompt("b", text)
+      end]])
+    local texts = "vim.tbl_map(function(p) return p.content[1].text end, hermes.queue.list('b'))"
+    wait_for("#hermes.queue.list('b') == 3")
+    child.lua([[hermes.queue.move(ids[4], 1)
+      hermes.queue.edit(ids[2], "another")
+      hermes.queue.remove(ids[3])]])
+    wait_for(("vim.deep_equal(%s, { 'three', 'another' })"):format(texts))
+    child.lua("hermes.queue.send_now(ids[2])")
+    wait_for("#hermes.queue.list('b') == 0 and hermes.sessions()[1].state == 'idle'")
+  end)
+
+  it("follow the functions that are named like the methods", function()
+    child.lua([[
+      function _G.Call(name, begin)
+        _G.done = nil
+        begin({ agent = "spec", on_done = function(err)
+          _G.done = { name, err and err.message or "fine" }
+        end })
+        vim.wait(10000, function() return done ~= nil end, 5)
+        return done
+      end]])
+    for _, code in ipairs({
+      [[hermes.session_new({ cwd = "/", mcpServers = {} }, opts)]],
+      [[hermes.session_set_mode({ sessionId = "b", modeId = "code" }, opts)]],
+      [[hermes.session_set_config_option(
+        { sessionId = "b", configId = "level", value = "high" }, opts)]],
+      [[hermes.initialize({ protocolVersion = 1 }, opts)]],
+      [[hermes.session_cancel({ sessionId = "b" }, opts)]],
+      [[hermes.session_prompt(
+        { sessionId = "b", prompt = { { type = "text", text = "x" } } }, opts)]],
+      [[hermes.session_close({ sessionId = "b" }, opts)]],
+      [[hermes.session_load({ sessionId = "b", cwd = "/", mcpServers = {} }, opts)]],
+      [[hermes.session_close({ sessionId = "b" }, opts)]],
+      [[hermes.session_resume({ sessionId = "b", cwd = "/", mcpServers = {} }, opts)]],
+      [[hermes.session_delete({ sessionId = "b" }, opts)]],
+    }) do
+      local run = ("return Call(%q, function(opts) %s end)"):format(code, code)
+      eq(child.lua(run), { code, "fine" })
+    end
+    local list = child.lua_get("hermes.permissions.details({ toolCall = { title = 'T' } })")
+    eq(list, { "kind: unknown", "title: T" })
+    eq(child.lua_get("hermes.text.diff('a\\n', 'b\\n')"), { "@@ -1 +1 @@", "-a", "+b" })
+  end)
+
   it("keep what an agent wrote to its standard error, within limits, beyond its end", function()
     open(1)
     child.lua("hermes.prompt('b', 'noise mind the gap')")

@@ -63,6 +63,19 @@ local function has(screen, needle)
 end
 
 describe("the traffic inspector", function()
+  it("takes a filter from words", function()
+    local traffic = require("hermes.traffic")
+    for words, want in pairs({
+      ["method=session/prompt direction=in"] = { method = "session/prompt", direction = "in" },
+      ["some text agent=a"] = { text = "some text", agent = "a" },
+      ["nosuch=1"] = { text = "nosuch=1" },
+      [""] = {},
+    }) do
+      local list = vim.split(words, " ", { trimempty = true })
+      eq({ words, traffic.parse_filter(list) }, { words, want })
+    end
+  end)
+
   it("joins a request to its response, with the time between", function()
     local screen = fresh()
     screen:lua([[traffic.open() Ask("1", "session/prompt", "s1") Update("hi")
