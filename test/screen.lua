@@ -12,7 +12,7 @@ local root = vim.fs.dirname(vim.fs.dirname(here))
 local Screen = {}
 Screen.__index = Screen
 
-local patience_ms = 10000
+local patience_ms = 30000
 
 --- Waits until something is true.
 ---@param what string
