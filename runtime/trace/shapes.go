@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -13,55 +14,51 @@ const minSecret = 6
 // shape is a kind of secret that the text itself reveals. It begins with one of a
 // few words, so that most text is skipped quickly.
 type shape struct {
-	words []string              // in lower case, at least two characters
-	apart bool                  // no letter or digit may precede it
-	re    func() *regexp.Regexp // matches from the word on
-	group int                   // the group of the match that is the secret
-	needs string                // without one of these characters it is an ordinary word
-	long  bool                  // it may be longer than window and hold blanks
-}
+	words []string // in lower case, at least two characters
+	apart bool     // no letter or digit may precede it
+	expr  string   // matches from the word on
+	group int      // the group of the match that is the secret
+	needs string   // without one of these characters it is an ordinary word
+	long  bool     // it may be longer than window and hold blanks
 
-// pattern compiles an expression at its first use: programs that trace nothing
-// would start later for it.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+	re *regexp.Regexp // expr
 }
 
 const digits = "0123456789"
 
 var shapes = []shape{
-	{words: []string{"-----begin "}, long: true, re: pattern(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: pattern(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
+	{words: []string{"-----begin "}, long: true, expr: `^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`},
+	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, expr: `^[srp]k[-_][A-Za-z0-9_-]{16,}`},
 	{words: []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "gsk_", "xai-", "pypi-", "dop_v1_", "lin_api_", "nvapi-", "tvly-",
 		"shpat_", "shpss_", "shpca_", "dckr_pat_", "age-secret-key-",
-	}, apart: true, needs: digits, re: pattern(`^[A-Za-z0-9_-]{20,}`)},
-	{words: []string{"xox"}, apart: true, re: pattern(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
-	{words: []string{"akia", "asia"}, apart: true, re: pattern(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{words: []string{"aiza"}, apart: true, re: pattern(`^AIza[0-9A-Za-z_-]{30,}`)},
-	{words: []string{"ya29."}, apart: true, re: pattern(`^ya29\.[0-9A-Za-z_-]{16,}`)},
-	{words: []string{"eyj"}, apart: true, re: pattern(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
-	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: pattern(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
-	{words: []string{"authorization"}, group: 1, re: pattern(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
-	{words: []string{"cookie"}, group: 1, needs: "=", re: pattern(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
-	{words: []string{"mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"}, apart: true, re: pattern(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
-	{words: []string{"hooks.slack.com/services/", "discord.com/api/webhooks/"}, group: 1, re: pattern(`^[a-z.]+/(?:services|api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{20,})`)},
-	{words: []string{"x-auth"}, apart: true, group: 1, re: pattern(`^(?i:x-auth[a-z-]*)\\?["']?\s*:\s*\\?["']?([^\s"'\\,;]{6,})`)},
-	{words: []string{"login "}, apart: true, group: 1, re: pattern(`^login\s+\S+\s+password\s+(\S+)`)},
-	{words: []string{"curl "}, apart: true, group: 1, re: pattern(`^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
-	{words: []string{"mysql"}, apart: true, group: 1, re: pattern(`^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`)},
+	}, apart: true, needs: digits, expr: `^[A-Za-z0-9_-]{20,}`},
+	{words: []string{"xox"}, apart: true, expr: `^xox[a-z]-[A-Za-z0-9-]{10,}`},
+	{words: []string{"akia", "asia"}, apart: true, expr: `^(?:AKIA|ASIA)[0-9A-Z]{16}\b`},
+	{words: []string{"aiza"}, apart: true, expr: `^AIza[0-9A-Za-z_-]{30,}`},
+	{words: []string{"ya29."}, apart: true, expr: `^ya29\.[0-9A-Za-z_-]{16,}`},
+	{words: []string{"eyj"}, apart: true, expr: `^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`},
+	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, expr: `^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`},
+	{words: []string{"authorization"}, group: 1, expr: `^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`},
+	{words: []string{"cookie"}, group: 1, needs: "=", expr: `^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`},
+	{words: []string{"mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"}, apart: true, expr: `^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`},
+	{words: []string{"hooks.slack.com/services/", "discord.com/api/webhooks/"}, group: 1, expr: `^[a-z.]+/(?:services|api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{20,})`},
+	{words: []string{"x-auth"}, apart: true, group: 1, expr: `^(?i:x-auth[a-z-]*)\\?["']?\s*:\s*\\?["']?([^\s"'\\,;]{6,})`},
+	{words: []string{"login "}, apart: true, group: 1, expr: `^login\s+\S+\s+password\s+(\S+)`},
+	{words: []string{"curl "}, apart: true, group: 1, expr: `^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`},
+	{words: []string{"mysql"}, apart: true, group: 1, expr: `^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`},
 	// Assignments in capitals belong to an environment and need no digits.
 	{words: []string{
 		"password", "passwd", "passphrase", "_pass", "secret", "token", "api_key", "access_key", "private_key", "signing_key", "encryption_key", "auth_key", "master_key",
-	}, group: 1, re: pattern(`^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`)},
+	}, group: 1, expr: `^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`},
 	{words: []string{
 		"private_key", "private-key", "privatekey", "secret_key", "secret-key", "secretkey", "signing_key", "ssh_key",
 		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
-	}, group: 1, needs: digits, re: pattern(`^(?i:(?:api|access|private|secret|signing|ssh)[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	}, group: 1, needs: digits, expr: `^(?i:(?:api|access|private|secret|signing|ssh)[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`},
 	{words: []string{
 		"--token", "--access-token", "--auth-token", "--api-token", "--api-key", "--apikey", "--access-key", "--secret", "--client-secret", "--passwd", "--password", "--passphrase",
-	}, apart: true, group: 1, needs: digits, re: pattern(`^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`)},
-	{words: []string{"://"}, group: 1, re: pattern(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
+	}, apart: true, group: 1, needs: digits, expr: `^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`},
+	{words: []string{"://"}, group: 1, expr: `^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`},
 }
 
 // word is a word that shapes[shape] begins with.
@@ -70,25 +67,32 @@ type word struct {
 	shape int
 }
 
-// words are found by their first two characters: begins holds 1 + the index in
-// words of those with that beginning, 0 if there are none.
-var begins, words = index(shapes)
+// finder finds the words by their first two characters: begins holds 1 + the index
+// in words of those with that beginning, 0 if there are none.
+type finder struct {
+	shapes []shape
+	begins [1 << 16]uint8
+	words  [][]word
+}
 
-func index(shapes []shape) (*[1 << 16]uint8, [][]word) {
-	at := new([1 << 16]uint8)
-	var lists [][]word
-	for i, s := range shapes {
+// find makes the finder at its first use: programs that never look for secrets
+// would start later for it.
+var find = sync.OnceValue(func() *finder {
+	f := &finder{shapes: slices.Clone(shapes)}
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		s.re = regexp.MustCompile(s.expr)
 		for _, text := range s.words {
 			k := pair(text[0], text[1])
-			if at[k] == 0 {
-				lists = append(lists, nil)
-				at[k] = uint8(len(lists))
+			if f.begins[k] == 0 {
+				f.words = append(f.words, nil)
+				f.begins[k] = uint8(len(f.words))
 			}
-			lists[at[k]-1] = append(lists[at[k]-1], word{text, i})
+			f.words[f.begins[k]-1] = append(f.words[f.begins[k]-1], word{text, i})
 		}
 	}
-	return at, lists
-}
+	return f
+})
 
 // pair makes a key of two characters, the same for upper and lower case.
 func pair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
@@ -96,16 +100,17 @@ func pair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
 // shapedSpans finds secrets that begin with one of the words.
 func shapedSpans(b []byte) [][2]int {
 	var spans [][2]int
+	f := find()
 	for i := 0; i+1 < len(b); i++ {
-		list := begins[pair(b[i], b[i+1])]
+		list := f.begins[pair(b[i], b[i+1])]
 		if list == 0 {
 			continue
 		}
-		for _, w := range words[list-1] {
+		for _, w := range f.words[list-1] {
 			if len(b)-i < len(w.text) || !bytes.EqualFold(b[i:i+len(w.text)], []byte(w.text)) {
 				continue
 			}
-			span, ok := shapes[w.shape].at(b, i)
+			span, ok := f.shapes[w.shape].at(b, i)
 			if ok {
 				spans = append(spans, span)
 			}
@@ -128,7 +133,7 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if !s.long {
 		end = min(end, i+window)
 	}
-	m := s.re().FindSubmatchIndex(b[i:end])
+	m := s.re.FindSubmatchIndex(b[i:end])
 	if m == nil {
 		return span, false
 	}
