@@ -129,9 +129,7 @@ func (d *document) fill(s *Shape, name string, text json.RawMessage) error {
 	if s.items, err = d.optional(src.Items); err != nil {
 		return err
 	}
-	if s.not, err = d.optional(src.Not); err != nil {
-		return err
-	}
+	s.others = src.Not != nil
 	if s.all, err = d.list(src.AllOf); err != nil {
 		return err
 	}
@@ -259,7 +257,7 @@ func (s *Shape) union() {
 		}
 	}
 	for _, b := range s.other {
-		s.apart = b.not != nil // the open branch excludes the tags of the others
+		s.apart = b.others
 	}
 }
 

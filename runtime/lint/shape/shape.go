@@ -55,7 +55,7 @@ type Shape struct {
 	rest     *Shape   // additionalProperties
 	open     bool     // members that are not declared are allowed explicitly
 	items    *Shape
-	not      *Shape
+	others   bool // not: it fits only what the tagged branches beside it do not
 
 	all   []*Shape
 	any   []*Shape // at least one fits
@@ -163,9 +163,6 @@ func (c *checker) collect(s *Shape, v jtree.Value, p *parts) {
 		if branch := c.choose(s, v); branch != nil {
 			c.collect(branch, v, p)
 		}
-	}
-	if s.not != nil && s.not.Fits(v) {
-		c.fail(Problem{At: v, Want: "another " + s.not.title()})
 	}
 }
 

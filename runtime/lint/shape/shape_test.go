@@ -73,15 +73,24 @@ func TestEachEditionHasItsMethods(t *testing.T) {
 	}
 }
 
-func TestAPatternIsChecked(t *testing.T) {
+func TestPatternsAndEncodingsAreChecked(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{`{"amount":1,"currency":"EUR"}`: true, `{"amount":1,"currency":"euro"}`: false} {
+	for _, c := range []struct {
+		shape *Shape
+		text  string
+		want  bool
+	}{
+		{V2Draft().Definition("Cost"), `{"amount":1,"currency":"EUR"}`, true},
+		{V2Draft().Definition("Cost"), `{"amount":1,"currency":"euro"}`, false},
+		{V2().Definition("ImageContent"), `{"data":"aGk=","mimeType":"image/png"}`, true},
+		{V2().Definition("ImageContent"), `{"data":"aGk","mimeType":"image/png"}`, false},
+	} {
 		var tree jtree.Tree
-		if err := tree.Parse([]byte(text)); err != nil {
+		if err := tree.Parse([]byte(c.text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := V2Draft().Definition("Cost").Fits(tree.Root()); got != want {
-			t.Errorf("%s: %v", text, got)
+		if got := c.shape.Fits(tree.Root()); got != c.want {
+			t.Errorf("%s: %v", c.text, got)
 		}
 	}
 }
