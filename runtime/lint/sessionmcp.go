@@ -46,7 +46,7 @@ func mcpServerRules() []Rule {
 			},
 		},
 		{
-			ID: "SES29", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/session-setup", Strength: Must,
+			ID: "SES29", Severity: Warn, Side: ByAgent, Versions: V1, Page: "v1/session-setup", Strength: Must,
 			Summary: "MCP servers on standard input and output are supported.",
 			Why:     "Clients rely on it without asking.",
 			Check: func(c *Checker) {
@@ -62,7 +62,7 @@ func mcpServerRules() []Rule {
 					text := bytes.ToLower(m.Error.Text())
 					if m.Failed() && bytes.Contains(text, []byte("support")) && (bytes.Contains(text, []byte("mcp")) || bytes.Contains(text, []byte("stdio"))) {
 						// What the error means is a guess.
-						c.Report(m.Frame, Finding{Severity: Warn, Text: "a session with an MCP server is refused as not supported", Also: []int{m.Answers.Number}}, m.Error)
+						c.Report(m.Frame, Finding{Text: "a session with an MCP server is refused as not supported", Also: []int{m.Answers.Number}}, m.Error)
 					}
 				}, methodsWithServers...)
 			},

@@ -17,7 +17,7 @@ func files(t *testing.T) []report.File {
 	for i, line := range []string{
 		`>{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"terminal":true},"clientInfo":{"name":"e","version":"1"}}}`,
 		"<\x1b[31mready", "<", "<noise", "<more noise",
-		`<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}}`,
+		`<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"}}}`,
 		`<{"jsonrpc":"2.0","id":0,"result":{}}`,
 	} {
 		from := lint.Client
