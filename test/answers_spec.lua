@@ -204,7 +204,7 @@ describe("answers", function()
     answers.on_request("PermissionRequest", nil)
     require("hermes").setup({ timeouts = { answer = 20 } })
     permission()
-    vim.wait(2000, function()
+    vim.wait(60000, function()
       return #sent == 3
     end, 2)
     eq({ defaults, sent[3].error.message }, { 1, "nobody has answered in time" })

@@ -43,7 +43,7 @@ local function write(path, content, opts)
     end),
     true
   )
-  vim.wait(3000, function()
+  vim.wait(60000, function()
     return result ~= nil
   end, 2)
   return result
@@ -421,7 +421,7 @@ describe("buffer", function()
       })
       eq(write(path, "b\n"), "written")
       eq({ disk(path), vim.bo[buf].modified }, { "b\n", false })
-      vim.wait(1000, function()
+      vim.wait(60000, function()
         return said ~= nil
       end, 2)
       eq(
@@ -534,7 +534,7 @@ describe("buffer", function()
         eq(problem, nil)
         text = now
       end)
-      vim.wait(3000, function()
+      vim.wait(60000, function()
         return text ~= nil
       end, 2)
       eq({ text, disk(path), lines(buf), vim.bo[buf].modified }, { "B\n", "B\n", { "B" }, false })
@@ -566,7 +566,7 @@ describe("buffer", function()
       buffer.write(path, "b\n", nil, function(_, now)
         text = now
       end)
-      vim.wait(2000, function()
+      vim.wait(60000, function()
         return text ~= nil
       end, 2)
       eq({ text, disk(path) }, { "b\nformatted\n", "b\nformatted\n" })
@@ -625,7 +625,7 @@ describe("buffer", function()
             before = options()
             local function done(p) problem = p or "written" end
             require("hermes.buffer").write(path, text, nil, done)
-            vim.wait(20000, function() return problem end, 2)]],
+            vim.wait(60000, function() return problem end, 2)]],
               path,
               ("new text\n"):rep(50000)
             )
@@ -684,7 +684,7 @@ describe("buffer", function()
         { path }
       )
       child.type_keys("x")
-      vim.wait(1000, function()
+      vim.wait(60000, function()
         return child.lua_get("_G.result or ''") ~= ""
       end, 20)
       eq(child.lua_get("{ _G.during, _G.result }"), { "waiting", "written" })

@@ -323,7 +323,7 @@ describe("the chat on the screen", function()
           screen:lua("hermes.cancel((next(hermes.state().sessions)))")
           pending(0)
         end
-        vim.wait(10000, function()
+        vim.wait(60000, function()
           return vim.deep_equal(outcome(), want)
         end, 20)
         eq({ name, outcome() }, { name, want })

@@ -54,7 +54,7 @@ describe("the chat example", function()
   ---@param what string
   ---@param is fun(): boolean
   local function wait_for(what, is)
-    if not vim.wait(20000, is, 20) then
+    if not vim.wait(60000, is, 20) then
       error(
         ("no %s; status %q, messages %q, buffer:\n%s"):format(
           what,
@@ -166,7 +166,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
   it("does not refuse :qa", function()
     child.type_keys("half a prompt<Esc>")
     pcall(child.cmd, "qa")
-    local gone = vim.wait(5000, function()
+    local gone = vim.wait(60000, function()
       return not pcall(child.lua_get, "1")
     end, 20)
     pcall(child.stop)

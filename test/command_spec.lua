@@ -81,7 +81,7 @@ local prelude = [[
 ---@param what string
 ---@param is fun(): any
 local function wait_for(what, is)
-  local ok = vim.wait(20000, function()
+  local ok = vim.wait(60000, function()
     return is() and true or false
   end, 10)
   if not ok then
@@ -104,7 +104,7 @@ local function fresh()
   end
   child.lua([[
     require("hermes").disconnect()
-    vim.wait(10000, function() return #require("hermes").connections() == 0 end, 5)
+    vim.wait(60000, function() return #require("hermes").connections() == 0 end, 5)
     vim.cmd("silent! tabonly! | silent! only! | silent! %bwipeout!")
     vim.b.hermes_session, vim.w.hermes_session = nil, nil]])
   child.fn.chdir(dir)

@@ -36,7 +36,7 @@ describe("completion", function()
       vim.o.completeopt = "menuone,noinsert"]],
       { dir }
     )
-    vim.wait(20000, function()
+    vim.wait(60000, function()
       return child.lua_get(
         "vim.b.hermes_session ~= nil and hermes.state(vim.b.hermes_session, 'commands') ~= nil"
       )
@@ -48,7 +48,7 @@ describe("completion", function()
   end)
 
   local function wait_for(what, is)
-    if not vim.wait(10000, is, 20) then
+    if not vim.wait(60000, is, 20) then
       error(
         ("no %s; line %q, messages %q"):format(
           what,
@@ -114,7 +114,7 @@ describe("completion", function()
       source:get_completions({ line = "/sa", cursor = { 1, 3 }, bufnr = 0 }, function(response)
         got.commands = response
       end)
-      vim.wait(5000, function() return got.files ~= nil end)
+      vim.wait(60000, function() return got.files ~= nil end)
       vim.b.hermes_session = nil
       got.outside = source:enabled()
       return got]])
@@ -148,7 +148,7 @@ describe("completion", function()
         context = { cursor_before_line = "see @src/ma", cursor = { row = 1, col = 12 }, bufnr = 0 },
         completion_context = { triggerKind = 1 },
       }, function(response) got.response = response end)
-      vim.wait(5000, function() return got.response ~= nil end)
+      vim.wait(60000, function() return got.response ~= nil end)
       return { got[1], got[2], got.keyword, got.response }]])
     eq(vim.list_slice(got, 1, 3), { true, "utf-8", 4 })
     eq(

@@ -148,7 +148,7 @@ describe("a block of", function()
     local buf = vim.api.nvim_get_current_buf()
     local channel = vim.api.nvim_open_term(buf, {})
     vim.api.nvim_chan_send(channel, "one\r\ntwo\r\n\27[31mthree\27[m")
-    vim.wait(1000, function()
+    vim.wait(60000, function()
       return vim.api.nvim_buf_get_lines(buf, 2, 3, false)[1] == "three"
     end, 5)
     eq({ text_of(context.terminal()) }, { "one\ntwo\nthree\n", ("neovim:terminal/%d"):format(buf) })

@@ -27,7 +27,7 @@ local function fill(property, required, typed)
   }, function(answer)
     got.answer = answer
   end)
-  vim.wait(1000, function()
+  vim.wait(60000, function()
     return got.answer ~= nil
   end, 2)
   vim.ui.input, vim.ui.select = builtin_input, builtin_select

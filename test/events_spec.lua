@@ -504,7 +504,7 @@ describe("events", function()
     eq(any, { "a AgentTextMessage", "a AgentPlan" })
     eq(failing, { "b AgentTextMessage", "b AgentPlan" })
     eq(#vim.api.nvim_get_autocmds({ group = group }), 0)
-    vim.wait(1000, function()
+    vim.wait(60000, function()
       return #notes == 2
     end, 2)
   end)

@@ -24,7 +24,7 @@ describe("health and the command", function()
   end
 
   local function noted(part)
-    vim.wait(10000, function()
+    vim.wait(60000, function()
       return table.concat(child.lua_get("notes"), "\n"):find(part, 1, true) ~= nil
     end, 20)
     has(table.concat(child.lua_get("notes"), "\n"), part)
@@ -57,7 +57,7 @@ describe("health and the command", function()
       hermes.create_session({ on_done = function(_, result)
         hermes.prompt(result.sessionId, "/edit note.txt")
       end })]])
-    vim.wait(20000, function()
+    vim.wait(60000, function()
       return child.lua_get([[#require("hermes").pending()]]) == 1
     end, 20)
     child.cmd("checkhealth hermes")
@@ -100,7 +100,7 @@ describe("health and the command", function()
     has(text(), "agent demo: ready")
     child.cmd("Hermes cancel")
     child.cmd("Hermes disconnect demo")
-    vim.wait(10000, function()
+    vim.wait(60000, function()
       return child.lua_get([[next(require("hermes").state().agents)]]) == vim.NIL
     end, 20)
     child.cmd("Hermes nonsense")

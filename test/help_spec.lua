@@ -161,7 +161,7 @@ describe("the examples of the help", function()
 
   ---@param is string Lua expression
   local function wait_for(is)
-    local ok = vim.wait(20000, function()
+    local ok = vim.wait(60000, function()
       return child.lua_get(is) == true
     end, 20)
     eq(ok or ("%s: %s"):format(is, child.cmd_capture("messages")), true)
@@ -418,7 +418,7 @@ describe("the examples of the help", function()
   ---@param count integer of lines to wait for
   local function lines_of(path, count)
     local lines
-    vim.wait(20000, function()
+    vim.wait(60000, function()
       lines = vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {}
       return #lines >= count
     end, 20)

@@ -85,7 +85,7 @@ describe("the chat", function()
   ---@param what string
   ---@param is fun(): any
   local function wait_for(what, is)
-    if not vim.wait(20000, function()
+    if not vim.wait(60000, function()
       return is() and true or false
     end, 20) then
       error(
@@ -412,7 +412,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     eq(shown("hermes_prompt"), "half a prompt")
     pcall(child.cmd, "qa")
     eq(
-      vim.wait(5000, function()
+      vim.wait(60000, function()
         return not pcall(child.lua_get, "1")
       end, 20),
       true

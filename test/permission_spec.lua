@@ -399,7 +399,7 @@ describe("permission with the built-in picker", function()
 
   --- Types keys once the question was asked for the nth time.
   local function type_at(n, keys)
-    local asked = vim.wait(5000, function()
+    local asked = vim.wait(60000, function()
       local stat = vim.uv.fs_stat(seen)
       return stat ~= nil and stat.size >= 2 * n
     end, 10)
@@ -408,7 +408,7 @@ describe("permission with the built-in picker", function()
   end
 
   local function answers()
-    vim.wait(5000, function()
+    vim.wait(60000, function()
       return not child.is_blocked() and #child.lua_get("answers") > 0
     end, 10)
     return child.lua_get("answers")

@@ -5,7 +5,7 @@
 -- is 1 when a test failed, a file did not finish, or nothing ran.
 
 local root = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(arg[0]))))
-local timeout_ms = 120000
+local timeout_ms = 300000
 
 --- Runs one spec file in this Neovim and prints its failures.
 ---@param file string

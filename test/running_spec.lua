@@ -58,7 +58,7 @@ describe("the lists of what runs", function()
 
   ---@param code string of an expression
   local function wait_for(code)
-    local ok = vim.wait(20000, function()
+    local ok = vim.wait(60000, function()
       return child.lua_get(code) == true
     end, 10)
     eq({ code, ok }, { code, true })

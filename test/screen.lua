@@ -12,7 +12,7 @@ local root = vim.fs.dirname(vim.fs.dirname(here))
 local Screen = {}
 Screen.__index = Screen
 
-local patience_ms = 30000
+local patience_ms = 60000
 
 --- Waits until something is true.
 ---@param what string
@@ -255,7 +255,9 @@ end
 function Screen:reset()
   if self:mode() ~= "n" then
     self:type("<C-\\><C-n>")
-    self:wait_for_mode("n")
+    self:wait_for("normal mode", function() -- "nt" in a terminal
+      return self:mode():find("^nt?$")
+    end)
   end
   self.resets = (self.resets or 0) + 1
   self:later("Reset(...)", self.resets)

@@ -41,7 +41,7 @@ end
 
 ---@param condition string
 local function wait_for(condition)
-  eq(get(("vim.wait(20000, function() return %s end, 5)"):format(condition)), true)
+  eq(get(("vim.wait(60000, function() return %s end, 5)"):format(condition)), true)
 end
 
 describe("a configuration", function()

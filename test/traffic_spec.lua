@@ -304,7 +304,7 @@ describe("a recording of the traffic inspector", function()
 
   ---@param is string Lua expression
   local function wait_for(is)
-    local ok = vim.wait(20000, function()
+    local ok = vim.wait(60000, function()
       return child.lua_get(is) == true
     end, 20)
     eq(ok or ("%s: %s"):format(is, child.cmd_capture("messages")), true)
