@@ -192,7 +192,7 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 // The guide names the further modules that each package brings.
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
-	const sys, pty, websocket, jsonschema, compress = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress"
+	const sys, pty, websocket, jsonschema, compress, udiff = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
 		"runtime/launch":              {sys},
@@ -200,6 +200,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/services":            {pty, sys},
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
+		"runtime/review":              {udiff},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
 		"runtime/serve":               {websocket, sys},
