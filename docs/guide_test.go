@@ -200,7 +200,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/services":            {pty, sys},
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
-		"runtime/review":              {udiff},
+		"runtime/review":              {udiff, sys},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
 		"runtime/serve":               {websocket, sys},

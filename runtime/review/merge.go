@@ -1,4 +1,3 @@
-// Package review compares and merges texts by lines.
 package review
 
 import (

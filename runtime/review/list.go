@@ -1,0 +1,142 @@
+package review
+
+import (
+	"maps"
+	"slices"
+)
+
+// Range is lines Start to End, exclusive, from 0.
+type Range struct{ Start, End int }
+
+// Hunk is a pending change that is decided as one.
+type Hunk struct {
+	ID      uint64 // the same as long as anything of the hunk is pending
+	Path    string
+	Kind    HunkKind
+	Session string
+	Authors []Author // of its changes, oldest first
+	Base    Range    // lines of the base that it replaces, of a hunk of kind Text
+	Current Range    // by these of the current text
+	Old     []string // lines that are deleted, with the user's among them
+	New     []string // lines that are there instead, with the user's among them
+	User    []int    // lines of the current text that the user wrote into it or changed at its edge
+}
+
+// File is what the list of changed files shows.
+type File struct {
+	Path           string
+	Base, Current  Kind
+	Hunks          int
+	Added, Removed int      // lines
+	Sessions       []string // whose changes are pending
+	From, To       string   // if an agent moved it
+}
+
+// pendingOf returns the hunks of a file, which are numbered once and kept.
+func (r *Review) pendingOf(f *tracked) []rawHunk {
+	if f.hunks == nil || f.version != f.file.version {
+		f.hunks, f.file = f.file.hunks(r.session, r.nextHunk)
+		if f.hunks == nil {
+			f.hunks = []rawHunk{}
+		}
+		f.version = f.file.version
+	}
+	return f.hunks
+}
+
+// Hunks returns the pending changes of a file, in order.
+func (r *Review) Hunks(path string) []Hunk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.files[path]
+	if f == nil {
+		return nil
+	}
+	var out []Hunk
+	for _, h := range r.pendingOf(f) {
+		to := Hunk{
+			ID: h.id, Path: path, Kind: h.kind, Session: h.session,
+			Base: Range{h.base0, h.base1}, Current: Range{h.current0, h.current1},
+			Old: slices.Clone(h.old), New: slices.Clone(h.new), User: slices.Clone(h.user),
+		}
+		for _, id := range h.changes {
+			to.Authors = append(to.Authors, r.authors[id])
+		}
+		out = append(out, to)
+	}
+	return out
+}
+
+// Files returns the files with pending changes, sorted by path.
+func (r *Review) Files() []File {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []File
+	for _, path := range slices.Sorted(maps.Keys(r.files)) {
+		f := r.files[path]
+		hunks := r.pendingOf(f)
+		if len(hunks) == 0 {
+			continue
+		}
+		to := File{Path: path, Base: f.kind(f.node.agreed(), f.text.sum.base), Current: f.kind(f.node.now(), f.text.sum.current), Hunks: len(hunks), From: f.from, To: f.to}
+		for _, h := range hunks {
+			to.Added += len(h.new)
+			to.Removed += len(h.old)
+			if !slices.Contains(to.Sessions, h.session) {
+				to.Sessions = append(to.Sessions, h.session)
+			}
+		}
+		slices.Sort(to.Sessions)
+		out = append(out, to)
+	}
+	return out
+}
+
+func (f file) kind(n node, lines int) Kind {
+	if n.kind == Absent && lines > 0 {
+		return Regular
+	}
+	return n.kind
+}
+
+// Blame says which change lines of the current text are from. Lines that are
+// not in any Blame are of the base or the user.
+type Blame struct {
+	Range
+	Author  Author
+	Pending bool // not yet accepted
+}
+
+// Blame returns the lines of a file that agents wrote, in order.
+func (r *Review) Blame(path string) []Blame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.files[path]
+	if f == nil {
+		return nil
+	}
+	var out []Blame
+	n := 0
+	var last fact
+	for _, b := range f.text.blocks {
+		if b.marked == 0 {
+			n += b.current
+			continue
+		}
+		for _, l := range b.lines {
+			if !l.inCurrent() {
+				continue
+			}
+			if by := l.marks().add; by.state == pending || by.state == accepted {
+				if k := len(out) - 1; k >= 0 && out[k].End == n && last.by == by.by && last.state == by.state {
+					out[k].End++
+				} else {
+					out = append(out, Blame{Range{n, n + 1}, r.authors[by.by], by.state == pending})
+				}
+				last = by
+			}
+			n++
+		}
+	}
+	return out
+}

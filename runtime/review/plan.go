@@ -1,0 +1,268 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+)
+
+// Selection is which pending changes a decision is about: those that match every
+// member that is set. The zero Selection is everything.
+type Selection struct {
+	Hunk    uint64
+	Path    string
+	Session string
+	Turn    string
+}
+
+func (r *Review) choice(s Selection) choice {
+	return choice{s.Hunk, func(id ChangeID) bool {
+		a, ok := r.authors[id]
+		return ok && (s.Session == "" || a.Session == s.Session) && (s.Turn == "" || a.Turn == s.Turn)
+	}}
+}
+
+// chosen returns the paths of files that a selection is about, sorted.
+func (r *Review) chosen(s Selection) []string {
+	if s.Path != "" {
+		if r.files[s.Path] == nil {
+			return nil
+		}
+		return []string{s.Path}
+	}
+	return slices.Sorted(maps.Keys(r.files))
+}
+
+// holds reports whether a file has something pending that a selection is about.
+func (r *Review) holds(f *tracked, s Selection, c choice) bool {
+	if s.Hunk != 0 {
+		return slices.ContainsFunc(r.pendingOf(f), func(h rawHunk) bool { return h.id == s.Hunk && slices.ContainsFunc(h.changes, c.change) })
+	}
+	if o := f.node.open(); o != nil && c.change(o.fact.by) {
+		return true
+	}
+	if o := f.mode.open(); o != nil && c.change(o.fact.by) {
+		return true
+	}
+	for _, b := range f.text.blocks {
+		if b.marked == 0 {
+			continue
+		}
+		for _, l := range b.lines {
+			if l.open() != nil && (l.m.add.state == pending && c.change(l.m.add.by) || l.m.del.state == pending && c.change(l.m.del.by)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Accept makes pending changes part of the base. It returns the number of the
+// decision, for Undo.
+func (r *Review) Accept(s Selection) (decision uint32, err error) {
+	err = r.locked(func() error {
+		c := r.choice(s)
+		var errs []error
+		for _, path := range r.chosen(s) {
+			f := r.files[path]
+			if !r.holds(f, s, c) {
+				continue
+			}
+			if decision == 0 {
+				r.acts++
+				decision = r.acts
+			}
+			r.decided(path, f, f.decide(c, accepted, decision))
+			errs = append(errs, r.save(path, f))
+		}
+		if decision == 0 {
+			return ErrNothing
+		}
+		return errors.Join(errs...)
+	})
+	return decision, err
+}
+
+func (r *Review) decided(path string, f *tracked, now file) {
+	r.set(path, f, now)
+	r.pendingOf(f)
+	r.tell(Event{Kind: Updated, Path: path})
+}
+
+// AcceptCommitted accepts the hunks of a file that a committed text has as the
+// current text has them.
+func (r *Review) AcceptCommitted(path, text string) error {
+	return r.locked(func() error {
+		f := r.files[path]
+		if f == nil || f.current().Kind != Regular {
+			return nil
+		}
+		r.pendingOf(f)
+		runs, w := f.text.runs(r.session, r.nextHunk)
+		now := f.file
+		now.text = w
+		all := choice{change: func(ChangeID) bool { return true }}
+		r.acts++
+		for _, done := range w.committed(text, runs) {
+			all.hunk = done.id
+			now = now.decide(all, accepted, r.acts)
+		}
+		r.decided(path, f, now)
+		return r.save(path, f)
+	})
+}
+
+// Change is what a plan does to a file.
+type Change struct {
+	Path          string
+	Before, After State
+	Edits         []Edit // of lines of Before, to be applied from the last to the first
+	// Incomplete says that Restore cannot take everything back, because lines
+	// that agents deleted since are above Options.Remember.
+	Incomplete bool
+	version    uint64
+	now        file
+}
+
+// Plan is what a decision would do to files. Nothing has happened before Apply.
+type Plan struct {
+	Decision uint32 // for Undo
+	Changes  []Change
+	review   *Review
+	before   func() error // or nil
+}
+
+// plan returns what f does to the files of a selection that it changes.
+func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, bool, error)) (*Plan, error) {
+	p := &Plan{review: r, Decision: r.acts}
+	for _, path := range paths {
+		t := r.files[path]
+		now, ok, err := f(path, t)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		c := Change{Path: path, Before: t.current(), After: now.current(), version: t.file.version, now: now}
+		old, lines := split(c.Before.Text), split(c.After.Text)
+		for _, s := range diff(old, lines) {
+			c.Edits = append(c.Edits, Edit{s.a0, s.a1, slices.Clone(lines[s.b0:s.b1])})
+		}
+		p.Changes = append(p.Changes, c)
+	}
+	if len(p.Changes) == 0 {
+		return nil, ErrNothing
+	}
+	return p, nil
+}
+
+// Reject plans to take pending changes back. Hunks into which the user has
+// written are a *TouchedError, unless force is set; the user's lines stay in any
+// case. A file that the agent created is absent again, if nobody else has lines
+// in it.
+func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
+	err = r.locked(func() error {
+		c := r.choice(s)
+		r.acts++
+		act := r.acts
+		p, err = r.plan(r.chosen(s), func(path string, f *tracked) (file, bool, error) {
+			if !r.holds(f, s, c) {
+				return file{}, false, nil
+			}
+			for _, h := range r.pendingOf(f) {
+				if len(h.user) > 0 && !force && (s.Hunk == 0 || s.Hunk == h.id) && slices.ContainsFunc(h.changes, c.change) {
+					return file{}, false, &TouchedError{path, h.id, slices.Clone(h.user)}
+				}
+			}
+			now := f.decide(c, rejected, act)
+			if now.text.mixed() {
+				return file{}, false, &MixedError{path}
+			}
+			return now, true, nil
+		})
+		return err
+	})
+	return p, err
+}
+
+// mixed reports whether a line that is a whole binary file is not alone.
+func (w weave) mixed() bool {
+	n := w.sum.current
+	return n > 1 && slices.ContainsFunc(w.lines(0, n), opaque)
+}
+
+// Undo plans to make pending again what a decision accepted or rejected, as far
+// as nobody has changed it since.
+func (r *Review) Undo(decision uint32) (p *Plan, err error) {
+	err = r.locked(func() error {
+		p, err = r.plan(r.chosen(Selection{}), func(path string, f *tracked) (file, bool, error) {
+			if decision == 0 || !f.decidedBy(decision) {
+				return file{}, false, nil
+			}
+			now := f.file.undo(decision, r.session)
+			if now.text.mixed() {
+				return file{}, false, &MixedError{path}
+			}
+			return now, true, nil
+		})
+		return err
+	})
+	return p, err
+}
+
+func (f file) decidedBy(act uint32) bool {
+	by := func(s fact) bool { return s.act == act && s.state != never }
+	return slices.ContainsFunc(f.node.steps, func(s step[node]) bool { return by(s.fact) }) ||
+		slices.ContainsFunc(f.mode.steps, func(s step[fs.FileMode]) bool { return by(s.fact) }) ||
+		slices.ContainsFunc(f.text.blocks, func(b *block) bool {
+			return b.marked > 0 && slices.ContainsFunc(b.lines, func(l line) bool { return l.m != nil && (by(l.m.add) || by(l.m.del)) })
+		})
+}
+
+// Apply carries the plan out, file by file: write makes a file, or the buffer of
+// it, what Change.After says, and then the decision is recorded. If write fails,
+// the file stays as it is, pending, and the others go on. write is called
+// without a lock, so the user may edit meanwhile; the file then fails with
+// ErrStale, and the caller reports with Wrote what it has become.
+func (p *Plan) Apply(write func(Change) error) error {
+	if p.before != nil {
+		if err := p.before(); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, c := range p.Changes {
+		errs = append(errs, p.apply(c, write))
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Plan) apply(c Change, write func(Change) error) error {
+	r := p.review
+	stale := func() bool {
+		f := r.files[c.Path]
+		return f == nil || f.file.version != c.version
+	}
+	r.mu.Lock()
+	late := stale()
+	r.mu.Unlock()
+	if late {
+		return fmt.Errorf("change %s: %w", c.Path, ErrStale)
+	}
+	if c.Before != c.After {
+		if err := write(c); err != nil {
+			return fmt.Errorf("change %s: %w", c.Path, err)
+		}
+	}
+	return r.locked(func() error {
+		if stale() {
+			return fmt.Errorf("record the change of %s: %w", c.Path, ErrStale)
+		}
+		f := r.files[c.Path]
+		r.decided(c.Path, f, c.now)
+		return r.save(c.Path, f)
+	})
+}

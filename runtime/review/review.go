@@ -1,0 +1,333 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// Store keeps what a Review remembers. *store.Store is one.
+type Store interface {
+	Put(data []byte) (store.Hash, error)
+	Get(store.Hash) ([]byte, error)
+	Append(record []byte) error
+	Records() iter.Seq2[[]byte, error]
+	Compact(iter.Seq[[]byte]) error
+}
+
+// Options are settings of a Review. The zero value is the default.
+type Options struct {
+	// OnEvent is told every change, in order and outside of any lock, so it may
+	// call the Review. It must not block for long.
+	OnEvent func(Event)
+	// Remember is how many bytes of rejected and deleted lines a file keeps, so
+	// that decisions can be undone and checkpoints restored. 0 means 1 MiB.
+	Remember int
+	// Keep is how long a file stays known after its last change was decided. 0
+	// means two weeks.
+	Keep time.Duration
+}
+
+// Event is something that happened to a file or a checkpoint.
+type Event struct {
+	Kind       EventKind
+	Path       string
+	Change     ChangeID // of Edited
+	Author     Author   // of Edited
+	Before     State    // of Edited
+	After      State    // of Edited
+	Checkpoint string   // of Checkpointed
+}
+
+// EventKind says what an Event is about.
+type EventKind string
+
+// The kinds of events. A change of an agent is Edited and then Updated.
+const (
+	Edited       EventKind = "edited"       // an agent changed a file
+	Updated      EventKind = "updated"      // hunks of a file came, changed or went
+	Checkpointed EventKind = "checkpointed" // a checkpoint was made
+)
+
+// Review is what agents have changed in the files of one project and the user's
+// decisions about it. Paths are names that the caller chooses; any bytes will
+// do. It is safe for concurrent use.
+type Review struct {
+	store   Store
+	opts    Options
+	mu      sync.Mutex
+	files   map[string]*tracked
+	authors map[ChangeID]Author
+	changes ChangeID // the last one
+	hunks   uint64   // the last number of a hunk
+	acts    uint32   // the last decision
+	turns   map[string]*turn
+	points  []Checkpoint
+	events  []Event
+	telling sync.Mutex
+	lost    []error
+}
+
+// tracked is a file and what is known about it outside of its text.
+type tracked struct {
+	file
+	hunks   []rawHunk // of the version below, nil if not yet known
+	version uint64
+	dirty   bool // not yet in the store
+	intents []intent
+	changed time.Time
+	blob    store.Hash // of the text that was stored last
+	stored  *version   // whose text that is
+}
+
+// intent is a change that the caller was about to make.
+type intent struct {
+	author Author
+	after  fingerprint
+}
+
+// Open returns the Review that a store holds, which is empty if the store is.
+func Open(s Store, opts Options) (*Review, error) {
+	if opts.Remember == 0 {
+		opts.Remember = 1 << 20
+	}
+	if opts.Keep == 0 {
+		opts.Keep = 14 * 24 * time.Hour
+	}
+	r := &Review{
+		store: s, opts: opts,
+		files: make(map[string]*tracked), authors: make(map[ChangeID]Author), turns: make(map[string]*turn),
+	}
+	if err := r.load(); err != nil {
+		return nil, fmt.Errorf("open review: %w", err)
+	}
+	return r, nil
+}
+
+// locked runs f and then tells what happened.
+func (r *Review) locked(f func() error) error {
+	r.mu.Lock()
+	err := f()
+	r.mu.Unlock()
+	if r.opts.OnEvent == nil {
+		return err
+	}
+	// Whoever tells events tells all of them, so that they stay in order.
+	for r.telling.TryLock() {
+		r.mu.Lock()
+		events := r.events
+		r.events = nil
+		r.mu.Unlock()
+		for _, e := range events {
+			r.opts.OnEvent(e)
+		}
+		r.telling.Unlock()
+		r.mu.Lock()
+		more := len(r.events) > 0
+		r.mu.Unlock()
+		if !more {
+			break
+		}
+	}
+	return err
+}
+
+func (r *Review) tell(e Event) {
+	if r.opts.OnEvent != nil {
+		r.events = append(r.events, e)
+	}
+}
+
+func (r *Review) session(id ChangeID) string { return r.authors[id].Session }
+
+func (r *Review) nextHunk() uint64 { r.hunks++; return r.hunks }
+
+// Track makes a file known before anybody changes it. It does nothing for a
+// file that is known already.
+func (r *Review) Track(path string, s State) error {
+	return r.locked(func() error {
+		if r.files[path] == nil {
+			r.files[path] = &tracked{file: fileOf(s.plain()), changed: time.Now()}
+		}
+		return nil
+	})
+}
+
+// Known reports whether a file is known, and its base and current state.
+func (r *Review) Known(path string) (base, current State, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.files[path]
+	if f == nil {
+		return State{}, State{}, false
+	}
+	return f.base(), f.current(), true
+}
+
+// Changed records that an agent changed a file, and what the file is now (which
+// is not always what a message said it would be). If the file is not known yet,
+// before is its base; otherwise before is not used, because what an agent
+// changes is the current text. A change that is known already counts once: if
+// this author says more about it, for example the tool call, the author is
+// improved. So the caller may report a change from every source it has.
+//
+// After an error of the store the change is known but will be lost with the
+// program, unless Flush succeeds.
+func (r *Review) Changed(author Author, path string, before *State, after State) error {
+	return r.locked(func() error {
+		f := r.files[path]
+		if f == nil {
+			if before == nil {
+				return fmt.Errorf("record a change of %s: %w", path, ErrUnknown)
+			}
+			f = &tracked{file: fileOf(before.plain())}
+			r.files[path] = f
+		}
+		f.intents = slices.DeleteFunc(f.intents, func(i intent) bool { return i.after == fingerprintOf(after) })
+		return r.changed(author, path, f, after)
+	})
+}
+
+func (r *Review) changed(author Author, path string, f *tracked, after State) error {
+	if author.At.IsZero() {
+		author.At = time.Now()
+	}
+	after = after.plain()
+	before := f.current()
+	if before == after {
+		known, ok := r.authors[f.last]
+		if !ok || !author.better(known) {
+			return nil
+		}
+		author.At = known.At
+		r.authors[f.last] = author
+		f.hunks = nil
+	} else {
+		r.changes++
+		r.authors[r.changes] = author
+		now := f.write(after, writer{
+			by:   r.changes,
+			same: func(id ChangeID) bool { return r.authors[id].Session == author.Session },
+			turn: func(id ChangeID) bool { return r.authors[id].Turn == author.Turn },
+		})
+		now.last = r.changes
+		r.set(path, f, now)
+		r.turn(author.Session).files[path] = true
+		r.tell(Event{Kind: Edited, Path: path, Change: r.changes, Author: author, Before: before, After: after})
+	}
+	f.changed = author.At
+	r.tell(Event{Kind: Updated, Path: path})
+	return r.save(path, f)
+}
+
+// set replaces a file.
+func (r *Review) set(path string, f *tracked, now file) {
+	var until ChangeID
+	now.text, until = now.text.forget(r.opts.Remember)
+	now.forgot = max(now.forgot, until)
+	now.version = f.file.version + 1
+	f.file, f.dirty = now, true
+}
+
+// Intend stores that an agent is about to change a file that is known, so that
+// the change is the agent's even if the program ends before Changed.
+func (r *Review) Intend(author Author, path string, after State) error {
+	return r.locked(func() error {
+		f := r.files[path]
+		if f == nil {
+			return fmt.Errorf("record a change of %s to come: %w", path, ErrUnknown)
+		}
+		f.intents = append(f.intents, intent{author, fingerprintOf(after.plain())})
+		return r.save(path, f)
+	})
+}
+
+// Synced records what a file is when the caller looks at it again, as after the
+// start of the program: an intended change is the agent's, any other the user's.
+func (r *Review) Synced(path string, s State) error {
+	return r.locked(func() error {
+		f := r.files[path]
+		if f == nil {
+			return nil
+		}
+		intents := f.intents
+		f.intents = nil
+		for _, i := range intents {
+			if i.after == fingerprintOf(s.plain()) {
+				return r.changed(i.author, path, f, s)
+			}
+		}
+		if err := r.wrote(path, s, false); err != nil || len(intents) == 0 {
+			return err
+		}
+		return r.save(path, f)
+	})
+}
+
+// Renamed records that an agent moved a file, after Changed has recorded that
+// one was deleted and the other created.
+func (r *Review) Renamed(from, to string) error {
+	return r.locked(func() error {
+		f, t := r.files[from], r.files[to]
+		if f == nil || t == nil {
+			return fmt.Errorf("record that %s became %s: %w", from, to, ErrUnknown)
+		}
+		f.to, t.from = to, from
+		return errors.Join(r.save(from, f), r.save(to, t))
+	})
+}
+
+// Wrote records what a file is now because of the user, or of anybody who is not
+// an agent: a save, another program, a checkout. With undo it is the editor's
+// undo or redo, which can bring back an agent's lines as the agent's.
+func (r *Review) Wrote(path string, s State, undo bool) error {
+	return r.locked(func() error { return r.wrote(path, s, undo) })
+}
+
+func (r *Review) wrote(path string, s State, undo bool) error {
+	f := r.files[path]
+	s = s.plain()
+	if f == nil || f.current() == s {
+		return nil
+	}
+	r.set(path, f, f.write(s, writer{undo: undo}))
+	r.tell(Event{Kind: Updated, Path: path})
+	return r.save(path, f)
+}
+
+// Edit says that lines Start to End, exclusive, of a text became others. Lines
+// have their terminators.
+type Edit struct {
+	Start, End int
+	Lines      []string
+}
+
+// Edited records that the user edited a file in a buffer. It costs what the edit
+// costs, not what the file does, and nothing is stored before Flush.
+func (r *Review) Edited(path string, e Edit, undo bool) error {
+	return r.locked(func() error {
+		f := r.files[path]
+		if f == nil {
+			return nil
+		}
+		n := f.text.sum.current
+		if n == 1 && opaque(f.text.lines(0, 1)[0]) {
+			return fmt.Errorf("edit %s: %w", path, ErrOpaque)
+		}
+		if e.Start < 0 || e.End < e.Start || e.End > n {
+			return fmt.Errorf("edit %s: lines %d to %d of %d", path, e.Start, e.End, n)
+		}
+		now := f.file
+		if now.node.now().kind == Absent {
+			now.node = now.node.set(node{kind: Regular}, writer{})
+		}
+		now.text = now.text.edit(e.Start, e.End, e.Lines, writer{undo: undo})
+		r.set(path, f, now)
+		return nil
+	})
+}
