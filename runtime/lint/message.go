@@ -177,7 +177,7 @@ func (m *Message) payload(v Value, s *shape.Shape) Value {
 // Mismatch reports whether what a message carries breaks the schema of the version.
 func (m *Message) Mismatch() bool {
 	for _, p := range m.Problems() {
-		if p.Kind != shape.Undeclared {
+		if p.Kind < shape.Undeclared {
 			return true
 		}
 	}

@@ -32,6 +32,7 @@ const (
 	Mismatch   Kind = iota // the value does not fit
 	Missing                // a required member is missing
 	Undeclared             // no schema declares the member; Want is the declared name that was probably meant, if any
+	Invented               // the word is none that the definition Name has, and does not begin with an underscore
 )
 
 // Shape is a compiled schema. It is safe for concurrent use.
@@ -93,7 +94,7 @@ type checker struct {
 }
 
 func (c *checker) fail(p Problem) {
-	if p.Kind != Undeclared {
+	if p.Kind < Undeclared {
 		c.failed = true
 	}
 	if c.report == nil {
@@ -144,6 +145,16 @@ func (c *checker) at(s *Shape, v jtree.Value) {
 	}
 }
 
+// invented notes a word for which a schema has only a branch for all other words.
+func (c *checker) invented(s *Shape, word jtree.Value) {
+	if c.report == nil || s.name == "" || !word.IsString() {
+		return
+	}
+	if b := word.Bytes(); len(b) == 0 || b[0] != '_' {
+		c.fail(Problem{At: word, Kind: Invented, Name: s.name})
+	}
+}
+
 // collect checks everything about v except its members and elements, and notes which
 // schemas apply to those.
 func (c *checker) collect(s *Shape, v jtree.Value, p *parts) {
@@ -170,6 +181,7 @@ func (c *checker) collect(s *Shape, v jtree.Value, p *parts) {
 // what is wrong, or nil after a failure.
 func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
 	branches := s.any
+	var word jtree.Value // that no branch defines
 	if s.tag != "" && v.IsObject() {
 		tag := v.Get(s.tag)
 		if tag.IsString() {
@@ -190,7 +202,7 @@ func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
 				return cases[0]
 			}
 		}
-		branches = s.other
+		branches, word = s.other, tag
 		if len(branches) == 0 {
 			if !tag.Exists() {
 				c.fail(Problem{At: v, Kind: Missing, Name: s.tag, Want: "member " + s.tag})
@@ -206,6 +218,10 @@ func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
 			continue
 		}
 		if b.Fits(v) {
+			if v.IsString() && b.values == nil && enumerates(branches) {
+				word = v
+			}
+			c.invented(s, word)
 			return b
 		}
 		if best == nil {
@@ -217,6 +233,16 @@ func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
 		return nil
 	}
 	return best
+}
+
+// enumerates reports whether a union lists words.
+func enumerates(branches []*Shape) bool {
+	for _, b := range branches {
+		if b.values != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func bit(k jtree.Kind) uint16 { return 1 << k }
