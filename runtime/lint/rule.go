@@ -105,7 +105,9 @@ func (p Profile) Has(r *Rule) bool {
 	switch r.Strength {
 	case Must, MustNot, Schema, RPC:
 		return true
-	case Should, ShouldNot, Security:
+	case Security:
+		return p == Strict || p == Recommended && r.Severity > Info // infos only report a policy
+	case Should, ShouldNot:
 		return p != Spec
 	}
 	return p == Strict
