@@ -199,7 +199,7 @@ func permissionRules() []Rule {
 		},
 		{
 			ID: "PER11", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1/tool-calls", Strength: Security,
-			Summary: "A request to edit, delete, move or run something says what: by rawInput, content or locations.",
+			Summary: "A request to edit, delete, move or run something says what: by rawInput, content, locations or a description.",
 			Why:     "The user cannot know what is being allowed.",
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) {
@@ -215,7 +215,7 @@ func permissionRules() []Rule {
 					}
 					switch {
 					case !slices.Contains([]string{"execute", "edit", "delete", "move"}, kind):
-					case v.Get("rawInput").Set(), v.Get("content").Len() > 0, v.Get("locations").Len() > 0, known && call.Input:
+					case v.Get("rawInput").Set(), v.Get("content").Len() > 0, v.Get("locations").Len() > 0, len(m.Params.Get("description").Bytes()) > 0, known && call.Input:
 						c.Exercised()
 					case known || c.Whole && m.Session.By == "session/new" && !c.ToolCalls.Lost():
 						c.Fail(m, v, "the request has no rawInput, content or locations")
