@@ -46,7 +46,7 @@ func cancelRequestRules() []Rule {
 						c.Exercised()
 						return
 					}
-					if !c.Complete(m.From) {
+					if !c.Complete(m.From) || c.reordered(m) {
 						return
 					}
 					c.Exercised()

@@ -137,13 +137,13 @@ func isDoubtful(m *Message, p shape.Problem) bool {
 	})
 }
 
-// formerly are members that drafts of version 1 had in the results of some methods. An
-// agent that still sends them followed the specification once.
-var formerly = []string{"models"}
+// formerly are members that drafts of version 1 had. Who still sends them followed the
+// specification once.
+var formerly = []string{"/result/models", "/params/connectionId"}
 
 func reportMember(c *Checker, m *Message, p shape.Problem) {
 	f := Finding{Text: "no member has the name " + quote(p.Name)}
-	if m.Kind == AnswerMessage && slices.Contains(formerly, p.Name) && p.At.Pointer() == "/result/"+p.Name {
+	if slices.Contains(formerly, p.At.Pointer()) {
 		f.Text, f.Severity = "the specification has dropped the member "+quote(p.Name), Warn
 	} else if p.Want != "" {
 		f.Text += ", perhaps " + quote(p.Want) + " was meant"
@@ -216,8 +216,12 @@ func announces(meta Value, name string) bool {
 	return false
 }
 
-// ownRules are lists of words about which there is a rule of their own.
-var ownRules = []string{"ToolKind", "ToolCallStatus", "ContentBlock", "PermissionOptionKind", "RequestPermissionOutcome", "DiffChange"}
+// exempt are lists of words about which there is a rule of their own, or that anybody
+// may extend.
+var exempt = []string{
+	"ToolKind", "ToolCallStatus", "ContentBlock", "PermissionOptionKind", "RequestPermissionOutcome", "DiffChange",
+	"StringFormat", "MultiSelectItems", "ElicitationContentValue", "ErrorCode", "ErrorData",
+}
 
 func checkWords(c *Checker) {
 	c.Message(func(m *Message) {
@@ -226,7 +230,7 @@ func checkWords(c *Checker) {
 		}
 		c.Exercised()
 		for _, p := range m.Problems() {
-			if p.Kind == shape.Invented && !slices.Contains(ownRules, p.Name) && (p.Name != "SessionUpdate" || !hasUpdate(shape.V1(), p.At.Str())) {
+			if p.Kind == shape.Invented && !slices.Contains(exempt, p.Name) && (p.Name != "SessionUpdate" || !hasUpdate(shape.V1(), p.At.Str())) {
 				c.Fail(m, p.At, "%s does not have this word", p.Name)
 			}
 		}

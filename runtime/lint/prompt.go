@@ -137,7 +137,11 @@ func promptRules() []Rule {
 // told the client of the session of a message.
 func strangers(c *Checker) func(*Message) bool {
 	told := NewBounded[string, bool](maxSessions)
+	extended := false // an extension answered, and may have opened sessions in its own way
 	c.Message(func(m *Message) {
+		if m.Kind == AnswerMessage && isExtension(m.Method) && !m.Failed() {
+			extended = true
+		}
 		if m.From != Agent || m.Session != nil && m.Kind != AnswerMessage {
 			return
 		}
@@ -149,7 +153,7 @@ func strangers(c *Checker) func(*Message) bool {
 	})
 	return func(m *Message) bool {
 		_, ok := told.Get(m.SessionID)
-		return c.Whole && m.Session == nil && m.SessionID != "" && !ok && !told.Lost() && !c.Sessions.Lost()
+		return c.Whole && m.Session == nil && m.SessionID != "" && !ok && !extended && !told.Lost() && !c.Sessions.Lost()
 	}
 }
 
