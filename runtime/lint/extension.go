@@ -23,7 +23,7 @@ func extensionRules() []Rule {
 					}
 					c.Exercised()
 					for _, p := range m.Problems() {
-						if p.Kind == shape.Undeclared && !isCapability(p.At.Pointer()) && !isDoubtful(m, p) {
+						if p.Kind == shape.Undeclared && !isCapability(p.At.Pointer()) && !isOffer(m, p) && !isDoubtful(m, p) {
 							reportMember(c, m, p)
 						}
 					}
@@ -121,6 +121,14 @@ func metas(v Value, f func(Value)) {
 	for _, element := range v.Items() {
 		metas(element, f)
 	}
+}
+
+// isOffer reports whether a member of an initialize request is of another version. A
+// client that speaks several does not know yet which of them will be read.
+func isOffer(m *Message, p shape.Problem) bool {
+	return m.Method == "initialize" && m.Kind == RequestMessage && slices.Contains([]string{
+		"/params/clientCapabilities", "/params/clientInfo", "/params/capabilities", "/params/info",
+	}, p.At.Pointer())
 }
 
 // isDoubtful reports whether something else is wrong with the object that has an

@@ -355,7 +355,7 @@ func checkUncalledCancel(c *Checker) {
 		c.Exercised()
 		n, _ := reason.Get(t.Session.ID)
 		general, _ := reason.Get("")
-		if t.Cancelled == 0 && t.Prompt.Cancelled == 0 && n <= began && general <= began {
+		if t.Cancelled == 0 && t.Prompt.Cancelled == 0 && !c.Closed && n <= began && general <= began {
 			c.Report(m.Frame, Finding{Text: "the client did not cancel", Also: []int{t.Prompt.Number}}, m.Result.Get("stopReason"))
 		}
 	})
