@@ -90,7 +90,7 @@ func configRules() []Rule {
 			Why:     "Some clients know only one of the two.",
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
-					modes := m.Result.Get("modes").IsObject()
+					modes := m.Result.Get("modes", "availableModes").Len() > 0
 					option := modeOption(m.Result.Get("configOptions")).Exists()
 					if !modes && !option {
 						return
@@ -347,6 +347,10 @@ func sessionOf(m *Message) string {
 	return m.SessionID
 }
 
+// opensAgain reports whether an answer is about a session that existed before, so that
+// it may leave out what the session offers.
+func opensAgain(m *Message) bool { return m.Method == "session/load" || m.Method == "session/resume" }
+
 // What is kept of lists of config options. A session whose list is larger is not
 // judged.
 const (
@@ -373,8 +377,8 @@ type configs struct {
 func followConfig(c *Checker) *configs {
 	l := &configs{Bounded: NewBounded[string, *configState](maxSessions)}
 	c.Answer(sentBy(Agent, func(m *Message) {
-		if !m.Failed() && m.Result.Exists() {
-			l.put(m, sessionOf(m), m.Result.Get("configOptions"), true)
+		if list := m.Result.Get("configOptions"); !m.Failed() && m.Result.Exists() && (list.Set() || !opensAgain(m)) {
+			l.put(m, sessionOf(m), list, true)
 		}
 	}), sessionAnswers...)
 	c.Answer(sentBy(Agent, func(m *Message) {

@@ -45,7 +45,7 @@ func deleteRules() []Rule {
 					}
 					switch code := m.ErrorCode(); {
 					case !m.Failed(), code == codeAuthRequired, code == codeCancelled, code == codeNoMethod:
-					case code == codeNotFound && c.Version == V2b: // clients take it for success
+					case code == codeNotFound && c.Version&V2b != 0: // clients take it for success
 					case before, code == codeNotFound:
 						c.Report(m.Frame, f, m.Error)
 					}

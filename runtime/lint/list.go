@@ -143,7 +143,7 @@ func listRules() []Rule {
 					switch {
 					case !at.IsString():
 						c.Fail(m, at, "updatedAt is not a string")
-					case c.Version == V1 && iso8601.Match(at.Bytes()):
+					case c.Version&V1 != 0 && iso8601.Match(at.Bytes()):
 					case !jx.IsDateTime(at.Str()):
 						c.Fail(m, at, "updatedAt is not a time of RFC 3339")
 					}

@@ -38,7 +38,11 @@ func messageRules() []Rule {
 					if before, ok := roles.Get(key); !ok {
 						roles.Put(key, use{role, m.Number})
 					} else if before.role != role {
-						c.Report(m.Frame, Finding{Text: "the id is that of a message of another kind: " + before.role, Also: []int{before.number}}, id)
+						f := Finding{Text: "the id is that of a message of another kind: " + before.role, Also: []int{before.number}}
+						if role != "user" && before.role != "user" {
+							f.Severity = Warn // a thought may be taken for a part of the message
+						}
+						c.Report(m.Frame, f, id)
 						roles.Put(key, use{role, m.Number})
 					}
 				}, "user_message", "user_message_chunk", "agent_message", "agent_message_chunk", "agent_thought", "agent_thought_chunk")

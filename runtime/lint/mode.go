@@ -93,14 +93,15 @@ func modeRules() []Rule {
 }
 
 // availableModes notes the ids of the modes of each session. A session that has none is
-// there without ids; one with more modes than anybody offers is not there.
+// there without ids; one with more modes than anybody offers is not there. The answers to
+// load and resume may leave them out.
 func availableModes(c *Checker) *Bounded[string, []string] {
 	const most = 256
 	modes := NewBounded[string, []string](maxSessions)
 	c.Answer(func(m *Message) {
 		session := sessionOf(m)
 		list := m.Result.Get("modes", "availableModes")
-		if m.Failed() || !m.Result.Exists() || session == "" {
+		if m.Failed() || !m.Result.Exists() || session == "" || !m.Result.Get("modes").Set() && opensAgain(m) {
 			return
 		}
 		if list.Len() > most || m.Result.Get("modes").Set() && !list.IsArray() {

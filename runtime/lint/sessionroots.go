@@ -14,7 +14,7 @@ func checkRoots(c *Checker) {
 	asked := NewBounded[string, *Turn](maxSessions)  // turns with a permission request
 	look := func(m *Message, at Value, found func(Value)) {
 		s := m.Session
-		if !at.IsString() || s == nil || s.Cwd == "" || len(s.Cwd) > maxID || !isAbsolute(at.Bytes()) {
+		if !at.IsString() || s == nil || s.Cwd == "" || len(at.Bytes()) > maxID || !isAbsolute(at.Bytes()) {
 			return
 		}
 		if len(s.Roots) == 0 && !advertised(c.AgentCapabilities, c.sessionCapability("additionalDirectories")) {

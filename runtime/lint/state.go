@@ -259,7 +259,7 @@ func followWork(c *Checker, do work) {
 		switch m.UpdateTag {
 		case "user_message", "user_message_chunk":
 			w.message(m)
-		case "agent_message", "agent_message_chunk", "agent_thought", "agent_thought_chunk", "tool_call_update", "tool_call_content_chunk":
+		case "agent_message", "agent_message_chunk", "agent_thought", "agent_thought_chunk": // tool calls may be background work
 			w.outputAt = m.Number
 		case "state_update":
 			switch state := m.Update.Get("state"); {
