@@ -163,12 +163,12 @@ hermes-demo.md
 +
 +- visit 1
 
-Allow  [allow once]: Edit hermes-demo.md
+Edit hermes-demo.md: allowed once
 
 wc -l hermes-demo.md
 3 hermes-demo.md
 
-Allow  [allow once]: wc -l hermes-demo.md
+wc -l hermes-demo.md: allowed once
 
 wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
 ]])
@@ -198,10 +198,10 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
         "   +# Visits of the demo agent",
         "   +",
         "   +- visit 1",
-        "? Allow  [allow once]: Edit hermes-demo.md",
+        "? Edit hermes-demo.md: allowed once",
         "● wc -l hermes-demo.md",
         "   wc -l hermes-demo.md",
-        "? Allow  [allow once]: wc -l hermes-demo.md",
+        "? wc -l hermes-demo.md: allowed once",
       }
     )
     eq(vim.trim(child.cmd_capture("messages")), "")

@@ -89,7 +89,7 @@ function Asks:settle(id, outcome)
   if ask then
     self.open[id] = nil
     self.chat.transcript:show("ask " .. id, "question", function()
-      return { { hermes.text.line(("%s: %s"):format(outcome, title(ask.data)), 300) } }
+      return { { hermes.text.line(("%s: %s"):format(title(ask.data), outcome), 300) } }
     end)
   end
 end
@@ -200,6 +200,13 @@ function Asks:jump(window, ask)
   return true
 end
 
+local outcomes = {
+  allow_once = "allowed once",
+  allow_always = "always allowed",
+  reject_once = "rejected once",
+  reject_always = "always rejected",
+}
+
 ---@type table<string, fun(chat: hermes.chat.Chat, data: table)>
 Asks.on = {
   PermissionRequest = function(chat, data)
@@ -209,7 +216,7 @@ Asks.on = {
     local ask, how = chat.asks.open[data.requestId or ""], "cancelled"
     for _, choice in ipairs(ask and hermes.permissions.choices(ask.data) or {}) do
       if data.outcome == "selected" and choice.optionId == data.optionId then
-        how = choice.label
+        how = outcomes[choice.kind] or choice.label
       end
     end
     chat.asks:settle(data.requestId or "", how)

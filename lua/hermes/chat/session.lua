@@ -138,7 +138,8 @@ function Chat:gone(reason, auth)
   self.reason, self.queue = reason, {}
   self.transcript:settle()
   local said = self.said and self.said:find(vim.split(reason, "\n")[1], 1, true)
-  self:note(said and "the session has ended" or "the session has ended: " .. reason, "error")
+  local what = self.last_id and "the session has ended" or "there is no session"
+  self:note(said and what or what .. ": " .. reason, "error")
   if auth and auth.hint then
     self:note(auth.hint)
   end
