@@ -98,13 +98,14 @@ func TestNoCommandOutlivesItsTurn(t *testing.T) {
 				e.open()
 				commands := make(map[string][]string)
 				for what, script := range map[string]string{
-					"ended by a careful agent":      "OWN sleep %s",
-					"in a session of its own":       "LOOSE sleep %s\nWAIT",
-					"ignores signals":               "LOOSE trap '' TERM HUP INT; sleep %s\nWAIT",
-					"orphaned":                      "LOOSE trap '' TERM HUP; setsid sleep %s & true\nWAIT",
-					"of a terminal":                 "RUN sleep %s",
-					"orphaned, of a terminal":       "RUN setsid sleep %s & sleep 600",
-					"orphaned, of an ended command": "RUN trap '' TERM HUP; setsid setsid sleep %s >/dev/null 2>&1 &\nWAIT 10m",
+					"ended by a careful agent": "OWN sleep %s",
+					"in a session of its own":  "LOOSE sleep %s\nWAIT",
+					"ignores signals":          "LOOSE trap '' TERM HUP INT; sleep %s\nWAIT",
+					"orphaned":                 "LOOSE trap '' TERM HUP; setsid sleep %s & true\nWAIT",
+					"of a terminal":            "RUN sleep %s",
+					"orphaned, of a terminal":  "RUN setsid sleep %s & sleep 600",
+					// It has left the group of the command before that ends.
+					"orphaned, of an ended command": "RUN trap '' TERM HUP; setsid sh -c '>up.%[1]s; exec setsid sleep %[1]s' >/dev/null 2>&1 & until [ -e up.%[1]s ]; do sleep 0.01; done\nWAIT 10m",
 				} {
 					seconds := fmt.Sprintf("600.%d", unique.Add(1)+int64(os.Getpid())*1000)
 					commands[what] = []string{"sleep", seconds}

@@ -89,8 +89,9 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 }
 
 // What this program says and does when it is both sides breaks no rule. The demo agent is
-// small on purpose: it connects to no MCP servers, and its modes are not config options,
-// too, which two recommendations ask for.
+// small on purpose: it connects to no MCP servers, and its modes are not config options
+// as well, which two recommendations ask for. And nobody reads the questions that
+// --approve answers.
 func TestOurOwnTrafficHasNoFindings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -102,7 +103,7 @@ func TestOurOwnTrafficHasNoFindings(t *testing.T) {
 		t.Fatal(status, out, errs)
 	}
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, `"finding":`) && !strings.Contains(line, `"rule":"SES31"`) && !strings.Contains(line, `"rule":"CFG06"`) {
+		if strings.Contains(line, `"finding":`) && !strings.Contains(line, `"rule":"SES31"`) && !strings.Contains(line, `"rule":"CFG06"`) && !strings.Contains(line, `"rule":"PER12"`) {
 			t.Errorf("a finding: %s", line)
 		}
 	}

@@ -330,30 +330,37 @@ func TestAnAbandonedMessageLeavesNothingBehind(t *testing.T) {
 			got <- string(msg)
 		}
 	}}
-	server := serve(t, s, nil)
+	begun, ended := make(chan struct{}, 10), make(chan struct{}, 10)
+	server := serve(t, s, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begun <- struct{}{}
+			h.ServeHTTP(w, r)
+			ended <- struct{}{}
+		})
+	})
 	_, header := ask(t, server.URL, s.Guard.Token, http.MethodPost, nil, hello)
+	<-begun
+	<-ended
 	headers := head{"Acp-Connection-Id": header.Get("Acp-Connection-Id"), "Acp-Session-Id": "s"}
 	message := func(id, text string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"session/prompt","params":{"sessionId":"s","prompt":[],"_meta":"` + text + `"}}`
 	}
-	ctx, giveUp := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer giveUp()
+	ctx, giveUp := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		giveUp()
+	}()
 	if answer, err := send(ctx, t, s, http.MethodPost, server.URL, headers, message("7", "given up")); err == nil {
 		answer.Body.Close()
 		t.Error(answer.Status)
 	}
-	// Its id is free again as soon as the server has noticed.
+	<-ended // the server has noticed, and its id is free again
 	status := make(chan int, 1)
 	go func() {
-		for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if n, _ := ask(t, server.URL, s.Guard.Token, http.MethodPost, headers, message("7", "sent")); n != http.StatusBadRequest {
-				status <- n
-				return
-			}
-		}
-		status <- 0
+		n, _ := ask(t, server.URL, s.Guard.Token, http.MethodPost, headers, message("7", "sent"))
+		status <- n
 	}()
-	time.Sleep(20 * time.Millisecond)
+	<-begun
 	close(read)
 	if n := <-status; n != http.StatusAccepted {
 		t.Errorf("the same id: %d", n)
