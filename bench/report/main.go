@@ -61,6 +61,9 @@ func run(out, nvim string, rounds int, slice time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if err := compile(clients); err != nil {
+		return err
+	}
 	editor, err := measureNeovim(nvim, neovimRounds)
 	if err != nil {
 		return err
