@@ -5,55 +5,72 @@ import (
 	"strings"
 )
 
-// checkRoots looks for files outside of cwd and the additional directories. Without
-// additional directories the protocol does not speak of a boundary. What the user was
-// asked about is their decision.
-func checkRoots(c *Checker) {
-	outside := NewBounded[Of, Finding](maxToolCalls) // of tool calls that are not over
-	told := NewBounded[Of, bool](maxToolCalls)       // paths that were reported
-	asked := NewBounded[string, *Turn](maxSessions)  // turns with a permission request
-	look := func(m *Message, at Value, found func(Value)) {
-		s := m.Session
-		if !at.IsString() || s == nil || s.Cwd == "" || len(at.Bytes()) > maxID || !isAbsolute(at.Bytes()) {
-			return
-		}
-		if len(s.Roots) == 0 && !advertised(c.AgentCapabilities, c.sessionCapability("additionalDirectories")) {
-			return
-		}
-		c.Exercised()
-		name := bounded(at.Bytes())
-		if within(name, s.Cwd) {
-			return
-		}
-		for _, root := range s.Roots {
-			if within(name, root) {
-				return
-			}
-		}
-		if _, ok := told.Get(Of{s.ID, name}); !ok {
-			found(at)
+// outside reports whether a path is outside of cwd and the additional directories, and
+// whether that can be told. Without additional directories the protocol does not speak
+// of a boundary.
+func (c *Checker) outside(s *Session, at Value) (outside, judged bool) {
+	if !at.IsString() || s == nil || s.Cwd == "" || len(at.Bytes()) > maxID || !isAbsolute(at.Bytes()) {
+		return false, false
+	}
+	if len(s.Roots) == 0 && !advertised(c.AgentCapabilities, c.sessionCapability("additionalDirectories")) {
+		return false, false
+	}
+	name := bounded(at.Bytes())
+	for _, root := range append([]string{s.Cwd}, s.Roots...) {
+		if within(name, root) {
+			return false, true
 		}
 	}
-	tell := func(m *Message, at Value) {
-		told.Put(Of{m.SessionID, bounded(at.Bytes())}, true)
-		c.Fail(m, at, "the file is outside of the folders of the session")
-	}
+	return true, true
+}
+
+// checkOutside looks for a path in requests of the agent that is outside of the folders
+// of the session. What the user was asked about in the turn is their decision.
+func checkOutside(c *Checker, member, text string, methods ...string) {
+	told := NewBounded[Of, bool](maxToolCalls)      // paths that were reported
+	asked := NewBounded[string, *Turn](maxSessions) // turns with a permission request
 	c.Request(sentBy(Agent, func(m *Message) {
 		if m.Session != nil {
 			asked.Put(m.SessionID, m.Session.Turn)
 		}
 	}), "session/request_permission")
 	c.Request(sentBy(Agent, func(m *Message) {
-		if m.Session == nil {
+		at := m.Params.Get(member)
+		outside, judged := c.outside(m.Session, at)
+		if judged {
+			c.Exercised()
+		}
+		if !outside {
 			return
 		}
 		if t, ok := asked.Get(m.SessionID); ok && t == m.Session.Turn {
 			return
 		}
-		for _, name := range []string{"path", "cwd"} {
-			look(m, m.Params.Get(name), func(at Value) { tell(m, at) })
+		key := Of{m.SessionID, bounded(at.Bytes())}
+		if _, ok := told.Get(key); !ok {
+			told.Put(key, true)
+			c.Fail(m, at, "%s", text)
 		}
-	}), "fs/*", "terminal/create")
+	}), methods...)
+}
+
+// checkRoots looks for tool calls on files outside of the folders of the session. What
+// the user was asked about is their decision.
+func checkRoots(c *Checker) {
+	outside := NewBounded[Of, Finding](maxToolCalls) // of tool calls that are not over
+	told := NewBounded[Of, bool](maxToolCalls)       // paths that were reported
+	look := func(m *Message, at Value, found func(Value)) {
+		outside, judged := c.outside(m.Session, at)
+		if judged {
+			c.Exercised()
+		}
+		if !outside {
+			return
+		}
+		if _, ok := told.Get(Of{m.SessionID, bounded(at.Bytes())}); !ok {
+			found(at)
+		}
+	}
 	c.Update(func(m *Message) {
 		id := m.Update.Get("toolCallId")
 		if !id.IsString() || m.Session == nil {
