@@ -2,8 +2,10 @@ package host
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -123,9 +125,14 @@ end })`, fmt.Sprintf(script, seconds))
 						}
 					}
 				})
-				for what, args := range commands {
-					until(t, what+": the command runs", patience, func() bool { return len(running(t, args...)) == 1 })
-				}
+				// What an ended command leaves behind lives only as long as the grace.
+				seen := map[string]bool{}
+				until(t, "all commands run", patience, func() bool {
+					for what, args := range commands {
+						seen[what] = seen[what] || len(running(t, args...)) == 1
+					}
+					return !slices.Contains(slices.Collect(maps.Values(seen)), false)
+				})
 				host := e.hostPID()
 				agents := programs(descendants(t, host), testagent.Env)
 				if len(agents) != 1 {
