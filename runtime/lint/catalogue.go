@@ -34,6 +34,7 @@ func Rules() []*Rule {
 		diffRules(),
 		batchRules(),
 		securityRules(),
+		httpRules(),
 	} {
 		for i := range area {
 			rules = append(rules, &area[i])
