@@ -356,8 +356,9 @@ func checkInitializeFirst(c *Checker) {
 	var early []Finding // sent before initialize, in a capture that may have begun later
 	later := false      // it did begin later, because the agent worked
 	c.Message(func(m *Message) {
-		if m.From == Agent && c.Initialize == nil && !m.Failed() {
-			later = true
+		if m.From == Agent && c.Initialize == nil {
+			// An agent that wants a login has said what it offers.
+			later = later || !m.Failed() || m.ErrorCode() == codeAuthRequired
 		}
 		if m.From != Client || m.Kind == AnswerMessage || m.Kind == Malformed {
 			return
