@@ -58,6 +58,7 @@ type Record struct {
 }
 
 // HTTP is the request or response that carried a record, or the frame of a WebSocket.
+// Of an event of a stream, only the exchange of its GET is set.
 type HTTP struct {
 	Exchange int         `json:"exchange"` // the same for a request and its response
 	Method   string      `json:"method"`   // of a request; empty for a response
