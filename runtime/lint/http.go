@@ -373,6 +373,7 @@ func httpRules() []Rule {
 
 // body is what is known of a message from its text alone.
 type body struct {
+	read              bool // it is JSON
 	batch, initialize bool
 	method, session   string // session: of the params
 }
@@ -383,7 +384,7 @@ func readBody(text []byte) (b body) {
 		return b
 	}
 	root := tree.Root()
-	b.batch = root.IsArray()
+	b.read, b.batch = true, root.IsArray()
 	b.method = bounded(root.Get("method").Bytes())
 	b.initialize = b.method == "initialize"
 	b.session = bounded(root.Get("params", "sessionId").Bytes())
@@ -409,7 +410,7 @@ type exchange struct {
 func (e *exchange) belongs() bool {
 	switch e.method {
 	case http.MethodPost:
-		return !e.initialize && !e.batch
+		return e.read && !e.initialize && !e.batch
 	case http.MethodGet:
 		return !e.upgrade
 	}
