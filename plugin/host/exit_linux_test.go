@@ -125,11 +125,15 @@ end })`, fmt.Sprintf(script, seconds))
 						}
 					}
 				})
-				// What an ended command leaves behind lives only as long as the grace.
+				// What an ended command leaves behind is soon gone; the file says that it ran.
+				dir, _ := e.lua("return vim.fn.getcwd()").(string)
 				seen := map[string]bool{}
 				until(t, "all commands run", patience, func() bool {
 					for what, args := range commands {
-						seen[what] = seen[what] || len(running(t, args...)) == 1
+						if !seen[what] {
+							_, err := os.Stat(filepath.Join(dir, "up."+args[1]))
+							seen[what] = err == nil || len(running(t, args...)) == 1
+						}
 					}
 					return !slices.Contains(slices.Collect(maps.Values(seen)), false)
 				})
