@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,11 +11,6 @@ import (
 
 	"github.com/hermes-nvim/hermes/bench"
 )
-
-// before compares with an earlier state; it is not measured again.
-//
-//go:embed before.md
-var before string
 
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
@@ -48,7 +42,6 @@ func (p *page) render() string {
 	p.neovim()
 	p.footprint()
 	p.goals()
-	p.WriteString(before)
 	return p.String()
 }
 
