@@ -207,13 +207,20 @@ func decodeTree(data []byte) (children []child, err error) {
 		case kindFile:
 			c.Mode = fs.FileMode(d.uvarint())
 			c.Size = d.varint()
-			flags := d.byte()
-			if flags&flagHashed != 0 {
-				c.Hash = d.hash()
-			} else {
-				c.ModTime = time.Unix(0, d.varint())
+			if c.Mode&^permissions != 0 || c.Size < 0 {
+				return nil, errNotSnapshot
 			}
-			c.Kept = flags&flagKept != 0
+			switch flags := d.byte(); flags {
+			case 0:
+				c.ModTime = time.Unix(0, d.varint())
+			case flagHashed, flagHashed | flagKept:
+				c.Hash, c.Kept = d.hash(), flags&flagKept != 0
+				if c.Hash.IsZero() {
+					return nil, errNotSnapshot
+				}
+			default:
+				return nil, errNotSnapshot
+			}
 		default:
 			return nil, errNotSnapshot
 		}

@@ -218,6 +218,7 @@ func FuzzSaved(f *testing.F) {
 	huge := Entry{Mode: 0o600, Size: 1 << 40, ModTime: time.Unix(1, 2)}
 	link := Entry{Mode: fs.ModeSymlink, Link: "../x"}
 	f.Add(link.append(huge.append(e.append([]byte(treeMagic), "a"), "b"), "c"))
+	f.Add([]byte(treeMagic + "f\x010\xcf\xcf\xcf\xcf\xcf\xcf0\xed000")) // a file with the mode of a link
 	f.Add([]byte(leftMagic + "\x01a\x01"))
 	f.Add(index{"a": {id: identity{1, 2, 3, 4}, hash: e.Hash, settled: true}, "": {}}.append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
