@@ -15,6 +15,7 @@ var wallClock = map[string]string{
 	"../../internal/atomicfile/sys_other.go": "the age of a file",
 	"../../runtime/lint/capture/capture.go":  "the times in a capture",
 	"../../runtime/lint/capture/document.go": "the times in a capture",
+	"../../runtime/review/store/projects.go": "the age of a file",
 	"../../runtime/review/tree/content.go":   "the time of a file",
 	"../../runtime/review/tree/index.go":     "the time of a file",
 	"../../runtime/review/tree/saved.go":     "the time of a file",

@@ -23,3 +23,6 @@ func syncDir(path string) error {
 	}
 	return nil
 }
+
+// renameHoldsFiles: a directory with an open file cannot be renamed.
+const renameHoldsFiles = false

@@ -7,3 +7,6 @@ var diskFull = []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, 
 
 // syncDir does nothing: names are on the disk as soon as they exist.
 func syncDir(string) error { return nil }
+
+// renameHoldsFiles: a directory with an open file cannot be renamed.
+const renameHoldsFiles = true

@@ -11,6 +11,7 @@
 // The files, which only the user can access:
 //
 //	lock             who has the store open for writing
+//	project          the root of the project
 //	journal          a header, then records: length, checksum, bytes
 //	journal.damaged  what Open cut from the journal, the last time
 //	blobs/ab/cdef…   a blob; its name is its hash
@@ -36,6 +37,8 @@ import (
 type Options struct {
 	// Program names this program in the errors of others.
 	Program string
+	// Root is the project, for Projects.
+	Root string
 	// ReadOnly opens a store without its lock. The state is the one of the
 	// moment; methods that write fail with ErrReadOnly.
 	ReadOnly bool
@@ -101,7 +104,7 @@ func Dir(state, root string) string {
 		root = real
 	}
 	h := HashOf([]byte(filepath.Clean(root)))
-	return filepath.Join(state, "review", h.String()[:32])
+	return filepath.Join(projectsDir(state), h.String()[:32])
 }
 
 // Open opens the store in a directory, which it creates. A journal that ends in
@@ -129,14 +132,25 @@ func (s *Store) open() error {
 	if s.opts.ReadOnly {
 		return s.readOnly()
 	}
-	if err := s.disk.before("use directory", s.dir); err != nil {
-		return err
-	}
-	if err := atomicfile.OwnDir(s.dir); err != nil {
-		return err
-	}
-	if err := s.takeLock(); err != nil {
-		return err
+	for try := 0; ; try++ {
+		if err := s.disk.before("use directory", s.dir); err != nil {
+			return err
+		}
+		if err := atomicfile.OwnDir(s.dir); err != nil {
+			return err
+		}
+		err := s.takeLock()
+		if err == nil {
+			err = s.ours()
+		}
+		if err == nil {
+			break
+		}
+		s.unlock()
+		// Another program may just be removing the directory; see Expire.
+		if try == 3 || !errors.Is(err, ErrRemoved) && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	// Others could read what an older directory holds.
 	if err := os.Chmod(s.dir, dirMode); err != nil {
@@ -148,6 +162,11 @@ func (s *Store) open() error {
 		}
 	}
 	s.removeLeftovers()
+	if old, err := os.ReadFile(s.path("project")); s.opts.Root != "" && (err != nil || string(old) != s.opts.Root) {
+		if err := s.disk.put(s.path("temp", "project"), s.path("project"), []byte(s.opts.Root), false); err != nil {
+			return failed("write", s.path("project"), err)
+		}
+	}
 	return s.openJournal()
 }
 

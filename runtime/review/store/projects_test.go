@@ -1,0 +1,115 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestStoresThatNobodyUsesAreRemoved(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	if all, err := Projects(state); all != nil || err != nil {
+		t.Error(all, err)
+	}
+	if removed, err := Expire(state, time.Now()); removed != nil || err != nil {
+		t.Error(removed, err)
+	}
+	now := time.Now()
+	use := func(root string, at time.Time) *Store {
+		s := open(t, Dir(state, root), Options{Root: root})
+		put(t, s, root)
+		must(t, s.Append([]byte(root)))
+		must(t, os.Chtimes(filepath.Join(s.dir, "lock"), at, at))
+		return s
+	}
+	for root, age := range map[string]time.Duration{"/old": 100 * time.Hour, "/new": time.Hour} {
+		s := use(root, now)
+		must(t, s.Close())
+		at := now.Add(-age)
+		must(t, os.Chtimes(filepath.Join(s.dir, "lock"), at, at))
+	}
+	busy := use("/busy", now.Add(-100*time.Hour))
+	must(t, os.MkdirAll(filepath.Join(projectsDir(state), expired+"x", "blobs"), 0o700)) // of a program that was killed
+	must(t, os.MkdirAll(filepath.Join(projectsDir(state), "not a store"), 0o700))
+	list := func() (roots []string) {
+		all, err := Projects(state)
+		must(t, err)
+		for _, p := range all {
+			if p.Dir != Dir(state, p.Root) || p.Used.After(now.Add(time.Minute)) {
+				t.Errorf("%+v", p)
+			}
+			roots = append(roots, p.Root)
+		}
+		slices.Sort(roots)
+		return roots
+	}
+	if got := list(); !slices.Equal(got, []string{"/busy", "/new", "/old"}) {
+		t.Error(got)
+	}
+	removed, err := Expire(state, now.Add(-50*time.Hour))
+	if err != nil || len(removed) != 1 || removed[0].Root != "/old" {
+		t.Errorf("%+v, %v", removed, err)
+	}
+	if got := list(); !slices.Equal(got, []string{"/busy", "/new"}) {
+		t.Error(got)
+	}
+	entries, err := os.ReadDir(projectsDir(state))
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	must(t, busy.Append([]byte("still works")))
+	must(t, busy.Sync())
+	s := use("/old", now) // again, from the start
+	if got := records(t, s); !slices.Equal(got, []string{"/old"}) {
+		t.Errorf("%q", got)
+	}
+	must(t, s.Close())
+	dir := s.dir
+	open(t, dir, Options{Root: "/moved"})
+	all, err := Projects(state)
+	if err != nil || !slices.ContainsFunc(all, func(p Project) bool { return p.Dir == dir && p.Root == "/moved" }) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Whoever opens a store while it is removed gets a new one, or is refused, but
+// never one without a name.
+func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	dir := Dir(state, "/project")
+	var group sync.WaitGroup
+	stop := make(chan bool)
+	group.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				Expire(state, time.Now().Add(time.Hour))
+			}
+		}
+	})
+	opened := 0
+	for range 300 {
+		s, err := Open(dir, Options{Root: "/project"})
+		if err != nil {
+			continue
+		}
+		opened++
+		must(t, s.Append([]byte("one")))
+		if err := s.Sync(); err != nil {
+			t.Error(err)
+		}
+		must(t, s.Close())
+	}
+	close(stop)
+	group.Wait()
+	if opened < 10 {
+		t.Errorf("opened only %d times", opened)
+	}
+}
