@@ -70,6 +70,7 @@ func (c *script) heal(s *Store) error {
 // run returns the store that it left open, nil if it could not be opened.
 func (c *script) run() *Store {
 	c.blobs = make(map[string]bool)
+	c.opts.Delay = time.Hour // the steps are always the same
 	s, err := Open(c.dir, c.opts)
 	if err != nil {
 		c.errs = append(c.errs, err)

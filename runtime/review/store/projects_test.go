@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,5 +113,41 @@ func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
 	group.Wait()
 	if opened < 10 {
 		t.Errorf("opened only %d times", opened)
+	}
+}
+
+// The same at the worst moment: the lock is taken, but of a directory that has
+// just lost its name.
+func TestALockWithoutANameIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	if renameHoldsFiles {
+		t.Skip("a directory keeps its name here")
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	for _, times := range []int{1, 2, 10} {
+		n := 0
+		s, err := Open(dir, Options{fault: func(op, path string) error {
+			if op == "truncate" && filepath.Base(path) == "lock" {
+				if n++; n <= times {
+					must(t, os.Rename(dir, fmt.Sprint(dir, times, n)))
+				}
+			}
+			return nil
+		}})
+		if times == 10 {
+			if !errors.Is(err, ErrRemoved) {
+				t.Error(err)
+			}
+			continue
+		}
+		must(t, err)
+		must(t, s.Append([]byte("one")))
+		must(t, s.Sync())
+		must(t, s.Close())
+		again := open(t, dir, Options{})
+		if got := records(t, again); len(got) == 0 {
+			t.Errorf("%d times: lost", times)
+		}
+		must(t, again.Close())
 	}
 }
