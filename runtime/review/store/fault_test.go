@@ -70,7 +70,7 @@ func (c *script) heal(s *Store) error {
 // run returns the store that it left open, nil if it could not be opened.
 func (c *script) run() *Store {
 	c.blobs = make(map[string]bool)
-	c.opts.Delay = time.Hour // the steps are always the same
+	c.opts.Delay = time.Hour // no flush but those of the script
 	s, err := Open(c.dir, c.opts)
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -155,7 +155,7 @@ func (c *script) check(t *testing.T, what string) {
 func TestAnErrorAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 	t.Parallel()
 	steps := 0
-	whole := script{dir: t.TempDir(), opts: Options{Delay: time.Hour, fault: func(string, string) error { steps++; return nil }}}
+	whole := script{dir: t.TempDir(), opts: Options{fault: func(string, string) error { steps++; return nil }}}
 	must(t, whole.run().Close())
 	if len(whole.errs) > 0 || len(whole.records) != 4 || len(whole.blobs) != 3 {
 		t.Fatalf("%+v", whole)

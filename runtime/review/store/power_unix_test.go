@@ -9,7 +9,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // cache is what a disk has on its platters while a program writes: the bytes of
@@ -143,7 +142,6 @@ func TestAPowerCutLosesNothingThatWasSynced(t *testing.T) {
 		}
 	}
 	c.dir = dir
-	c.opts.Delay = time.Hour // no flush but those of the script
 	c.opts.fault = func(op, path string) error {
 		disk.before(t, op, path)
 		if steps++; steps > 3 { // before that there is no directory
