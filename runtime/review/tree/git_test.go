@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -154,6 +155,23 @@ func TestARepositoryThatIgnoresTheRootSaysNothing(t *testing.T) {
 		if got := paths(s); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", ignore, got, want)
 		}
+	}
+}
+
+// An agent can write the configuration of a repository.
+func TestAHostileConfigurationTakesNoTime(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	makeFiles(t, root, map[string]string{
+		"a": "1", "b/c": "2", ".git/HEAD": "",
+		".git/config": strings.Repeat("[include]\npath = config\npath = other\n", 1000), ".git/other": "[include]\npath = config\npath = /dev/zero\npath = .\n[core]\nexcludesFile = /dev/zero\n",
+		"b/.git": "gitdir: ../b/.git", "d/.git": "gitdir: ../d", "d/commondir": ".", "d/config": "[core\nexcludesFile", "d/info/exclude": "x\n", "d/x": "",
+	})
+	begin := time.Now()
+	s := newProject(t, root, openStore(t, t.TempDir(), store.Options{}), Options{}).scan(t)
+	expect(t, "entries", paths(s), "a", "b/c", "d/commondir", "d/config", "d/info/exclude")
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Error(took)
 	}
 }
 

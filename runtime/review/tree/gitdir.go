@@ -18,6 +18,7 @@ type settings struct {
 	home         string
 	excludesFile string
 	ignoreCase   bool
+	files        int // that were read
 }
 
 // readRepository reads the repository whose ".git" is in a directory. Git itself
@@ -25,7 +26,8 @@ type settings struct {
 func readRepository(dir string, user settings) repository {
 	at := gitDir(dir)
 	r := repository{exclude: readFile(filepath.Join(at, "info", "exclude")), config: user}
-	r.config.read(filepath.Join(at, "config"), 0)
+	r.config.files = 0
+	r.config.read(filepath.Join(at, "config"))
 	return r
 }
 
@@ -65,26 +67,31 @@ func userSettings(getenv func(string) string) settings {
 	}
 	s.home = home
 	if getenv("GIT_CONFIG_NOSYSTEM") == "" {
-		s.read("/etc/gitconfig", 0)
+		s.read("/etc/gitconfig")
 	}
 	if global := getenv("GIT_CONFIG_GLOBAL"); global != "" {
-		s.read(global, 0)
+		s.read(global)
 		return s
 	}
 	if config != "" {
-		s.read(filepath.Join(config, "git", "config"), 0)
+		s.read(filepath.Join(config, "git", "config"))
 	}
 	if home != "" {
-		s.read(filepath.Join(home, ".gitconfig"), 0)
+		s.read(filepath.Join(home, ".gitconfig"))
 	}
 	return s
 }
 
-const maxIncludes = 10 // levels, as in git
+// maxConfigs is how many configuration files of a repository are read: they can
+// include each other, and themselves.
+const maxConfigs = 50
 
 // read takes what a configuration file sets. Conditional includes are not
 // followed.
-func (s *settings) read(file string, level int) {
+func (s *settings) read(file string) {
+	if s.files++; s.files > maxConfigs {
+		return
+	}
 	section := ""
 	for key, value := range configLines(readFile(file), &section) {
 		switch section + "." + key {
@@ -98,9 +105,7 @@ func (s *settings) read(file string, level int) {
 				s.ignoreCase = false
 			}
 		case "include.path":
-			if level < maxIncludes {
-				s.read(s.expand(value, filepath.Dir(file)), level+1)
-			}
+			s.read(s.expand(value, filepath.Dir(file)))
 		}
 	}
 }

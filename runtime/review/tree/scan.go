@@ -161,7 +161,7 @@ func (c *scan) walk(ctx context.Context, root *dir) error {
 	for level := []*dir{root}; len(level) > 0; {
 		room := c.limits.Files - c.total
 		listings := make([]listing, len(level))
-		err := each(ctx, len(level), func(i int) { listings[i] = c.list(level[i], room) })
+		err := each(ctx, len(level), func(i int) { listings[i] = c.list(ctx, level[i], room) })
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (c *scan) open(d *dir) (*os.Root, error) {
 }
 
 // list reads a directory of at most room entries.
-func (c *scan) list(d *dir, room int) (l listing) {
+func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 	c.step("list", d.path)
 	unreadable := listing{left: []Left{{d.path, Unreadable}}}
 	h, err := c.open(d)
@@ -263,6 +263,9 @@ func (c *scan) list(d *dir, room int) (l listing) {
 	for _, name := range names {
 		if isGit(name) {
 			continue
+		}
+		if ctx.Err() != nil { // many patterns take long
+			return l
 		}
 		path := join(d.path, name)
 		info, err := h.Lstat(name)
