@@ -18,7 +18,7 @@ import (
 const (
 	hello   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"terminal":true},"clientInfo":{"name":"e","version":"1"}}}`
 	welcome = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"}}}`
-	open    = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}`
+	open    = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}}`
 	opened  = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`
 	prompt  = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"Hello"}]}}`
 	done    = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`
@@ -113,7 +113,7 @@ func TestTheHistoryFollowsAConnection(t *testing.T) {
 		`<{"jsonrpc":"2.0","id":4,"result":{}}`,
 	)
 	want := []string{
-		"4 session s1 1 /work", "5 turn s1", `6 tool t1 ""→"pending" asked false in turn true`, `7 tool t1 "pending"→"pending" asked true in turn true`,
+		"4 session s1 1 /repo", "5 turn s1", `6 tool t1 ""→"pending" asked false in turn true`, `7 tool t1 "pending"→"pending" asked true in turn true`,
 		`8 tool t1 "pending"→"completed" asked true in turn true`, "10 answers 9 with make", "11 released 1", `13 turn ended "cancelled" cancelled 12 running false`,
 		"14 session s0 0 /old", "15 session s0 1 /old", "17 session s0 2 /old",
 	}

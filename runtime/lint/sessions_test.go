@@ -58,7 +58,7 @@ var phrases = map[string]string{
 		>"id":0,"method":"initialize","params":{"protocolVersion":2,"capabilities":{"elicitation":{"form":{}}},"info":{"name":"editor","version":"1"}}
 		<"id":0,"result":{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":{}},"delete":{},"fork":{}}},"info":{"name":"agent","version":"1"}}`,
 	"new s1": `
-		>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+		>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 		<"id":1,"result":{"sessionId":"s1"}`,
 	"prompt 1": `
 		>"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"Hello"}]}`,
@@ -99,14 +99,14 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, breaks string }{
 		{"an update precedes the answer that introduces its session", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}` + "\ncommands\n" +
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}` + "\ncommands\n" +
 			`<"id":1,"result":{"sessionId":"s1"}`, ""},
 		{"the capture ends before the session is introduced", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}` + "\ncommands", ""},
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}` + "\ncommands", ""},
 		{"a session that is not open gets a title", "hello 1\nlisted\n" +
 			update("s7", `"sessionUpdate":"session_info_update","title":"Old"`), ""},
 		{"the agent asks for a session that it is creating", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":100,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[]}
 			>"id":100,"result":{"outcome":{"outcome":"cancelled"}}
 			<"id":1,"result":{"sessionId":"s1"}`, ""},
@@ -118,26 +118,26 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			update("child", `"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}`) +
 			update("s1", `"sessionUpdate":"subagent_update","sessionId":"child"`), ""},
 		{"the agent greets after a load", "hello 1\n" +
-			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{}
 			commands
 			said 1`, ""},
 		{"a load of a session whose turn runs", "hello 1\nnew s1\nprompt 1\nsaid 1\n" +
-			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}` + "\n" +
+			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}` + "\n" +
 			update("s1", `"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"Hello"}`) +
 			`<"id":3,"result":{}
 			said 1
 			done 1`, ""},
 		{"a load that fails", "hello 1\n" +
-			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}` + "\n" +
+			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}` + "\n" +
 			update("s1", `"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"Hello"}`) +
 			`<"id":1,"error":{"code":-32603,"message":"Broken"}`, ""},
 		{"a resume that comes with modes", "hello 1\n" +
-			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			commands
 			<"id":1,"result":{}`, ""},
 		{"a greeting before a resume is answered", "hello 1\n" +
-			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work"}
+			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo"}
 			said 1
 			<"id":1,"result":{}`, "warn SES14"},
 		{"work ended by itself when the session was closed", "hello 1\nnew s1\nprompt 1\nsaid 1\n" +
@@ -158,32 +158,32 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			said 1
 			done 1`, "warn SES21"},
 		{"a closed session is loaded again", "hello 1\nnew s1\nclosed\n" +
-			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":100,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[]}
 			prompt 1
 			<"id":3,"result":{}`, ""},
 		{"the agent asks about a closed session", "hello 1\nnew s1\nclosed\n" +
-			`<"id":100,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/work/a"}`, "error SES06"},
+			`<"id":100,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/repo/a"}`, "error SES06"},
 		{"paths of Windows", "hello 1\n" +
 			`>"id":1,"method":"session/new","params":{"cwd":"C:\\work","additionalDirectories":["d:/lib","\\\\server\\share"],"mcpServers":[{"name":"x","command":"C:\\bin\\x.exe","args":[],"env":[]}]}
 			<"id":1,"result":{"sessionId":"s1"}` + "\n" +
 			update("s1", `"sessionUpdate":"tool_call","toolCallId":"t","title":"Read","kind":"read","status":"pending","locations":[{"path":"c:\\Work\\a.txt"},{"path":"D:\\lib\\b"}]`) +
 			update("s1", `"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"`), ""},
 		{"the user allowed a file elsewhere", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","additionalDirectories":["/lib"],"mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","additionalDirectories":["/lib"],"mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1"}` + "\n" +
 			update("s1", `"sessionUpdate":"tool_call","toolCallId":"t","title":"Read","kind":"read","status":"pending","locations":[{"path":"/etc/hosts"}]`) +
 			`<"id":100,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}
 			>"id":100,"result":{"outcome":{"outcome":"selected","optionId":"y"}}` + "\n" +
 			update("s1", `"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"`), ""},
 		{"no directories are wanted any more", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","additionalDirectories":["/lib"],"mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","additionalDirectories":["/lib"],"mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1"}
 			closed
-			>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work","additionalDirectories":[],"mcpServers":[]}
+			>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo","additionalDirectories":[],"mcpServers":[]}
 			<"id":3,"result":{}`, ""},
 		{"an empty list of directories for any agent", strings.Replace(phrases["hello 1"], `,"additionalDirectories":{}`, "", 1) + "\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","additionalDirectories":[],"mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","additionalDirectories":[],"mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1"}`, ""},
 		{"the last page is asked for again after a new beginning", "hello 1\n" +
 			`>"id":1,"method":"session/list","params":{}
@@ -196,20 +196,20 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			<"id":4,"result":{"sessions":[]}`, ""},
 		{"a cursor of another connection that is still valid", "hello 1\n" +
 			`>"id":1,"method":"session/list","params":{}
-			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/work"}],"nextCursor":"1"}
+			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/repo"}],"nextCursor":"1"}
 			>"id":2,"method":"session/list","params":{"cursor":"2"}
-			<"id":2,"result":{"sessions":[{"sessionId":"c","cwd":"/work"}]}`, "error LST03"},
+			<"id":2,"result":{"sessions":[{"sessionId":"c","cwd":"/repo"}]}`, "error LST03"},
 		{"a time without a zone, which is ISO 8601", "hello 1\n" +
 			`>"id":1,"method":"session/list","params":{}
-			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/work","updatedAt":"2026-08-01T10:00:00"}]}`, ""},
+			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/repo","updatedAt":"2026-08-01T10:00:00"}]}`, ""},
 		{"the version is not known: a time that version 1 allows",
 			`>"id":1,"method":"session/list","params":{}
-			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/work","updatedAt":"2026-08-01T10:00:00"}]}`, ""},
+			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/repo","updatedAt":"2026-08-01T10:00:00"}]}`, ""},
 		{"the version is not known: an error that version 2 allows",
 			`>"id":1,"method":"session/delete","params":{"sessionId":"a"}
 			<"id":1,"error":{"code":-32002,"message":"No such session"}`, ""},
 		{"modes without a mode", "hello 1\n" +
-			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"modes":{"currentModeId":"","availableModes":[]}}`, "error MOD01"},
 		{"the folder has another name on macOS, and a slash", "hello 1\n" +
 			`>"id":1,"method":"session/list","params":{"cwd":"/tmp/x/"}
@@ -218,59 +218,59 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			`>"id":1,"method":"session/list","params":{}
 			>"id":2,"method":"session/delete","params":{"sessionId":"a"}
 			<"id":2,"result":{}
-			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/work"}]}`, ""},
+			<"id":1,"result":{"sessions":[{"sessionId":"a","cwd":"/repo"}]}`, ""},
 		{"a deleted session is loaded, and listed", "hello 1\n" +
 			`>"id":2,"method":"session/delete","params":{"sessionId":"s1"}
 			<"id":2,"result":{}
-			>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":3,"result":{}
 			>"id":4,"method":"session/list","params":{}
-			<"id":4,"result":{"sessions":[{"sessionId":"s1","cwd":"/work"}]}`, ""},
+			<"id":4,"result":{"sessions":[{"sessionId":"s1","cwd":"/repo"}]}`, ""},
 		{"an option is set while the options change", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[` + small + "," + deep + `]}` + "\n" +
 			update("s1", `"sessionUpdate":"config_option_update","configOptions":[`+small+`,`+warm+`]`) +
 			`>"id":2,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"effort","value":"low"}
 			<"id":2,"error":{"code":-32602,"message":"Gone"}`, ""},
 		{"an option is set long after it went", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[` + small + "," + deep + `]}` + "\n" +
 			update("s1", `"sessionUpdate":"config_option_update","configOptions":[`+small+`,`+warm+`]`) +
 			`+5000
 			>"id":2,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"effort","value":"low"}
 			<"id":2,"error":{"code":-32602,"message":"Gone"}`, "error CFG03"},
 		{"an option goes with the value of another one", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[` + small + "," + deep + "," + warm + `]}
 			>"id":2,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"model","value":"large"}
 			<"id":2,"result":{"configOptions":[` + large + "," + warm + `]}`, ""},
 		{"the only other option goes", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[` + small + "," + deep + `]}
 			>"id":2,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"model","value":"large"}
 			<"id":2,"result":{"configOptions":[` + large + `]}`, "warn CFG04"},
 		{"an option is set twice at once", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[` + small + `]}
 			>"id":2,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"model","value":"large"}
 			>"id":3,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"model","value":"small"}
 			<"id":2,"result":{"configOptions":[` + small + `]}
 			<"id":3,"result":{"configOptions":[` + small + `]}`, ""},
 		{"a client that knows only modes", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","modes":` + modes + `,"configOptions":[` + mode + `]}
 			>"id":2,"method":"session/set_mode","params":{"sessionId":"s1","modeId":"code"}` + "\n" +
 			update("s1", `"sessionUpdate":"config_option_update","configOptions":[`+strings.Replace(mode, `"currentValue":"ask"`, `"currentValue":"code"`, 1)+`]`) +
 			`<"id":2,"result":{}`, ""},
 		{"a session is loaded again, and its offers are left out", "hello 1\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}
 			<"id":1,"result":{"sessionId":"s1","modes":` + modes + `,"configOptions":[` + mode + `]}
-			>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":3,"result":{}
 			>"id":4,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"mode","value":"ask"}
 			<"id":4,"result":{"configOptions":[` + mode + `]}`, ""},
 		{"a session was loaded, and its offers are not known", "hello 1\n" +
-			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}
+			`>"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/repo","mcpServers":[]}
 			<"id":3,"result":{}
 			>"id":4,"method":"session/set_mode","params":{"sessionId":"s1","modeId":"ask"}
 			<"id":4,"result":{}
@@ -304,19 +304,19 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 		{"a long turn", "hello 2\nnew s1\nprompt 1\naccepted\necho\nrunning\n" +
 			update("s1", `"sessionUpdate":"tool_call_update","toolCallId":"t","title":"Build","status":"in_progress"`) + "+600000\nlisted", ""},
 		{"a session at work is reopened", "hello 2\n" +
-			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work"}
+			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo"}
 			running
 			said 2
 			<"id":1,"result":{}
 			said 2`, ""},
 		{"a closed session is replayed", "hello 2\nnew s1\nprompt 1\naccepted\necho\nrunning\nsaid 2\nidle\nclosed\n" +
-			`>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work/","replayFrom":{"type":"start"}}
+			`>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo/","replayFrom":{"type":"start"}}
 			echo
 			said 2
 			idle only
 			<"id":3,"result":{}`, ""},
 		{"somebody else writes after a resume", "hello 2\n" +
-			`>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work","replayFrom":{"type":"start"}}
+			`>"id":3,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo","replayFrom":{"type":"start"}}
 			idle only
 			<"id":3,"result":{}
 			echo`, "warn SES15"},
@@ -325,7 +325,7 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			update("s1", `"sessionUpdate":"state_update","state":"running","background":[{"type":"tool_call","toolCallId":"t"}]`) +
 			update("s1", `"sessionUpdate":"state_update","state":"running","background":[]`), ""},
 		{"background work of a session that was reopened", "hello 2\n" +
-			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/work"}` + "\n" +
+			`>"id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/repo"}` + "\n" +
 			update("s1", `"sessionUpdate":"state_update","state":"idle","background":[{"type":"terminal","terminalId":"x"},{"type":"_cron","id":"y"}]`) +
 			`<"id":1,"result":{}`, ""},
 		{"a question that is answered at once", "hello 2\nnew s1\nprompt 1\naccepted\necho\nrunning\n" +
@@ -342,7 +342,7 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			said 2
 			idle`, "warn STA08"},
 		{"extensions", "hello 2\n" +
-			`>"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[{"type":"_pipe","name":"x"}]}
+			`>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[{"type":"_pipe","name":"x"}]}
 			<"id":1,"result":{"sessionId":"s1","configOptions":[{"configId":"x","name":"X","type":"_slider","category":"_x"}],"availableCommands":[{"type":"command","name":"x","description":"X","input":{"type":"_form"}}]}` + "\n" +
 			update("s1", `"sessionUpdate":"plan_update","plan":{"type":"_tree","planId":"p","entries":[{"content":"a","priority":"_now","status":"_blocked"}]}`) +
 			update("s1", `"sessionUpdate":"state_update","state":"idle","stopReason":"_lunch"`), ""},

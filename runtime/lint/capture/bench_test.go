@@ -26,7 +26,7 @@ func session(size int) []byte {
 	}
 	record(toAgent, `"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"terminal":true},"clientInfo":{"name":"e","version":"1"}}`)
 	record(toClient, `"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"}}`)
-	record(toAgent, `"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}`)
+	record(toAgent, `"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}`)
 	record(toClient, `"id":1,"result":{"sessionId":"s1"}`)
 	text := strings.Repeat(`the quick brown fox says \"hi\"\n`, 70)
 	for id := 2; b.Len() < size; id++ {
@@ -35,10 +35,10 @@ func session(size int) []byte {
 			for n := range 12 {
 				update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}`, text[:33*(1+n%3)])
 			}
-			update(`"sessionUpdate":"tool_call","toolCallId":"c%d_%d","title":"Read a.go","kind":"read","status":"pending","rawInput":{"path":"/work/a.go"},"locations":[{"path":"/work/a.go","line":10}]`, id, k)
-			record(toClient, `"id":"r%d_%d","method":"fs/read_text_file","params":{"sessionId":"s1","path":"/work/a.go"}`, id, k)
+			update(`"sessionUpdate":"tool_call","toolCallId":"c%d_%d","title":"Read a.go","kind":"read","status":"pending","rawInput":{"path":"/repo/a.go"},"locations":[{"path":"/repo/a.go","line":10}]`, id, k)
+			record(toClient, `"id":"r%d_%d","method":"fs/read_text_file","params":{"sessionId":"s1","path":"/repo/a.go"}`, id, k)
 			record(toAgent, `"id":"r%d_%d","result":{"content":"%s"}`, id, k, text)
-			update(`"sessionUpdate":"tool_call_update","toolCallId":"c%d_%d","status":"completed","content":[{"type":"diff","path":"/work/a.go","oldText":"%s","newText":"%s"}]`, id, k, text, text)
+			update(`"sessionUpdate":"tool_call_update","toolCallId":"c%d_%d","status":"completed","content":[{"type":"diff","path":"/repo/a.go","oldText":"%s","newText":"%s"}]`, id, k, text, text)
 		}
 		record(toClient, `"id":%d,"result":{"stopReason":"end_turn"}`, id)
 	}
