@@ -153,18 +153,7 @@ func authRules() []Rule {
 			Requirements: []string{"ACP-AUTH-001"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
-					seen := map[string]bool{}
-					for _, method := range m.Result.Get("authMethods").Items() {
-						id := method.Get(c.methodID())
-						if !id.IsString() {
-							continue
-						}
-						c.Exercised()
-						if seen[id.Str()] {
-							c.Fail(m, id, "another method has this id")
-						}
-						seen[id.Str()] = true
-					}
+					checkDistinct(c, m, m.Result.Get("authMethods"), c.methodID(), "another method has this id")
 				}, "initialize")
 			},
 		},

@@ -36,18 +36,7 @@ func permissionRules() []Rule {
 			Why:     "The agent cannot tell which of two options the user has chosen.",
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) {
-					seen := map[string]bool{}
-					for _, o := range m.Params.Get("options").Items() {
-						id := o.Get("optionId")
-						if !id.IsString() {
-							continue
-						}
-						c.Exercised()
-						if seen[id.Str()] {
-							c.Fail(m, id, "another option has the same id")
-						}
-						seen[id.Str()] = true
-					}
+					checkDistinct(c, m, m.Params.Get("options"), "optionId", "another option has the same id")
 				}, "session/request_permission")
 			},
 		},

@@ -120,18 +120,7 @@ func mcpServerRules() []Rule {
 			Why:     "The last one counts, and some agents take the first.",
 			Check: func(c *Checker) {
 				eachServer(c, func(m *Message, s Value) {
-					seen := map[string]bool{}
-					for _, v := range s.Get("env").Items() {
-						name := v.Get("name")
-						if !name.IsString() {
-							continue
-						}
-						c.Exercised()
-						if seen[name.Str()] {
-							c.Fail(m, name, "the variable is set twice")
-						}
-						seen[name.Str()] = true
-					}
+					checkDistinct(c, m, s.Get("env"), "name", "the variable is set twice")
 				})
 			},
 		},
