@@ -114,13 +114,12 @@ func TestCancelsKeepTheirOrder(t *testing.T) {
 			if behind == "one in the queue" {
 				n = jam(t, c)
 			}
-			done := call(ctx, c, "session/prompt", prompt)
+			done := queued(ctx, t, c, "session/prompt", prompt)
 			if n == 0 {
 				heard(w, 1)
 				n = jam(t, c)
 			} else {
 				n++
-				time.Sleep(shortly)
 			}
 			c.Notify(ctx, "session/cancel", raw(prompt))
 			cancel()
@@ -141,9 +140,8 @@ func TestCancelNeverOvertakesTheRequestItIsAbout(t *testing.T) {
 			n := jam(t, c)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			done := call(ctx, c, "session/prompt", prompt)
-			other := call(t.Context(), c, "session/prompt", `{"sessionId":"other"}`)
-			time.Sleep(shortly)
+			done := queued(ctx, t, c, "session/prompt", prompt)
+			other := queued(t.Context(), t, c, "session/prompt", `{"sessionId":"other"}`)
 			if how == "session/cancel" {
 				c.Notify(ctx, how, raw(prompt))
 			} else {

@@ -181,4 +181,16 @@ func call(ctx context.Context, c *rpc.Conn, method, params string) <-chan error 
 	return done
 }
 
+// queued is call for a request that has to be queued before the test goes on.
+func queued(ctx context.Context, t *testing.T, c *rpc.Conn, method, params string) <-chan error {
+	t.Helper()
+	k, err := c.Start(ctx, method, raw(params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- k.Wait(ctx, nil) }()
+	return done
+}
+
 var _ io.Closer = (*rpc.Conn)(nil)
