@@ -126,9 +126,10 @@ end
 
 ---@param content string as it shall be on disk
 ---@param format string 'fileformat'
+---@param pause fun() called now and then
 ---@return string[] lines
 ---@return boolean final_newline
-local function split(content, format)
+local function split(content, format, pause)
   if format == "dos" then
     content = content:gsub("\r\n", "\n")
   elseif format == "mac" then
@@ -142,6 +143,9 @@ local function split(content, format)
     local last = content:find("\n", at, true)
     lines[#lines + 1] = content:sub(at, last and last - 1)
     at = (last or #content) + 1
+    if #lines % disk.lines_at_once == 0 then
+      pause()
+    end
   end
   local final = content:sub(-1) == "\n"
   return lines, final
@@ -154,19 +158,17 @@ end
 ---@field new? string[]
 ---@field final? boolean whether the last line has an end
 ---@field hunks? hermes.Hunk[]
+---@field work? thread that makes it
 
---- Makes the next part of a plan.
+--- Makes a plan.
 ---@param buf integer
 ---@param content string
 ---@param plan hermes.buffer.Plan
-local function make(buf, content, plan)
-  if not plan.new then
-    plan.new, plan.final = split(content, vim.bo[buf].fileformat)
-  elseif not plan.old then
-    plan.old = disk.lines(buf)
-  else
-    plan.hunks = require("hermes.diff").hunks(plan.old, plan.new)
-  end
+---@param pause fun() called now and then
+local function make(buf, content, plan, pause)
+  plan.new, plan.final = split(content, vim.bo[buf].fileformat, pause)
+  plan.old = disk.lines(buf, pause)
+  plan.hunks = require("hermes.diff").hunks(plan.old, plan.new)
 end
 
 ---@param buf integer
@@ -174,8 +176,8 @@ end
 ---@param plan? hermes.buffer.Plan whole
 local function replace(buf, content, plan)
   plan = plan or {}
-  while not plan.hunks do
-    make(buf, content, plan)
+  if not plan.hunks then
+    make(buf, content, plan, function() end)
   end
   if #plan.hunks > 0 then
     vim.api.nvim_buf_call(buf, function()
@@ -452,12 +454,19 @@ function M.write(path, content, opts, done)
   local function prepare()
     local tick, format = vim.b[buf].changedtick, vim.bo[buf].fileformat
     if not plan or plan.tick ~= tick or plan.format ~= format then
-      plan, plans = { tick = tick, format = format }, plans + 1
+      local new = { tick = tick, format = format } ---@type hermes.buffer.Plan
+      new.work = coroutine.create(function()
+        make(buf, plain, new, coroutine.yield)
+      end)
+      plan, plans = new, plans + 1
       return plans > 20
     elseif plan.hunks then
       return true
     end
-    make(buf, plain, plan)
+    local ok, problem = coroutine.resume(plan.work)
+    if not ok then
+      error(problem, 0)
+    end
     return false
   end
 

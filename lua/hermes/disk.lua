@@ -185,12 +185,21 @@ end
 
 local line_ends = { unix = "\n", dos = "\r\n", mac = "\r" }
 
+--- So many lines are read or split without a pause.
+M.lines_at_once = 20000
+
 --- The lines of a buffer. Neovim counts one in an empty buffer; the file has
 --- none.
 ---@param buf integer
+---@param pause? fun() called now and then
 ---@return string[]
-function M.lines(buf)
-  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+function M.lines(buf, pause)
+  local total, step = vim.api.nvim_buf_line_count(buf), pause and M.lines_at_once or math.huge
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, math.min(step, total), false)
+  for first = step, total - 1, step do
+    pause()
+    vim.list_extend(lines, vim.api.nvim_buf_get_lines(buf, first, first + step, false))
+  end
   if #lines == 1 and lines[1] == "" then
     local count = vim.api.nvim_buf_call(buf, vim.fn.wordcount)
     return count.bytes == 0 and {} or lines
