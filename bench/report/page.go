@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,6 +12,11 @@ import (
 
 	"github.com/hermes-nvim/hermes/bench"
 )
+
+// before compares with a tree that is no longer measured.
+//
+//go:embed before.md
+var before string
 
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
@@ -41,6 +47,7 @@ func (p *page) render() string {
 	p.connections()
 	p.neovim()
 	p.footprint()
+	p.printf("%s\n", before)
 	p.goals()
 	return p.String()
 }
