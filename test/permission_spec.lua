@@ -333,6 +333,7 @@ describe("permission.details", function()
     local lines = permission.details({
       toolCall = {
         kind = "edit",
+        locations = { { path = "/w/a", line = 2 }, { path = "/w/other" }, { path = "/w/b" } },
         content = {
           { type = "diff", path = "/w/a", oldText = "1\n2\n3\n", newText = "1\ntwo\n3\n" },
           { type = "diff", path = "/w/b", newText = "n\n" },
@@ -346,10 +347,11 @@ describe("permission.details", function()
         },
       },
     })
-    eq(vim.list_slice(lines, 1, 12), {
+    eq(vim.list_slice(lines, 1, 13), {
       "changes: /w/a",
       "changes: /w/b",
       "changes: /w/c",
+      "path: /w/other",
       "kind: edit",
       "change /w/a",
       "@@ -1,3 +1,3 @@",

@@ -200,16 +200,20 @@ local function facts(data, compare)
   local call = tool_call(data)
   local deciding, others = arguments(call)
   local paths, changed, contents = {}, {}, {}
-  for _, location in ipairs(call.locations or {}) do
-    local at = location.line and (":%d"):format(location.line) or ""
-    paths[#paths + 1] = (location.path or "a place without a path") .. at
-  end
+  local told = {} ---@type table<string, true> files that are among the changes
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
       changed[#changed + 1] = content.path or "a file without a path"
+      told[changed[#changed]] = true
       contents[#contents + 1] = { list = compare(content), rows = M.max_diff_lines + 1 }
     elseif content.type == "content" and content.content and content.content.text then
       contents[#contents + 1] = { value = content.content.text, rows = M.max_diff_lines }
+    end
+  end
+  for _, location in ipairs(call.locations or {}) do
+    local at = location.line and (":%d"):format(location.line) or ""
+    if not told[location.path] then
+      paths[#paths + 1] = (location.path or "a place without a path") .. at
     end
   end
   local list = deciding

@@ -85,14 +85,9 @@ end
 ---@param session? hermes.SessionInfo
 ---@return hermes.StatusRow
 local function request_row(request, session)
-  local text = require("hermes.text")
   local who = request.by_default and "waits for an answer" or "waits for a handler"
   return {
-    text = ("    %s: %s%s"):format(
-      who,
-      request.name,
-      request.title and ", " .. text.line(request.title, 80) or ""
-    ),
+    text = ("    %s: %s"):format(who, require("hermes.waiting").what(request)),
     key = "request " .. request.requestId,
     highlight = "DiagnosticWarn",
     agent = request.agent,

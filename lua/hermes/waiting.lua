@@ -7,6 +7,18 @@ local function hermes()
   return require("hermes")
 end
 
+---What a request is about, in a few words. Its event is named where somebody's handler has to
+---answer it.
+---@param request hermes.PendingRequest
+---@return string
+function M.what(request)
+  local title = request.title and require("hermes.text").line(request.title, 80)
+  if request.by_default then
+    return title or request.name
+  end
+  return request.name .. (title and ", " .. title or "")
+end
+
 ---Brings up the question of a request, or lets Hermes answer it if something else should have.
 ---@param request hermes.PendingRequest
 function M.answer(request)
@@ -73,10 +85,9 @@ function M.pending()
     label = function(request)
       local text = require("hermes.text")
       local title = titles[request.agent .. "\0" .. (request.sessionId or "")] or request.sessionId
-      return ("%s: %s%s%s%s"):format(
+      return ("%s: %s%s%s"):format(
         text.line(request.agent, 40),
-        request.name,
-        request.title and ", " .. text.line(request.title, 80) or "",
+        M.what(request),
         title and ("  (%s)"):format(text.line(title, 40)) or "",
         request.by_default and "" or "  [waits for a handler]"
       )
