@@ -1,6 +1,6 @@
 module github.com/hermes-nvim/hermes
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/atombender/go-jsonschema v0.24.1
@@ -9,12 +9,14 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/dave/jennifer v1.7.1
 	github.com/klauspost/compress v1.20.3
+	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/neovim/go-client v1.2.1
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1
-	golang.org/x/sys v0.40.0
+	golang.org/x/sys v0.48.0
 )
 
 require (
 	dario.cat/mergo v1.0.2 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )

@@ -1,12 +1,12 @@
 module github.com/hermes-nvim/hermes/bench
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/hermes-nvim/hermes v0.0.0
 	github.com/neovim/go-client v1.2.1
-	golang.org/x/sys v0.40.0
+	golang.org/x/sys v0.48.0
 )
 
 require github.com/creack/pty v1.1.24 // indirect
