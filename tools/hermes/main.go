@@ -39,6 +39,7 @@ var commands = []command{
 	{"record", "record what goes between a client and an agent", record},
 	{"replay", "play the agent's or the client's side of a recording", replay},
 	{"lint", "judge captures of traffic by the rules of the protocol", lintCaptures},
+	{"confine", "run a program that can reach only some files and networks", confined},
 	{"agents", "list the agents known by name", agents},
 	{"version", "print the version", printVersion},
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/confine"
+)
+
+const confineSynopsis = `[flags] -- COMMAND [ARGUMENT...]
+
+COMMAND may read all files but secrets, change what --write names and the
+temporary folder, and reach no network. The exit status is that of COMMAND, or
+125 when it could not be confined, in which case it did not start.
+`
+
+// statusNotConfined is the exit status when the program did not start.
+const statusNotConfined = 125
+
+// confined runs a program that can reach only some files and networks, in place of
+// this one.
+func confined(_ context.Context, args []string, std *stdio) error {
+	before, command := splitCommand(args)
+	r, err := parseRules(before, std)
+	if err != nil {
+		return err
+	}
+	if len(command) == 0 {
+		return usageError("which command? Give it after --")
+	}
+	path, err := exec.LookPath(command[0])
+	if err == nil {
+		err = confine.Exec(r, path, command, os.Environ())
+	}
+	return &exit{statusNotConfined, err}
+}
+
+func parseRules(args []string, std *stdio) (confine.Rules, error) {
+	var r confine.Rules
+	var write, read, hide list
+	f := newFlags("confine", confineSynopsis, std.out)
+	f.Var(&write, "write", "a folder or file that may be changed, `PATH`; may be repeated")
+	f.Var(&read, "read", "a folder or file that may be read, `PATH`; may be repeated. Without it everything may be read but secrets")
+	f.Var(&hide, "hide", "a folder or file that may not be read, `PATH`, in place of the usual secrets; may be repeated")
+	networks := f.String("net", "none", "networks: none, all, or TCP `PORTS` such as 443,53; 53 also allows UDP")
+	f.BoolVar(&r.Sockets, "sockets", false, "allow Unix sockets; behind them are programs that are not confined")
+	f.BoolVar(&r.BestEffort, "best-effort", false, "start COMMAND although this system cannot keep all rules")
+	whole := f.String("rules", "", "all rules as `JSON`, as a configuration of agents has them")
+	rest, err := f.parse(args)
+	if err != nil {
+		return r, err
+	}
+	if len(rest) > 0 {
+		return r, usageError("unexpected argument %q; a command follows --", rest[0])
+	}
+	if *whole != "" {
+		if err := json.Unmarshal([]byte(*whole), &r); err != nil {
+			return r, usageError("rules: %w", err)
+		}
+	}
+	r.Write = append(r.Write, write...)
+	if read != nil {
+		r.Read = append(r.Read, read...)
+	}
+	if hide != nil {
+		r.Hide = append(r.Hide, hide...)
+	}
+	if *whole != "" && *networks == "none" {
+		return r, nil
+	}
+	r.Net, err = parseNetworks(*networks)
+	return r, err
+}
+
+func parseNetworks(text string) (confine.Net, error) {
+	switch text {
+	case "none":
+		return confine.Net{}, nil
+	case "all":
+		return confine.Net{All: true}, nil
+	}
+	var n confine.Net
+	for _, word := range strings.Split(text, ",") {
+		port, err := strconv.ParseUint(word, 10, 16)
+		if err != nil || port == 0 {
+			return n, usageError("net %q: want none, all, or ports from 1 to 65535 with commas between them", text)
+		}
+		n.Ports = append(n.Ports, uint16(port))
+	}
+	return n, nil
+}
