@@ -193,8 +193,10 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
 	const sys, pty, websocket, jsonschema, compress, udiff = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff"
+	const landlock, psx = "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
+		"runtime/confine":             {landlock, sys, psx},
 		"runtime/launch":              {sys},
 		"runtime/lint/capture":        {compress},
 		"runtime/services":            {pty, sys},
