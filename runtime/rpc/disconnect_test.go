@@ -180,10 +180,13 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 	t.Parallel()
 	c, w := dial(t, nil, rpc.Options{})
 	const n = 500
+	jammed := jam(t, c) // the transport does not hold what follows
 	for i := range n {
 		c.Notify(t.Context(), "_x", raw(`{"x":"`+strings.Repeat("x", i)+`"}`))
 	}
 	go c.Close()
+	eventually(t, "Close begins", func() bool { return c.Err() != nil })
+	heard(w, jammed)
 	for i := range n {
 		if s := w.hear(); !strings.Contains(s, `"_x"`) {
 			t.Fatalf("number %d is %s", i, s)
@@ -199,7 +202,7 @@ func TestAnAnswerIsWrittenThoughTheInputHasEnded(t *testing.T) {
 		handler{request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
 			time.Sleep(shortly)
 			return raw(`{}`), nil
-		}}, rpc.Options{Server: true})
+		}}, patient(rpc.Options{Server: true}))
 	receive(t, "end", c.Done())
 	if got := out.String(); got != `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n" {
 		t.Fatalf("wrote %q", got)
@@ -282,7 +285,7 @@ func TestACutMessageIsNeitherDeliveredNorAnswered(t *testing.T) {
 	const line = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"é":"\u00e9"}}`
 	for cut := range len(line) {
 		var out lockedBuilder
-		c := rpc.NewConn(transport.NewStream(strings.NewReader(line+"\n"+line[:cut]), &out), echo, rpc.Options{Server: true})
+		c := rpc.NewConn(transport.NewStream(strings.NewReader(line+"\n"+line[:cut]), &out), echo, patient(rpc.Options{Server: true}))
 		receive(t, "end", c.Done())
 		if got, want := out.String(), `{"jsonrpc":"2.0","id":1,"result":{"é":"\u00e9"}}`+"\n"; got != want {
 			t.Fatalf("cut at %d: wrote %q", cut, got)

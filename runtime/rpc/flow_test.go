@@ -70,7 +70,7 @@ func TestAHandlerThatWaitsForAnAnswerKeepsTheReadingGoing(t *testing.T) {
 	for i := range 15 {
 		w.update("s", i)
 	}
-	time.Sleep(shortly) // reading has stopped
+	eventually(t, "the reading has stopped", func() bool { return c.Stats().Received >= 10 })
 	close(ready)
 	w.hear()
 	for i := range 15 {

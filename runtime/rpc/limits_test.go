@@ -16,12 +16,16 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // TestDefaultLimits holds every limit against its documented number.
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	c, _ := dial(t, nil, rpc.Options{})
+	near, far := transport.Pair()
+	c := rpc.NewConn(near, nil, rpc.Options{})
+	defer c.Close()
+	defer far.Close()
 	want := rpc.Limits{
 		Message: 160 << 20, Notice: 8 << 20,
 		Depth: 512, SendDepth: 100,

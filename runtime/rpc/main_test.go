@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,9 +68,17 @@ type wire struct {
 	transport.Transport
 }
 
+// patient lets what ends with a connection take as long as a busy machine needs,
+// unless the test says how long.
+func patient(opts rpc.Options) rpc.Options {
+	opts.Limits.Grace = cmp.Or(opts.Limits.Grace, soon)
+	return opts
+}
+
 // dial returns a connection and the peer at its other end.
 func dial(t *testing.T, h acp.Handler, opts rpc.Options) (*rpc.Conn, *wire) {
 	near, far := transport.Pair()
+	opts = patient(opts)
 	c := rpc.NewConn(near, h, opts)
 	t.Cleanup(func() {
 		far.Close()

@@ -17,7 +17,7 @@ func TestAMessageOverSeveralLinesIsSoManyBadLines(t *testing.T) {
 	const pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 7,\n  \"method\": \"m\"\n}\n"
 	in := pretty + `{"jsonrpc":"2.0","id":8,"method":"m","params":{"x":1}}` + "\n"
 	var out strings.Builder
-	c := rpc.NewConn(transport.NewStream(strings.NewReader(in), &out), echo, rpc.Options{Server: true})
+	c := rpc.NewConn(transport.NewStream(strings.NewReader(in), &out), echo, patient(rpc.Options{Server: true}))
 	receive(t, "end", c.Done())
 	c.Close()
 	answers := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
