@@ -17,7 +17,8 @@ describe("a question that comes while the user types", function()
   end
 
   -- What is typed before a question comes and after it, the mode in between, the
-  -- line that results, and how to be back in normal mode.
+  -- line that results, how to be back in normal mode, and what the screen shows in
+  -- between when the mode alone does not say that Neovim has taken the keys.
   local busy = {
     {
       "insert",
@@ -37,30 +38,27 @@ describe("a question that comes while the user types", function()
     { "search", "i2 two<Esc>/", "c", "two<CR>x", { "2 wo" }, "" },
     { "prompt", ":let g:typed = input('? ')<CR>", "c", "2<CR>", { "" }, "" },
     { "count", "iabcdef<Esc>03", "n!", "x", { "def" }, "" },
-    { "register", 'iabc<Esc>"a', "n", "yyVp", { "abc" }, "" },
+    { "register", 'iabc<Esc>"a', "n", "yyVp", { "abc" }, "", '"a' },
     { "replace one", "iabc<Esc>0r", "R!", "2", { "2bc" }, "" },
     { "after g", "iabc<Esc>0g", "n!", "~l", { "Abc" }, "" },
-    { "mapping", "iabc<Esc>0,", nil, ",x", { "bc" }, "" },
-    { "recording", "qa", "n", "i2<Esc>q", { "2" }, "" },
+    { "mapping", "iabc<Esc>0,", "n!", ",x", { "bc" }, "" },
+    { "recording", "qa", "n", "i2<Esc>q", { "2" }, "", "recording @a" },
     { "completion", "ifoo fox f<C-n>", "ic", "<C-n>", { "foo fox fox" }, "<Esc>" },
     { "hit-enter", ":echo 'a\\nb' | echo 2<CR>", "r", "<CR>ix", { "x" }, "<Esc>" },
-    { "choice", ":call confirm('?', \"&yes\\n&no\")<CR>", nil, { "n", "ix" }, { "x" }, "<Esc>" },
+    { "choice", ":call confirm('?', \"&yes\\n&no\")<CR>", "r?", { "n", "ix" }, { "x" }, "<Esc>" },
   }
   for _, kind in ipairs({ "permission", "url", "form" }) do
     it("eats no key and takes none for an answer: " .. kind, function()
       for i, row in ipairs(busy) do
-        local name, before, mode, after, lines, back = unpack(row)
+        local name, before, mode, after, lines, back, shown = unpack(row)
         local id = kind .. i
         screen:reset()
         -- Keys that are sent at once are one piece of typing.
         screen:lua("require('hermes.questions').quiet_ms = 150")
         screen:type(before)
-        if mode then
-          screen:wait_for(name .. " mode " .. mode, function()
-            return screen:mode():find("^" .. vim.pesc(mode))
-          end)
-        end
-        vim.wait(30)
+        screen:wait_for(name .. " mode " .. mode, function()
+          return screen:mode():find("^" .. vim.pesc(mode)) and screen:shows(shown or "")
+        end)
         screen:ask(kind, id)
         a_while()
         eq({ name, screen:is_asking() }, { name, false })
@@ -156,7 +154,9 @@ describe("a question that comes while the user types", function()
       screen:wait_for("all of the text", function()
         return screen:lua(read) == want
       end)
-      eq(#screen:lua("return require('hermes.questions').list()"), 50)
+      screen:wait_for("all questions", function()
+        return #screen:lua("return require('hermes.questions').list()") == 50
+      end)
       screen:type(mode == "t" and "<C-\\><C-n>" or "<Esc>")
       screen:wait_for_question()
       eq(screen:answers(), {})
