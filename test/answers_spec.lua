@@ -184,7 +184,7 @@ describe("answers", function()
     require("hermes").setup({ timeouts = { answer = 20 } })
     answers.on_request("PermissionRequest", function() end)
     permission()
-    vim.wait(500, function()
+    vim.wait(60000, function()
       return defaults == 1
     end, 2)
     eq({ defaults, #sent }, { 1, 1 })

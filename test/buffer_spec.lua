@@ -699,7 +699,7 @@ describe("buffer", function()
         result = problem
       end)
       api.nvim_buf_delete(buf, { force = true })
-      vim.wait(500, function()
+      vim.wait(60000, function()
         return result ~= nil
       end, 2)
       eq(result, "the buffer was closed before it could be written")

@@ -141,6 +141,9 @@ describe("the chat on the screen", function()
 
   it("keeps the height of the prompt when windows come and go", function()
     open({ prompt_height = { 3, 12 } })
+    screen:lua(
+      [[hermes.setup({ permissions = { rules = { { action = "deny", kind = "read" } } } })]]
+    )
     screen:type("one<CR>two<CR>three<CR>four<Esc>")
     local function height()
       return screen:lua([[for _, win in ipairs(vim.api.nvim_list_wins()) do
@@ -159,11 +162,11 @@ describe("the chat on the screen", function()
       ":botright split<CR>",
       ":quit<CR>",
     }) do
-      screen:type(keys)
       local before = screen:lua("return #vim.api.nvim_list_wins()")
-      vim.wait(300, function()
+      screen:type(keys)
+      screen:wait_for("a window more or less by " .. keys, function()
         return screen:lua("return #vim.api.nvim_list_wins()") ~= before
-      end, 10)
+      end)
       screen:wait_for(keys .. " to leave the prompt as it was", function()
         return height() == 4
       end)

@@ -241,7 +241,7 @@ describe("events", function()
     end, "on")
     deliver("AgentTextMessage", chunk("a"))
     eq(#got, 1)
-    vim.wait(200, function()
+    vim.wait(60000, function()
       return #notes == 2
     end, 2)
     eq(#notes, 2)
@@ -380,7 +380,7 @@ describe("events", function()
     eq(#got, 0)
     rpc.deliver(vim.json.encode(after))
     eq(got[1].data.text, "after")
-    vim.wait(200, function()
+    vim.wait(60000, function()
       return #notes == 1
     end, 2)
     eq(notes[1]:find("nonsense was lost", 1, true) ~= nil, true)
@@ -418,8 +418,8 @@ describe("events", function()
         vim.list_extend(batch, { name, chunk(text) })
       end
       rpc.deliver(vim.json.encode(batch))
-      vim.wait(200, function()
-        return #notes > 0 and #notes == failures
+      vim.wait(failures > 0 and 60000 or 200, function()
+        return failures > 0 and #notes == failures
       end, 2)
       eq({ command, heard(), #notes, vim.v.errmsg }, { command, "abc", failures, "kept" })
     end
@@ -446,7 +446,7 @@ describe("events", function()
 
   it("of a host of another version are refused with advice", function()
     rpc.deliver({ { "hello", '{"protocol":1}' } })
-    vim.wait(200, function()
+    vim.wait(60000, function()
       return #notes == 1
     end, 2)
     eq(notes[1]:find(":Hermes build", 1, true) ~= nil, true)

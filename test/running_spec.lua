@@ -196,7 +196,7 @@ describe("the lists of what runs", function()
         begin({ agent = "spec", on_done = function(err)
           _G.done = { name, err and err.message or "fine" }
         end })
-        vim.wait(10000, function() return done ~= nil end, 5)
+        vim.wait(60000, function() return done ~= nil end, 5)
         return done
       end]])
     for _, code in ipairs({

@@ -167,7 +167,7 @@ describe("setup", function()
       notes[#notes + 1] = text
     end
     hermes.setup({ download = true, terminal = { hidden = true }, root_markers = { "x" } })
-    vim.wait(200, function()
+    vim.wait(60000, function()
       return #notes == 2
     end, 2)
     vim.notify = notify
@@ -335,7 +335,7 @@ describe("without an agent", function()
     })
     eq(type(id), "string")
     eq(got, nil)
-    vim.wait(500, function()
+    vim.wait(60000, function()
       return got ~= nil
     end, 2)
     eq(got.kind, "not_connected")
@@ -351,7 +351,7 @@ describe("without an agent", function()
         end,
       })
     end)
-    vim.wait(500, function()
+    vim.wait(60000, function()
       return got ~= nil
     end, 2)
     eq(got and got.kind, "not_connected")
