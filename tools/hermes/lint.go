@@ -16,9 +16,9 @@ import (
 
 // lintFlags are what the user chose.
 type lintFlags struct {
-	profile, failOn, format, explain, protocol string
-	rules                                      bool
-	max                                        int
+	lintOutput
+	profile, failOn, explain, protocol string
+	rules                              bool
 }
 
 // lintCaptures judges captures of traffic.
@@ -27,8 +27,7 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	var o lintFlags
 	f.StringVar(&o.profile, "profile", string(lint.Recommended), "rules to use: `NAME` is spec, recommended or strict")
 	f.StringVar(&o.failOn, "fail-on", lint.Error.String(), "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error or never")
-	f.StringVar(&o.format, "format", "text", "`FORMAT` of the findings: text or json")
-	f.IntVar(&o.max, "max", 5, "show at most `N` findings of each rule in each file; 0 shows all")
+	o.lintOutput.flags(f.FlagSet)
 	f.StringVar(&o.protocol, "protocol", "", "`VERSION` of captures without initialize: 1, 2, or 2a for the draft of August 2026, which is then also version 2 of others")
 	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
 	f.StringVar(&o.explain, "explain", "", "explain the rule `ID`")
@@ -46,8 +45,8 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	case o.rules:
 		return listRules(std.out, profile)
 	}
-	if o.format != "text" && o.format != "json" {
-		return usageError("format %q: want text or json", o.format)
+	if err := o.lintOutput.check(); err != nil {
+		return err
 	}
 	version, ok := map[string]lint.Versions{"": 0, "1": lint.V1, "2": lint.V2b, "2a": lint.V2a}[o.protocol]
 	if !ok {
@@ -94,12 +93,8 @@ func lintFiles(ctx context.Context, files []string, options lint.Options, failOn
 			found += r.Count(failOn)
 		}
 	}
-	write := func() error { return report.Text(std.out, reports, report.TextOptions{Max: o.max}) }
-	if o.format == "json" {
-		write = func() error { return report.JSON(std.out, reports) }
-	}
 	if len(reports) > 0 {
-		if err := write(); err != nil {
+		if err := o.write(reports, std); err != nil {
 			return err
 		}
 	}

@@ -51,6 +51,9 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--fail-on warn warning.jsonl", "", 1, []string{"warn  INI09"}},
 		{"--profile spec --fail-on info warning.jsonl", "", 0, []string{"!INI09"}},
 		{"--format json bad.jsonl", "", 1, []string{`{"file":"bad.jsonl","finding":{"rule":"FS03","severity":"error",`, `"summary":{`}},
+		{"--output out.jsonl --output out.txt bad.jsonl", "", 1, []string{finding}},
+		{"--output out.doc bad.jsonl", "", 2, []string{`output out.doc: the extension is ".doc", want .txt`}},
+		{"--output no/out.txt bad.jsonl", "", 1, []string{"no/out.txt: no such file"}},
 		{"none.jsonl", "", 2, []string{"hermes lint: open none.jsonl: no such file"}},
 		{"text", "", 2, []string{"hermes lint: text:1: not a line of a capture"}},
 		{"text bad.jsonl none.jsonl", "", 2, []string{finding, "text:1: ", "none.jsonl: no such file"}},
@@ -84,6 +87,11 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		}
 		if status != c.status {
 			t.Errorf("lint %s: exit status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
+		}
+	}
+	for name, want := range map[string]string{"out.jsonl": `{"file":"bad.jsonl",`, "out.txt": "bad.jsonl: 8 messages"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(got), want) {
+			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 }
