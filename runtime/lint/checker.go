@@ -72,7 +72,7 @@ func (c *Checker) Report(m *Frame, f Finding, at Value) {
 		f.By = m.From
 	}
 	f.Message, f.Line, f.Time = m.Number, m.Line, m.Time
-	if c.verdict.Failed < maxFindings { // the others are only counted
+	if c.verdict.Failed < maxFindings || c.linter.options.Accept != nil { // the others are only counted
 		f.describe(m, at)
 	}
 	c.add(f)
@@ -92,6 +92,13 @@ func (c *Checker) add(f Finding) {
 	f.Rule, f.Version = c.rule, c.Version
 	if f.Severity == 0 {
 		f.Severity = c.rule.Severity
+	}
+	if s := c.linter.options.Severities[c.rule.ID]; s > 0 {
+		f.Severity = s
+	}
+	if accept := c.linter.options.Accept; accept != nil && accept(&f) {
+		c.linter.accepted++
+		return
 	}
 	c.verdict.Failed++
 	if c.verdict.Failed <= maxFindings {

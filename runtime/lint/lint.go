@@ -15,6 +15,12 @@ type Options struct {
 	Profile Profile // Recommended if empty
 	// Rules are the rules to use; nil means all of the profile.
 	Rules []*Rule
+	// Severities are severities of rules, by id, instead of their own. A rule that is here
+	// is used even if it is not in the profile; with 0 it is not used.
+	Severities map[string]Severity
+	// Accept is asked about each finding. One for which it returns true does not count: its
+	// rule has not failed because of it.
+	Accept func(*Finding) bool
 	// Version is the version to assume in captures without initialize; zero if it is not
 	// known. V2a also makes version 2 mean the draft of August 2026 after initialize.
 	Version Versions
@@ -48,6 +54,7 @@ type Linter struct {
 	rules       []*Rule
 	verdicts    []*Verdict // of rules
 	counts      [Error + 1]int
+	accepted    int
 	number      int
 	skipped     int
 	connections int
@@ -95,7 +102,7 @@ func New(o Options) *Linter {
 	l := &Linter{options: o, rules: o.Rules}
 	if l.rules == nil {
 		for _, r := range Rules() {
-			if o.Profile.Has(r) {
+			if o.uses(r) {
 				l.rules = append(l.rules, r)
 			}
 		}
@@ -105,6 +112,14 @@ func New(o Options) *Linter {
 	}
 	l.connect()
 	return l
+}
+
+// uses reports whether a rule is used.
+func (o *Options) uses(r *Rule) bool {
+	if s, ok := o.Severities[r.ID]; ok {
+		return s > 0
+	}
+	return o.Profile.Has(r)
 }
 
 // connect begins a connection.
@@ -198,6 +213,7 @@ type Report struct {
 	Connections int
 	Messages    int // frames that were read
 	Skipped     int // frames whose sender could not be told
+	Accepted    int // findings that Options.Accept accepted
 	// Unversioned reports that nothing in the capture shows the version, so only rules of
 	// all versions were used.
 	Unversioned bool
@@ -221,7 +237,7 @@ func (r *Report) Count(s Severity) int {
 // afterwards.
 func (l *Linter) Report() *Report {
 	l.finish()
-	r := &Report{Unversioned: l.number > 0 && l.history.Version == All, Verdicts: l.verdicts, Messages: l.number, Connections: l.connections, Skipped: l.skipped, Infos: l.counts[Info], Warnings: l.counts[Warn], Errors: l.counts[Error]}
+	r := &Report{Unversioned: l.number > 0 && l.history.Version == All, Verdicts: l.verdicts, Messages: l.number, Connections: l.connections, Skipped: l.skipped, Accepted: l.accepted, Infos: l.counts[Info], Warnings: l.counts[Warn], Errors: l.counts[Error]}
 	return r
 }
 

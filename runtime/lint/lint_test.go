@@ -453,3 +453,31 @@ func FuzzLinter(f *testing.F) {
 		}
 	})
 }
+
+func TestSeveritiesAndAcceptedFindingsDecideWhatCounts(t *testing.T) {
+	t.Parallel()
+	lines := []string{">" + hello, "<" + welcome, "<noise", "<more noise", "<"}
+	for _, c := range []struct {
+		name    string
+		options lint.Options
+		want    string // errors, warnings, accepted, verdict of TR02
+	}{
+		{"as they are", lint.Options{}, "2 0 0 fail"},
+		{"another severity", lint.Options{Severities: map[string]lint.Severity{"TR02": lint.Warn}}, "0 2 0 fail"},
+		{"not used", lint.Options{Severities: map[string]lint.Severity{"TR02": 0}}, "0 0 0 none"},
+		{"used without its profile", lint.Options{Profile: lint.Spec, Severities: map[string]lint.Severity{"TR07": lint.Error}}, "3 0 0 fail"},
+		{"one accepted", lint.Options{Accept: func(f *lint.Finding) bool { return f.Message == 3 && f.Excerpt == "noise" }}, "1 0 1 fail"},
+		{"all accepted", lint.Options{Accept: func(f *lint.Finding) bool { return f.Rule.ID == "TR02" && f.Severity == lint.Error }}, "0 0 2 pass"},
+	} {
+		l := lint.New(c.options)
+		wire(l, lines...)
+		r := l.Report()
+		verdict := "none"
+		if v := outcome(r, "TR02"); v != nil {
+			verdict = v.String()
+		}
+		if got := fmt.Sprint(r.Errors, r.Warnings, r.Accepted, " ", verdict); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,32 +1,35 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/capture"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
+	"github.com/hermes-nvim/hermes/tools/hermes/policy"
 )
 
 // lintFlags are what the user chose.
 type lintFlags struct {
 	lintOutput
-	profile, failOn, explain, protocol string
-	rules                              bool
+	lintJudgement
+	explain, protocol string
+	rules             bool
 }
 
 // lintCaptures judges captures of traffic.
 func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	f := newFlags("lint", "[FLAG...] [FILE...]", std.out)
 	var o lintFlags
-	f.StringVar(&o.profile, "profile", string(lint.Recommended), "rules to use: `NAME` is spec, recommended or strict")
-	f.StringVar(&o.failOn, "fail-on", lint.Error.String(), "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error or never")
+	o.lintJudgement.flags(f.FlagSet)
 	o.lintOutput.flags(f.FlagSet)
 	f.StringVar(&o.protocol, "protocol", "", "`VERSION` of captures without initialize: 1, 2, or 2a for the draft of August 2026, which is then also version 2 of others")
 	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
@@ -35,15 +38,14 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	profile, err := lint.ParseProfile(o.profile)
-	if err != nil {
-		return usageError("%w", err)
-	}
 	switch {
 	case o.explain != "":
 		return explainRule(std.out, o.explain)
 	case o.rules:
-		return listRules(std.out, profile)
+		if err := o.read(nil); err != nil {
+			return err
+		}
+		return listRules(std.out, o.options(""))
 	}
 	if err := o.lintOutput.check(); err != nil {
 		return err
@@ -52,19 +54,16 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	if !ok {
 		return usageError("protocol %q: want 1, 2 or 2a", o.protocol)
 	}
-	failOn := lint.Error + 1
-	if o.failOn != "never" {
-		if failOn, err = lint.ParseSeverity(o.failOn); err != nil {
-			return usageError("%w", err)
-		}
-	}
 	if len(files) == 0 {
 		if isTerminal(std.in) {
 			return usageError("no capture: name files, or - for standard input")
 		}
 		files = []string{"-"}
 	}
-	return lintFiles(ctx, files, lint.Options{Profile: profile, Version: version}, failOn, o, std)
+	if err := o.read(files); err != nil {
+		return err
+	}
+	return lintFiles(ctx, files, version, &o, std)
 }
 
 // lintMemory is the memory from which the garbage of giant messages is collected at once,
@@ -72,12 +71,13 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 const lintMemory = 160 << 20
 
 // lintFiles judges all files that can be read, and then says which could not.
-func lintFiles(ctx context.Context, files []string, options lint.Options, failOn lint.Severity, o lintFlags, std *stdio) error {
+func lintFiles(ctx context.Context, files []string, version lint.Versions, o *lintFlags, std *stdio) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(lintMemory))
 	var reports []report.File
 	var bad []error
-	found := 0
 	for _, name := range files {
+		options := o.options(name)
+		options.Version = version
 		r, err := lintFile(ctx, name, options, std.in)
 		if ctx.Err() != nil {
 			return &exit{statusInterrupted, context.Cause(ctx)}
@@ -88,23 +88,18 @@ func lintFiles(ctx context.Context, files []string, options lint.Options, failOn
 		if r == nil {
 			continue
 		}
-		reports = append(reports, report.File{Name: name, Report: r})
-		if failOn <= lint.Error {
-			found += r.Count(failOn)
-		}
+		reports = append(reports, o.judged(r, name))
 	}
+	reports, failed := o.outcome(reports)
 	if len(reports) > 0 {
 		if err := o.write(reports, std); err != nil {
 			return err
 		}
 	}
-	switch {
-	case len(bad) > 0:
+	if len(bad) > 0 {
 		return &exit{statusUsage, errors.Join(bad...)}
-	case found > 0:
-		return &exit{Status: 1}
 	}
-	return nil
+	return failed
 }
 
 // lintFile judges one capture. With an error, the report is about what precedes it, nil
@@ -132,11 +127,13 @@ func lintFile(ctx context.Context, name string, o lint.Options, in io.Reader) (*
 	return report, err
 }
 
-func listRules(w io.Writer, profile lint.Profile) error {
-	for _, r := range lint.Rules() {
-		if profile.Has(r) {
-			fmt.Fprintf(w, "%-6s %-5s %-6s %-7s %s\n", r.ID, r.Severity, r.Side, r.Versions, r.Summary)
+func listRules(w io.Writer, o lint.Options) error {
+	for _, v := range lint.New(o).Report().Verdicts {
+		r, severity := v.Rule, v.Rule.Severity
+		if s, set := o.Severities[r.ID]; set {
+			severity = s
 		}
+		fmt.Fprintf(w, "%-6s %-5s %-6s %-7s %s\n", r.ID, severity, r.Side, r.Versions, r.Summary)
 	}
 	return nil
 }
@@ -145,7 +142,7 @@ func listRules(w io.Writer, profile lint.Profile) error {
 const maxExample = 2000
 
 func explainRule(w io.Writer, id string) error {
-	r := lint.Find(strings.ToUpper(id))
+	r := findRule(strings.ToUpper(id))
 	if r == nil {
 		return usageError("there is no rule %q (hermes lint --rules --profile strict lists them)", id)
 	}
@@ -161,8 +158,12 @@ func explainRule(w io.Writer, id string) error {
 		title string
 		pass  bool
 	}{{"A capture that fails", false}, {"A capture that passes", true}} {
+		example := lint.Example(r.ID, part.pass)
+		if len(example) == 0 {
+			continue // a rule about the configuration
+		}
 		fmt.Fprintf(w, "\n%s:\n\n", part.title)
-		c, err := capture.NewReader(r.ID, strings.NewReader(string(lint.Example(r.ID, part.pass))))
+		c, err := capture.NewReader(r.ID, bytes.NewReader(example))
 		if err != nil {
 			return err
 		}
@@ -176,6 +177,14 @@ func explainRule(w io.Writer, id string) error {
 		c.Close()
 	}
 	return nil
+}
+
+// findRule finds a rule about traffic or about the configuration.
+func findRule(id string) *lint.Rule {
+	if i := slices.IndexFunc(policy.Rules(), func(r *lint.Rule) bool { return r.ID == id }); i >= 0 {
+		return policy.Rules()[i]
+	}
+	return lint.Find(id)
 }
 
 // exampleLine is a record of an example, with an arrow in the direction that it went.

@@ -35,6 +35,15 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 	if err := zipped.Close(); err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range map[string]string{
+		"broken.toml":           "profile = \"loose\"\n",
+		"accepting.toml":        "[[accept]]\nrule = \"FS03\"\nreason = \"known\"\nexpires = 2999-12-31\n",
+		"expired.toml":          "fail-on = \"warn\"\n[severity]\nFS03 = \"info\"\n[[accept]]\nrule = \"FS03\"\nreason = \"known\"\nexpires = 2024-12-31\n",
+		"low/.hermes-lint.toml": "[severity]\nFS03 = \"warn\"\n",
+		"low/bad.jsonl":         bad,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
 	const finding = "error FS03"
 	for _, c := range []struct {
 		args, stdin string
@@ -54,6 +63,17 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--output out.jsonl --output out.txt bad.jsonl", "", 1, []string{finding}},
 		{"--output out.doc bad.jsonl", "", 2, []string{`output out.doc: the extension is ".doc", want .txt`}},
 		{"--output no/out.txt bad.jsonl", "", 1, []string{"no/out.txt: no such file"}},
+		{"--profile spec --config accepting.toml bad.jsonl", "", 0, []string{"bad.jsonl: 8 messages, no findings", "no findings in 1 capture, 1 accepted."}},
+		{"--config accepting.toml --format json bad.jsonl", "", 0, []string{`"accepted":1`}},
+		{"--profile spec --config accepting.toml good.jsonl", "", 0, []string{"accepting.toml: 1 warning", "warn  ACC01", "    line 1: the entry for FS03 accepts nothing any more: remove it", "        known", "1 warning in 1 capture."}},
+		{"--config expired.toml bad.jsonl", "", 1, []string{"info  FS03", "warn  ACC02", "expired on 2024-12-31"}},
+		{"--config expired.toml --fail-on error bad.jsonl", "", 0, []string{"info  FS03", "warn  ACC02"}},
+		{"low/bad.jsonl", "", 0, []string{"warn  FS03"}},
+		{"--config none low/bad.jsonl", "", 1, []string{"error FS03"}},
+		{"--config broken.toml bad.jsonl", "", 2, []string{`hermes lint: broken.toml:1: profile: profile "loose": want`}},
+		{"--config missing.toml bad.jsonl", "", 2, []string{"missing.toml: no such file"}},
+		{"--rules --config low/.hermes-lint.toml", "", 0, []string{"FS03   warn  agent  1 "}},
+		{"--explain ACC02", "", 0, []string{"ACC02: ", "after the date they count again"}},
 		{"none.jsonl", "", 2, []string{"hermes lint: open none.jsonl: no such file"}},
 		{"text", "", 2, []string{"hermes lint: text:1: not a line of a capture"}},
 		{"text bad.jsonl none.jsonl", "", 2, []string{finding, "text:1: ", "none.jsonl: no such file"}},

@@ -36,12 +36,13 @@ func JSON(to io.Writer, files []File) error {
 			Errors   int               `json:"errors"`
 			Warnings int               `json:"warnings"`
 			Infos    int               `json:"infos"`
+			Accepted int               `json:"accepted,omitempty"`
 			Rules    map[string]string `json:"rules"`
 		}
 		if err := e.Encode(struct {
 			File    string  `json:"file"`
 			Summary summary `json:"summary"`
-		}{f.Name, summary{f.Messages, f.Skipped, f.Errors, f.Warnings, f.Infos, rules}}); err != nil {
+		}{f.Name, summary{f.Messages, f.Skipped, f.Errors, f.Warnings, f.Infos, f.Accepted, rules}}); err != nil {
 			return err
 		}
 	}

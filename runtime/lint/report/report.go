@@ -9,11 +9,14 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// File is the outcome of one capture.
+// File is the outcome of one capture, or of a file that says how to judge captures.
 type File struct {
 	Name string
 	*lint.Report
 }
+
+// isCapture reports whether a file has traffic.
+func (f *File) isCapture() bool { return f.Connections > 0 }
 
 // failures are the verdicts with findings, the worst first.
 func (f *File) failures() []*lint.Verdict {
@@ -41,6 +44,9 @@ func count(files []File) (passed, failed, unexercised int) {
 	type state struct{ exercised, failed bool }
 	rules := map[string]state{}
 	for _, f := range files {
+		if !f.isCapture() {
+			continue
+		}
 		for _, v := range f.Verdicts {
 			s := rules[v.Rule.ID]
 			rules[v.Rule.ID] = state{s.exercised || v.Exercised > 0, s.failed || v.Failed > 0}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
 // TextOptions configure Text.
@@ -17,20 +19,31 @@ type TextOptions struct {
 // and the message that each is about.
 func Text(to io.Writer, files []File, o TextOptions) error {
 	w := bufio.NewWriter(to)
-	errors, warnings, infos := 0, 0, 0
+	errors, warnings, infos, accepted, captures := 0, 0, 0, 0, 0
 	for i := range files {
 		f := &files[i]
-		errors, warnings, infos = errors+f.Errors, warnings+f.Warnings, infos+f.Infos
+		errors, warnings, infos, accepted = errors+f.Errors, warnings+f.Warnings, infos+f.Infos, accepted+f.Accepted
+		if f.isCapture() {
+			captures++
+		}
 		writeFile(w, f, o)
 	}
 	passed, failed, unexercised := count(files)
-	fmt.Fprintf(w, "%s in %s. Rules: %d passed, %d failed, %d not exercised.\n",
-		findings(errors, warnings, infos), plural(len(files), "capture"), passed, failed, unexercised)
+	also := ""
+	if accepted > 0 {
+		also = fmt.Sprintf(", %d accepted", accepted)
+	}
+	fmt.Fprintf(w, "%s in %s%s. Rules: %d passed, %d failed, %d not exercised.\n",
+		findings(errors, warnings, infos), plural(captures, "capture"), also, passed, failed, unexercised)
 	return w.Flush()
 }
 
 func writeFile(w io.Writer, f *File, o TextOptions) {
-	fmt.Fprintf(w, "%s: %s, %s\n", oneLine(f.Name), plural(f.Messages, "message"), findings(f.Errors, f.Warnings, f.Infos))
+	fmt.Fprintf(w, "%s: ", oneLine(f.Name))
+	if f.isCapture() {
+		fmt.Fprintf(w, "%s, ", plural(f.Messages, "message"))
+	}
+	fmt.Fprintln(w, findings(f.Errors, f.Warnings, f.Infos))
 	if f.Skipped > 0 {
 		fmt.Fprintf(w, "  %s left out: nothing says who sent them\n", plural(f.Skipped, "line"))
 	}
@@ -50,7 +63,10 @@ func writeFile(w io.Writer, f *File, o TextOptions) {
 			if i == o.Max && o.Max > 0 {
 				break
 			}
-			where := []string{x.By.String()}
+			var where []string
+			if x.By != lint.Nobody {
+				where = append(where, x.By.String())
+			}
 			if x.Message > 0 {
 				where = append(where, fmt.Sprintf("message %d", x.Message))
 			}
