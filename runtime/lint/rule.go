@@ -165,3 +165,8 @@ func (r *Rule) URL(v Versions) string {
 	}
 	return pages + where + "/" + page
 }
+
+// Catalogue is the address of the rule in the catalogue, which explains it.
+func (r *Rule) Catalogue() string {
+	return "https://github.com/hermes-nvim/hermes/blob/main/docs/lint-rules.md#" + strings.ToLower(r.ID)
+}

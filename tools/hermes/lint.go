@@ -91,6 +91,7 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 		reports = append(reports, o.judged(r, name))
 	}
 	reports, failed := o.outcome(reports)
+	o.fails = o.limit
 	if len(reports) > 0 {
 		if err := o.write(reports, std); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,7 +61,10 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--fail-on warn warning.jsonl", "", 1, []string{"warn  INI09"}},
 		{"--profile spec --fail-on info warning.jsonl", "", 0, []string{"!INI09"}},
 		{"--format json bad.jsonl", "", 1, []string{`{"file":"bad.jsonl","finding":{"rule":"FS03","severity":"error",`, `"summary":{`}},
-		{"--output out.jsonl --output out.txt bad.jsonl", "", 1, []string{finding}},
+		{"--output out.jsonl --output out.txt --output out.sarif --output out.xml --output out.md bad.jsonl", "", 1, []string{finding}},
+		{"--format sarif bad.jsonl", "", 1, []string{`"version": "2.1.0"`, `"ruleId": "FS03"`}},
+		{"--format junit --fail-on never bad.jsonl", "", 0, []string{`failures="0"`}},
+		{"--format github bad.jsonl", "", 1, []string{"::error file=bad.jsonl,line=6,title=FS03 "}},
 		{"--output out.doc bad.jsonl", "", 2, []string{`output out.doc: the extension is ".doc", want .txt`}},
 		{"--output no/out.txt bad.jsonl", "", 1, []string{"no/out.txt: no such file"}},
 		{"--profile spec --config accepting.toml bad.jsonl", "", 0, []string{"bad.jsonl: 8 messages, no findings", "no findings in 1 capture, 1 accepted."}},
@@ -109,10 +113,35 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 			t.Errorf("lint %s: exit status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
 		}
 	}
-	for name, want := range map[string]string{"out.jsonl": `{"file":"bad.jsonl",`, "out.txt": "bad.jsonl: 8 messages"} {
+	for name, want := range map[string]string{"out.jsonl": `{"file":"bad.jsonl",`, "out.txt": "bad.jsonl: 8 messages", "out.sarif": "{\n \"$schema\"", "out.xml": `<?xml version="1.0"`, "out.md": "### hermes lint"} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(got), want) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
+	}
+}
+
+func TestLintAnnotatesByItselfInGitHubActions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "bad.jsonl"), string(lint.Example("FS03", false)))
+	summary := filepath.Join(dir, "summary.md")
+	write(t, summary, "before\n")
+	for _, c := range []struct {
+		args, summary string
+		commands      bool
+	}{{"bad.jsonl", summary, true}, {"bad.jsonl", filepath.Join(dir, "no", "summary"), true}, {"--format json bad.jsonl", summary, false}} {
+		cmd := hermes(t, dir, append([]string{"lint", "--profile", "spec"}, strings.Fields(c.args)...)...)
+		cmd.Env = append(cmd.Environ(), "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+c.summary)
+		out, errs, status := end(t, cmd)
+		if status != 1 || strings.HasPrefix(out, "::stop-commands::") != c.commands || strings.Contains(out, "\n::error file=bad.jsonl,line=6,title=FS03 ") != c.commands {
+			t.Errorf("lint %s: %d\n%s%s", c.args, status, out, errs)
+		}
+		if (c.summary != summary) != strings.Contains(errs, "summary of the job: ") {
+			t.Errorf("lint %s with the summary %s: %s", c.args, c.summary, errs)
+		}
+	}
+	if text := readFile(t, summary); !strings.HasPrefix(text, "before\n### hermes lint") || strings.Count(text, "FS03") != 1 {
+		t.Errorf("the summary is\n%s", text)
 	}
 }
 
@@ -133,6 +162,33 @@ func TestOurOwnTrafficHasNoFindings(t *testing.T) {
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, `"finding":`) && !strings.Contains(line, `"rule":"SES31"`) && !strings.Contains(line, `"rule":"CFG06"`) && !strings.Contains(line, `"rule":"PER12"`) {
 			t.Errorf("a finding: %s", line)
+		}
+	}
+}
+
+// What an agent said is the same with and without colours, so none of them is its own.
+func TestLintShowsColoursToPeopleOnly(t *testing.T) {
+	t.Parallel()
+	dir := evilFolder(t)
+	colours := regexp.MustCompile("\x1b\\[(0|2|1;3[1-6])m")
+	var plain string
+	for _, c := range []struct {
+		env     []string
+		colours bool
+	}{{[]string{"NO_COLOR=1"}, false}, {[]string{"NO_COLOR=", "TERM=dumb"}, false}, {[]string{"NO_COLOR=", "TERM=xterm"}, true}} {
+		cmd := hermes(t, dir, "lint", "evil.jsonl")
+		cmd.Env = append(cmd.Env, c.env...)
+		out := onPTY(t, cmd)
+		if out == nil {
+			t.Skip("no terminals here")
+		}
+		got := colours.ReplaceAll(out, nil)
+		tame(t, c.env[0], got)
+		if plain == "" {
+			plain = string(got)
+		}
+		if colours.Match(out) != c.colours || string(got) != plain || !strings.Contains(plain, "error TR02") {
+			t.Errorf("%v:\n%s", c.env, out)
 		}
 	}
 }

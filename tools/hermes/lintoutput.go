@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -9,13 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // lintFormat is an output of the linter.
 type lintFormat struct {
 	name      string // for --format
-	extension string // for --output
+	extension string // for --output; empty if it is nothing for files
 	write     func(io.Writer, []report.File, *lintOutput) error
 }
 
@@ -25,6 +27,10 @@ var lintFormats = []lintFormat{
 		return report.Text(w, files, report.TextOptions{Max: o.max})
 	}},
 	{"json", ".jsonl", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.JSON(w, files) }},
+	{"sarif", ".sarif", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.SARIF(w, files, version) }},
+	{"junit", ".xml", func(w io.Writer, files []report.File, o *lintOutput) error { return report.JUnit(w, files, o.fails) }},
+	{"markdown", ".md", func(w io.Writer, files []report.File, o *lintOutput) error { return report.Markdown(w, files, o.max) }},
+	{"github", "", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.GitHub(w, files) }},
 }
 
 // lintOutput is where the findings go.
@@ -32,6 +38,7 @@ type lintOutput struct {
 	format string
 	files  list
 	max    int
+	fails  lint.Severity // from which findings fail
 }
 
 func (o *lintOutput) flags(f *flag.FlagSet) {
@@ -43,7 +50,9 @@ func (o *lintOutput) flags(f *flag.FlagSet) {
 func formatList(of func(lintFormat) string) string {
 	var names []string
 	for _, l := range lintFormats {
-		names = append(names, of(l))
+		if name := of(l); name != "" {
+			names = append(names, name)
+		}
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
@@ -69,18 +78,56 @@ func lintFormatOf(is func(lintFormat) bool) *lintFormat {
 }
 
 func formatOfFile(name string) *lintFormat {
-	return lintFormatOf(func(l lintFormat) bool { return strings.EqualFold(l.extension, filepath.Ext(name)) })
+	return lintFormatOf(func(l lintFormat) bool {
+		return l.extension != "" && strings.EqualFold(l.extension, filepath.Ext(name))
+	})
 }
 
-// write reports to standard output and to the files.
+// write reports to standard output and to the files. In GitHub Actions text comes with
+// annotations and a summary.
 func (o *lintOutput) write(reports []report.File, std *stdio) error {
-	if err := lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(std.out, reports, o); err != nil {
+	print := func(w io.Writer) error {
+		return lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(w, reports, o)
+	}
+	var err error
+	switch {
+	case o.format == "text" && os.Getenv("GITHUB_ACTIONS") == "true":
+		err = o.annotate(reports, print, std)
+	case o.format == "text" && std.colour != nil:
+		err = report.Text(std.colour, reports, report.TextOptions{Max: o.max, Colour: true})
+	default:
+		err = print(std.out)
+	}
+	if err != nil {
 		return err
 	}
 	for _, name := range o.files {
 		if err := writeReport(name, func(w io.Writer) error { return formatOfFile(name).write(w, reports, o) }); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// annotate writes to the log of a step, where GitHub makes annotations of some lines, and
+// to the summary of the job. A summary that cannot be written does not fail the step.
+func (o *lintOutput) annotate(reports []report.File, print func(io.Writer) error, std *stdio) error {
+	if err := report.GitHubLog(std.out, print); err != nil {
+		return err
+	}
+	if err := report.GitHub(std.out, reports); err != nil {
+		return err
+	}
+	name := os.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err == nil {
+		err = errors.Join(report.Markdown(file, reports, o.max), file.Close())
+	}
+	if err != nil {
+		fmt.Fprintf(std.err, "hermes lint: summary of the job: %v\n", err)
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ func hermes(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self(t), args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asHermes+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+	cmd.Env = append(os.Environ(), asHermes+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+		"GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=", "NO_COLOR=1")
 	return cmd
 }
 

@@ -22,6 +22,10 @@ type stdio struct {
 	// like out and err.
 	wire    io.WriteCloser
 	wireErr io.Writer
+
+	// A terminal that may show colours; nil otherwise. What is written here must be
+	// printable but for the colours: it is not looked at.
+	colour io.Writer
 }
 
 // standard returns the streams of this process.
@@ -32,6 +36,9 @@ func standard() *stdio {
 			io.Writer
 			io.Closer
 		}{s.out, os.Stdout}
+		if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+			s.colour = os.Stdout
+		}
 	}
 	if isTerminal(os.Stderr) {
 		s.wireErr = s.err

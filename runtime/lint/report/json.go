@@ -3,7 +3,11 @@ package report
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
@@ -12,7 +16,7 @@ import (
 // each finding that was kept, and {"file":…,"summary":{…}} after those of a file.
 func JSON(to io.Writer, files []File) error {
 	w := bufio.NewWriter(to)
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(ascii{w})
 	e.SetEscapeHTML(false)
 	for i := range files {
 		f := &files[i]
@@ -47,4 +51,28 @@ func JSON(to io.Writer, files []File) error {
 		}
 	}
 	return w.Flush()
+}
+
+// ascii escapes in JSON what is not printable. It gets whole values.
+type ascii struct{ to io.Writer }
+
+func (a ascii) Write(b []byte) (int, error) {
+	out := make([]byte, 0, len(b)+16)
+	for rest := b; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			out = append(out, rest[:n]...)
+		case r >= 1<<16:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		rest = rest[n:]
+	}
+	if _, err := a.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -13,33 +13,70 @@ import (
 type TextOptions struct {
 	// Max is how many findings of each rule are shown; 0: all that were kept.
 	Max int
+	// Colour is for terminals.
+	Colour bool
 }
 
 // Text writes findings for people: by file and rule, the worst first, with the value
-// and the message that each is about.
+// and the message that each is about. It writes no control characters other than line
+// feeds and, with Colour, those of colours.
 func Text(to io.Writer, files []File, o TextOptions) error {
-	w := bufio.NewWriter(to)
-	errors, warnings, infos, accepted, captures := 0, 0, 0, 0, 0
+	w := &text{bufio.NewWriter(to), o}
+	var errors, warnings, infos, accepted, captures int
 	for i := range files {
 		f := &files[i]
 		errors, warnings, infos, accepted = errors+f.Errors, warnings+f.Warnings, infos+f.Infos, accepted+f.Accepted
 		if f.isCapture() {
 			captures++
 		}
-		writeFile(w, f, o)
+		w.file(f)
 	}
 	passed, failed, unexercised := count(files)
 	also := ""
 	if accepted > 0 {
 		also = fmt.Sprintf(", %d accepted", accepted)
 	}
+	worst := lint.Severity(0)
+	switch {
+	case errors > 0:
+		worst = lint.Error
+	case warnings > 0:
+		worst = lint.Warn
+	}
 	fmt.Fprintf(w, "%s in %s%s. Rules: %d passed, %d failed, %d not exercised.\n",
-		findings(errors, warnings, infos), plural(captures, "capture"), also, passed, failed, unexercised)
+		w.in(strong+severityColour(worst), findings(errors, warnings, infos)), plural(captures, "capture"), also, passed, failed, unexercised)
 	return w.Flush()
 }
 
-func writeFile(w io.Writer, f *File, o TextOptions) {
-	fmt.Fprintf(w, "%s: ", oneLine(f.Name))
+type text struct {
+	*bufio.Writer
+	TextOptions
+}
+
+// The colours of terminals, as parameters of SGR.
+const (
+	strong = "1;"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func severityColour(s lint.Severity) string {
+	return [...]string{green, cyan, yellow, red}[s]
+}
+
+// in returns text in a colour.
+func (w *text) in(colour, s string) string {
+	if !w.Colour || s == "" {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}
+
+func (w *text) file(f *File) {
+	fmt.Fprintf(w, "%s: ", w.in(strong+cyan, clean(f.Name)))
 	if f.isCapture() {
 		fmt.Fprintf(w, "%s, ", plural(f.Messages, "message"))
 	}
@@ -51,49 +88,63 @@ func writeFile(w io.Writer, f *File, o TextOptions) {
 		fmt.Fprintln(w, "  The version of the protocol is not known, so only rules of all versions were used; --protocol says it.")
 	}
 	for _, v := range f.failures() {
-		times := ""
-		if v.Failed > 1 {
-			times = fmt.Sprintf(" (%d times)", v.Failed)
-		}
-		fmt.Fprintf(w, "\n  %-5s %s  %s%s\n", worst(v), v.Rule.ID, v.Rule.Summary, times)
-		if url := v.Rule.URL(v.Findings[0].Version); url != "" {
-			fmt.Fprintf(w, "        %s\n", url)
-		}
-		for i, x := range v.Findings {
-			if i == o.Max && o.Max > 0 {
-				break
-			}
-			var where []string
-			if x.By != lint.Nobody {
-				where = append(where, x.By.String())
-			}
-			if x.Message > 0 {
-				where = append(where, fmt.Sprintf("message %d", x.Message))
-			}
-			if x.Line > 0 {
-				where = append(where, fmt.Sprintf("line %d", x.Line))
-			}
-			if x.Pointer != "" {
-				where = append(where, oneLine(x.Pointer))
-			}
-			fmt.Fprintf(w, "    %s: %s\n", strings.Join(where, ", "), oneLine(x.Text))
-			for _, n := range x.Also {
-				fmt.Fprintf(w, "        see message %d\n", n)
-			}
-			if x.Quote != "" {
-				fmt.Fprintf(w, "        %s\n", x.Quote)
-			}
-			if x.Excerpt != "" && x.Excerpt != x.Quote {
-				fmt.Fprintf(w, "        %s\n", x.Excerpt)
-			}
-		}
-		if shown := min(len(v.Findings), max(o.Max, 0)); o.Max > 0 && v.Failed > shown {
-			fmt.Fprintf(w, "    and %d more\n", v.Failed-shown)
-		} else if o.Max == 0 && v.Failed > len(v.Findings) {
-			fmt.Fprintf(w, "    and %d more\n", v.Failed-len(v.Findings))
-		}
+		w.rule(v)
 	}
 	fmt.Fprintln(w)
+}
+
+func (w *text) rule(v *lint.Verdict) {
+	times := ""
+	if v.Failed > 1 {
+		times = fmt.Sprintf(" (%d times)", v.Failed)
+	}
+	s := worst(v)
+	fmt.Fprintf(w, "\n  %s %s  %s%s\n", w.in(strong+severityColour(s), fmt.Sprintf("%-5s", s)), w.in(strong+severityColour(s), v.Rule.ID), v.Rule.Summary, times)
+	if url := v.Rule.URL(v.Findings[0].Version); url != "" {
+		fmt.Fprintf(w, "        %s\n", w.in(dim, url))
+	}
+	shown := len(v.Findings)
+	if w.Max > 0 {
+		shown = min(shown, w.Max)
+	}
+	for i := range v.Findings[:shown] {
+		w.finding(&v.Findings[i])
+	}
+	if v.Failed > shown {
+		fmt.Fprintf(w, "    and %d more\n", v.Failed-shown)
+	}
+}
+
+func (w *text) finding(f *lint.Finding) {
+	fmt.Fprintf(w, "    %s: %s\n", w.in(dim, where(f)), clean(f.Text))
+	for _, n := range f.Also {
+		fmt.Fprintf(w, "        see message %d\n", n)
+	}
+	quote, excerpt := clean(f.Quote), clean(f.Excerpt)
+	if quote != "" {
+		fmt.Fprintf(w, "        %s\n", w.in(strong+yellow, quote))
+	}
+	if excerpt != "" && excerpt != quote {
+		fmt.Fprintf(w, "        %s\n", w.in(dim, excerpt))
+	}
+}
+
+// where says who did what is wrong, and in which message.
+func where(f *lint.Finding) string {
+	var parts []string
+	if f.By != lint.Nobody {
+		parts = append(parts, f.By.String())
+	}
+	if f.Message > 0 {
+		parts = append(parts, fmt.Sprintf("message %d", f.Message))
+	}
+	if f.Line > 0 {
+		parts = append(parts, fmt.Sprintf("line %d", f.Line))
+	}
+	if f.Pointer != "" {
+		parts = append(parts, clean(f.Pointer))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // findings says how many there are.
@@ -118,9 +169,4 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// oneLine keeps text of a capture on its line.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
 }

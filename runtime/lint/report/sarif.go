@@ -1,0 +1,196 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// The parts of SARIF 2.1.0 that are used.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool       `json:"tool"`
+		Results []sarifResult   `json:"results"`
+		Columns string          `json:"columnKind"`
+		Files   []sarifArtifact `json:"artifacts"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID      string         `json:"id"`
+		Short   sarifText      `json:"shortDescription"`
+		Full    sarifText      `json:"fullDescription"`
+		HelpURI string         `json:"helpUri,omitempty"`
+		Help    sarifText      `json:"help"`
+		Config  sarifConfig    `json:"defaultConfiguration"`
+		More    map[string]any `json:"properties"`
+	}
+	sarifConfig struct {
+		Level string `json:"level"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifArtifact struct {
+		Location sarifURI `json:"location"`
+	}
+	sarifURI struct {
+		URI string `json:"uri"`
+	}
+	sarifResult struct {
+		Rule         string            `json:"ruleId"`
+		Index        int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+		More         map[string]any    `json:"properties"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical  `json:"physicalLocation"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifURI     `json:"artifactLocation"`
+		Region   *sarifRegion `json:"region,omitempty"`
+	}
+	sarifRegion struct {
+		Line    int       `json:"startLine"`
+		Snippet sarifText `json:"snippet"`
+	}
+	sarifLogical struct {
+		Name string `json:"fullyQualifiedName"`
+		Kind string `json:"kind"`
+	}
+)
+
+const (
+	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+	guide       = "https://github.com/hermes-nvim/hermes/blob/main/docs/lint.md"
+)
+
+// SARIF writes findings in the Static Analysis Results Interchange Format 2.1.0, for
+// GitHub's code scanning and other services. Version is that of this program.
+func SARIF(to io.Writer, files []File, version string) error {
+	run := sarifRun{
+		Tool:    sarifTool{sarifDriver{Name: "hermes lint", Version: version, InformationURI: guide, Rules: []sarifRule{}}},
+		Results: []sarifResult{}, Columns: "unicodeCodePoints", Files: []sarifArtifact{},
+	}
+	rules := map[string]int{}
+	seen := map[string]int{} // fingerprints
+	for i := range files {
+		f := &files[i]
+		at := sarifURI{fileURI(f.Name)}
+		run.Files = append(run.Files, sarifArtifact{at})
+		for _, v := range f.Verdicts {
+			index, known := rules[v.Rule.ID]
+			if !known {
+				index = len(run.Tool.Driver.Rules)
+				rules[v.Rule.ID] = index
+				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, describeRule(v.Rule))
+			}
+			for j := range v.Findings {
+				r := describeFinding(&v.Findings[j], at)
+				r.Index = index
+				key := fingerprint(&v.Findings[j], at.URI)
+				seen[key]++
+				r.Fingerprints = map[string]string{"hermesLint/v1": key + ":" + strconv.Itoa(seen[key])}
+				run.Results = append(run.Results, r)
+			}
+		}
+	}
+	e := json.NewEncoder(to)
+	e.SetIndent("", " ")
+	return e.Encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+func sarifLevel(s lint.Severity) string {
+	return [...]string{"none", "note", "warning", "error"}[s]
+}
+
+func describeRule(r *lint.Rule) sarifRule {
+	return sarifRule{
+		ID: r.ID, Short: sarifText{r.Summary}, Full: sarifText{r.Summary + " " + r.Why}, HelpURI: r.Catalogue(),
+		Help:   sarifText{r.Why + " hermes lint --explain " + r.ID + " shows a capture that fails and one that passes."},
+		Config: sarifConfig{sarifLevel(r.Severity)},
+		More: map[string]any{
+			"tags":     []string{"acp", r.Area(), string(r.Side)},
+			"strength": r.Strength, "protocolVersions": r.Versions.String(),
+		},
+	}
+}
+
+func describeFinding(f *lint.Finding, at sarifURI) sarifResult {
+	text := clean(f.Text)
+	if w := where(f); w != "" {
+		text = w + ": " + text
+	}
+	place := sarifLocation{Physical: sarifPhysical{Artifact: at}}
+	if f.Line > 0 {
+		place.Physical.Region = &sarifRegion{f.Line, sarifText{clean(f.Excerpt)}}
+	}
+	if f.Pointer != "" {
+		place.Logical = []sarifLogical{{clean(f.Pointer), "member"}}
+	}
+	more := map[string]any{"side": f.By.String()}
+	if f.Message > 0 {
+		more["message"] = f.Message
+	}
+	if len(f.Also) > 0 {
+		more["alsoMessages"] = f.Also
+	}
+	if f.Quote != "" {
+		more["value"] = clean(f.Quote)
+	}
+	return sarifResult{Rule: f.Rule.ID, Level: sarifLevel(f.Severity), Message: sarifText{text}, Locations: []sarifLocation{place}, More: more}
+}
+
+// fingerprint is what a finding has in common with itself in the next run, where lines and
+// numbers are others, so that a service recognizes it.
+func fingerprint(f *lint.Finding, uri string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule.ID, uri, f.By.String(), f.Pointer, f.Text}, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// fileURI names a file for SARIF: relative to the working folder if it is below it, which
+// services take for the top of the repository.
+func fileURI(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	if filepath.IsAbs(name) {
+		if here, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
+				name = rel
+			}
+		}
+	}
+	slashed := filepath.ToSlash(filepath.Clean(name))
+	if filepath.IsAbs(name) {
+		if !strings.HasPrefix(slashed, "/") {
+			slashed = "/" + slashed // a drive
+		}
+		return (&url.URL{Scheme: "file", Path: slashed}).String()
+	}
+	return (&url.URL{Path: slashed}).String()
+}
