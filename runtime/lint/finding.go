@@ -43,17 +43,17 @@ func (f *Finding) describe(m *Frame, at Value) {
 		text = text[:maxMask] // no longer a message, so it is masked by shape alone
 	}
 	masked, changed := trace.Redact(text)
-	f.Excerpt = visible(masked, maxExcerpt)
+	f.Excerpt = Visible(masked, maxExcerpt)
 	if !at.Exists() || f.Pointer == "" {
 		return
 	}
-	f.Quote = visible(at.Text(), maxQuote)
+	f.Quote = Visible(at.Text(), maxQuote)
 	if changed {
 		f.Quote = "[redacted]"
 		var tree jtree.Tree
 		if tree.Parse(masked) == nil {
 			if v := follow(tree.Root(), f.Pointer); v.Exists() {
-				f.Quote = visible(v.Text(), maxQuote)
+				f.Quote = Visible(v.Text(), maxQuote)
 			}
 		}
 	}
@@ -69,8 +69,9 @@ func follow(v Value, pointer string) Value {
 	return Value{}
 }
 
-// visible cuts text and escapes what is not printable.
-func visible(text []byte, limit int) string {
+// Visible returns the first bytes of text as one line for people: what is not printable is
+// escaped. An ellipsis shows that it was cut.
+func Visible(text []byte, limit int) string {
 	cut := len(text) > limit
 	if cut {
 		text = text[:limit]
@@ -102,7 +103,7 @@ func visible(text []byte, limit int) string {
 }
 
 // quote is text of a message in a finding.
-func quote(text string) string { return visible([]byte(text), maxQuote) }
+func quote(text string) string { return Visible([]byte(text), maxQuote) }
 
 // MarshalJSON returns the finding as one line for programs.
 func (f Finding) MarshalJSON() ([]byte, error) {

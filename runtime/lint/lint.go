@@ -35,6 +35,9 @@ type Options struct {
 	Whole bool
 	// OnFinding is called with each finding as soon as it is certain.
 	OnFinding func(Finding)
+	// Watch is called at the beginning of each connection, like the check of a rule, by
+	// those who only look. What it reports is not in the Report.
+	Watch func(*Checker)
 }
 
 const defaultRace = 250 * time.Millisecond
@@ -128,6 +131,9 @@ func (l *Linter) connect() {
 	l.connection = connection{history: newHistory(l.options.Version), first: true, whole: l.options.Whole}
 	for i, r := range l.rules {
 		r.Check(&Checker{History: l.history, rule: r, linter: l, verdict: l.verdicts[i]})
+	}
+	if l.options.Watch != nil {
+		l.options.Watch(&Checker{History: l.history, rule: &Rule{Versions: All}, linter: l, verdict: &Verdict{}})
 	}
 }
 

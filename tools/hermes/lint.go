@@ -75,9 +75,15 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(lintMemory))
 	var reports []report.File
 	var bad []error
+	var recorder report.Recorder
 	for _, name := range files {
 		options := o.options(name)
 		options.Version = version
+		var conversation *report.Conversation
+		if o.uses("html") {
+			conversation = recorder.Conversation()
+			options.Watch = conversation.Watch
+		}
 		r, err := lintFile(ctx, name, options, std.in)
 		if ctx.Err() != nil {
 			return &exit{statusInterrupted, context.Cause(ctx)}
@@ -88,7 +94,9 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 		if r == nil {
 			continue
 		}
-		reports = append(reports, o.judged(r, name))
+		judged := o.judged(r, name)
+		judged.Conversation = conversation
+		reports = append(reports, judged)
 	}
 	reports, failed := o.outcome(reports)
 	o.fails = o.limit

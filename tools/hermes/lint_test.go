@@ -78,6 +78,7 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--config missing.toml bad.jsonl", "", 2, []string{"missing.toml: no such file"}},
 		{"--rules --config low/.hermes-lint.toml", "", 0, []string{"FS03   warn  agent  1 "}},
 		{"--explain ACC02", "", 0, []string{"ACC02: ", "after the date they count again"}},
+		{"--format html bad.jsonl", "", 1, []string{"<!DOCTYPE html>", "Content-Security-Policy", `"rule":"FS03"`, "</html>"}},
 		{"none.jsonl", "", 2, []string{"hermes lint: open none.jsonl: no such file"}},
 		{"text", "", 2, []string{"hermes lint: text:1: not a line of a capture"}},
 		{"text bad.jsonl none.jsonl", "", 2, []string{finding, "text:1: ", "none.jsonl: no such file"}},

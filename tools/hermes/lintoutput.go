@@ -31,6 +31,7 @@ var lintFormats = []lintFormat{
 	{"junit", ".xml", func(w io.Writer, files []report.File, o *lintOutput) error { return report.JUnit(w, files, o.fails) }},
 	{"markdown", ".md", func(w io.Writer, files []report.File, o *lintOutput) error { return report.Markdown(w, files, o.max) }},
 	{"github", "", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.GitHub(w, files) }},
+	{"html", ".html", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.HTML(w, files) }},
 }
 
 // lintOutput is where the findings go.
@@ -44,6 +45,7 @@ type lintOutput struct {
 func (o *lintOutput) flags(f *flag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the findings on standard output: "+formatList(func(l lintFormat) string { return l.name }))
 	f.Var(&o.files, "output", "write the findings to `FILE` too, whose extension says the format: "+formatList(func(l lintFormat) string { return l.extension })+"; may be repeated")
+	f.Var(&o.files, "o", "short for --output")
 	f.IntVar(&o.max, "max", 5, "show at most `N` findings of each rule in each file; 0 shows all")
 }
 
@@ -68,6 +70,11 @@ func (o *lintOutput) check() error {
 		}
 	}
 	return nil
+}
+
+// uses reports whether something is written in a format.
+func (o *lintOutput) uses(format string) bool {
+	return o.format == format || slices.ContainsFunc(o.files, func(name string) bool { return formatOfFile(name).name == format })
 }
 
 func lintFormatOf(is func(lintFormat) bool) *lintFormat {

@@ -13,6 +13,7 @@ import (
 type File struct {
 	Name string
 	*lint.Report
+	Conversation *Conversation // nil if nobody recorded it
 }
 
 // isCapture reports whether a file has traffic.
