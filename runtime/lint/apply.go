@@ -124,6 +124,7 @@ func (h *History) ask(m *Message) *Request {
 	}
 	requests := h.sides[m.From].requests
 	if old, ok := requests.Get(r.ID); ok {
+		r.displaced = old.displaced + 1
 		h.forget(old)
 	} else if requests.Len() == requests.limit {
 		h.forget(requests.first.value) // Put drops it
@@ -162,12 +163,15 @@ func (l *Linter) answered(m *Message) {
 	h := l.history
 	r := m.Answers
 	if r == nil {
+		if a := h.AnsweredLately(m.From.Peer(), Key(m.ID)); a != nil && a.Owed > 0 {
+			a.Owed--
+		}
 		return
 	}
 	h.sides[r.From].requests.Delete(r.ID)
 	h.forget(r)
 	h.sides[r.From].answered.Delete(r.ID)
-	h.sides[r.From].answered.Put(r.ID, &Answered{Method: r.Method, Number: m.Number, Time: m.Time, Failed: m.Failed()})
+	h.sides[r.From].answered.Put(r.ID, &Answered{Method: r.Method, Number: m.Number, Time: m.Time, Failed: m.Failed(), Owed: r.displaced})
 	ok := m.Result.Exists() && !m.Failed()
 	switch r.Method {
 	case "session/new", "session/fork":

@@ -69,6 +69,9 @@ type Answered struct {
 	Number int // of the answer
 	Time   time.Time
 	Failed bool
+	// Owed is how many more answers the id has coming, because the sender had used it for
+	// other requests that were not answered.
+	Owed int
 }
 
 // Request is a request that is not answered, or is being answered.
@@ -84,6 +87,8 @@ type Request struct {
 	// Cancelled is the number of the $/cancel_request for it, 0 without one.
 	Cancelled     int
 	CancelledTime time.Time
+
+	displaced int // requests with the same id that were not answered when it was sent
 
 	params []byte
 	tree   *jtree.Tree

@@ -127,7 +127,7 @@ func jsonrpcRules() []Rule {
 					}
 					if m.Answers != nil {
 						c.Exercised()
-					} else if a := c.AnsweredLately(m.From.Peer(), Key(m.ID)); a != nil {
+					} else if a := c.AnsweredLately(m.From.Peer(), Key(m.ID)); a != nil && a.Owed == 0 {
 						c.Report(m.Frame, Finding{Text: "the request was answered before", Also: []int{a.Number}}, m.ID)
 					}
 				})

@@ -405,6 +405,23 @@ func TestTwoImplementationsAgreeOnWhatIsOutstanding(t *testing.T) {
 	}
 }
 
+// Who answers every request is not to blame for a sender that uses an id again.
+func TestAnIDThatIsUsedTwiceHasTwoAnswersComing(t *testing.T) {
+	t.Parallel()
+	for answers, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 1, 5: 2} {
+		l := lint.New(lint.Options{Rules: []*lint.Rule{lint.Find("RPC07")}})
+		for range 3 {
+			l.Add(lint.Record{From: lint.Client, Bytes: []byte(`{"jsonrpc":"2.0","id":7,"method":"session/list","params":{}}`)})
+		}
+		for range answers {
+			l.Add(lint.Record{From: lint.Agent, Bytes: []byte(`{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}`)})
+		}
+		if got := l.Report().Errors; got != want {
+			t.Errorf("3 requests and %d answers: %d findings, want %d", answers, got, want)
+		}
+	}
+}
+
 func TestTimesWithinTheRaceCross(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(100, 0)

@@ -9,6 +9,7 @@
 //	{"seq":1,"time":"...","direction":"client->agent","transport":"stdio","message":{"jsonrpc":"2.0","id":0,"method":"initialize",...}}
 //	{"seq":2,"time":"...","direction":"agent->client","transport":"stdio","text":"Loading ..."}
 //	{"seq":3,"time":"...","direction":"stderr","text":"listening"}
+//	{"seq":4,"time":"...","direction":"note","end":"client->agent","text":"the client closed its side"}
 //
 // A message is kept byte for byte: as JSON if it is JSON, as a string if it is
 // other text, as base64 if it is not UTF-8.
@@ -59,11 +60,12 @@ type Record struct {
 	Seq       uint64
 	Time      time.Time
 	Direction Direction
-	Transport string // of the message: stdio, websocket, http, memory; may be empty
-	Redacted  bool   // something in it was replaced
-	Cut       bool   // the line has no end: the sender stopped inside it
-	Bytes     []byte // message or line, without line end
-	Meta      *Meta  // of the record whose direction is About
+	Transport string    // of the message: stdio, websocket, http, memory; may be empty
+	Redacted  bool      // something in it was replaced
+	Cut       bool      // the line has no end: the sender stopped inside it
+	End       Direction // of a note that this way was closed by the side that sends there; else empty
+	Bytes     []byte    // message or line, without line end
+	Meta      *Meta     // of the record whose direction is About
 
 	Line int // in the file it was read from, from 1
 }
@@ -76,6 +78,7 @@ type wire struct {
 	Transport string          `json:"transport"`
 	Redacted  bool            `json:"redacted"`
 	Cut       bool            `json:"cut"`
+	End       Direction       `json:"end"`
 	Message   json.RawMessage `json:"message"`
 	Text      *string         `json:"text"`
 	Base64    *[]byte         `json:"base64"`
@@ -102,6 +105,9 @@ func (r *Record) Append(dst []byte) []byte {
 	}
 	if r.Cut {
 		dst = append(dst, `,"cut":true`...)
+	}
+	if r.End != "" {
+		dst = appendText(append(dst, `,"end":`...), string(r.End))
 	}
 	switch {
 	case r.Meta != nil:
@@ -146,7 +152,7 @@ func decode(line []byte) (Record, error) {
 	if err := json.Unmarshal(line, &w); err != nil {
 		return Record{}, fmt.Errorf("not a record: %w", err)
 	}
-	r := Record{Seq: w.Seq, Time: w.Time, Direction: w.Direction, Transport: w.Transport, Redacted: w.Redacted, Cut: w.Cut, Meta: w.Meta}
+	r := Record{Seq: w.Seq, Time: w.Time, Direction: w.Direction, Transport: w.Transport, Redacted: w.Redacted, Cut: w.Cut, End: w.End, Meta: w.Meta}
 	switch w.Direction {
 	case ToAgent, ToClient, Stderr, Note:
 	case About:

@@ -35,6 +35,8 @@ func TestBytesSurviveARecording(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	w.End(ToClient)
+	w.Restart()
 	w.Note("exit status %d", 3)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -48,8 +50,12 @@ func TestBytesSurviveARecording(t *testing.T) {
 			t.Errorf("%+v, want %q", r, raws[i/3])
 		}
 	}
-	if last := rec.Records[len(rec.Records)-1]; last.Direction != Note || string(last.Bytes) != "exit status 3" {
-		t.Errorf("%+v", last)
+	last := rec.Records[len(rec.Records)-2:]
+	if last[0].Direction != Note || last[0].End != ToClient || string(last[0].Bytes) != "the agent closed its side" {
+		t.Errorf("%+v", last[0])
+	}
+	if last[1].Direction != Note || last[1].End != "" || string(last[1].Bytes) != "exit status 3" {
+		t.Errorf("%+v", last[1])
 	}
 }
 

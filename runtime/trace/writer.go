@@ -100,6 +100,21 @@ func (t *Writer) Note(format string, args ...any) error {
 	return t.add(Record{Direction: Note, Bytes: fmt.Appendf(nil, format, args...)})
 }
 
+// End records that a way was closed by the side that sends there: ToAgent by the client.
+func (t *Writer) End(d Direction) error {
+	who := "agent"
+	if d == ToAgent {
+		who = "client"
+	}
+	return t.add(Record{Direction: Note, End: d, Bytes: []byte("the " + who + " closed its side")})
+}
+
+// Restart records that what follows is another connection of the same agent.
+func (t *Writer) Restart() error {
+	meta := t.opts.Meta
+	return t.add(Record{Direction: About, Meta: &meta})
+}
+
 // Tap returns an rpc.Options.Tap for a connection; server says that it is the
 // agent's.
 func (t *Writer) Tap(server bool) func(rpc.Direction, []byte) {

@@ -25,9 +25,19 @@ type lintFlags struct {
 	rules             bool
 }
 
+const lintSynopsis = `[FLAG...] [FILE...]
+       hermes lint proxy|run|agent -h
+
+proxy judges a client and an agent that talk through it, run drives an agent, and
+agent plays one for a client.
+`
+
 // lintCaptures judges captures of traffic.
 func lintCaptures(ctx context.Context, args []string, std *stdio) error {
-	f := newFlags("lint", "[FLAG...] [FILE...]", std.out)
+	if len(args) > 0 && lintLive[args[0]] != nil {
+		return lintLive[args[0]](ctx, args[1:], std)
+	}
+	f := newFlags("lint", lintSynopsis, std.out)
 	var o lintFlags
 	o.lintJudgement.flags(f.FlagSet)
 	o.lintOutput.flags(f.FlagSet)

@@ -51,7 +51,7 @@ func record(_ context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	err = proxy(w, argv, paths, std)
+	err = proxy(proxied{recorder: w, paths: paths}, argv, std)
 	if e := w.Close(); e != nil {
 		fmt.Fprintf(std.err, "hermes record: %s is not complete: %s\n", oneLine(*path), oneLine(e.Error()))
 	}
@@ -76,15 +76,31 @@ func newRecording(program string) (string, error) {
 // process keeps it open.
 const lastWords = 500 * time.Millisecond
 
+// recorder is told what passes through a proxy.
+type recorder interface {
+	Message(trace.Direction, []byte) error
+	CutMessage(trace.Direction, []byte) error
+	Line([]byte) error
+	Note(format string, args ...any) error
+	End(trace.Direction) error
+}
+
+// proxied is how a proxy treats what it passes on.
+type proxied struct {
+	recorder
+	paths  folders
+	faults *faults // nil: the line is not broken
+}
+
 // proxy runs the agent to its end. The error is an *exec.ExitError if the agent
 // failed.
 //
 // If one side closes a stream or cannot be written to, the other side notices it as
 // it would with a pipe.
-func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
+func proxy(w proxied, argv []string, std *stdio) error {
 	var toAgent, toClient func([]byte) []byte
-	if len(paths) > 0 {
-		m := pathmap.New(paths...)
+	if len(w.paths) > 0 {
+		m := pathmap.New(w.paths...)
 		toAgent, toClient = m.ToAgent, m.ToClient
 	}
 	in, out := std.in, std.protocol()
@@ -115,8 +131,11 @@ func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 		w.Note("cannot start: %v", err)
 		return &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", launch.Command{Path: argv[0], Args: argv[1:]}, err)}
 	}
-	ended := make(chan struct{})
+	var left sync.Once // the client has, by closing its side or by a signal
+	leave := func() { left.Do(func() { w.End(trace.ToAgent) }) }
+	ended, heard := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(heard)
 		for {
 			select {
 			case s := <-signals:
@@ -124,13 +143,19 @@ func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 					cmd.Process.Signal(s)
 				}
 				w.Note("signal %v", s)
+				if asksToEnd(s) {
+					leave()
+				}
 			case <-ended:
 				return
 			}
 		}
 	}()
 	go func() { // ends with this program: a read from a terminal cannot be stopped
-		copyLines(stdin, in, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent, rename: toAgent})
+		l := lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent, rename: toAgent}
+		if w.faults.copy(stdin, in, l) {
+			leave()
+		}
 		stdin.Close()
 		if c, ok := in.(io.Closer); ok {
 			c.Close()
@@ -138,7 +163,7 @@ func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 	}()
 	var output sync.WaitGroup
 	output.Go(func() {
-		copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient, rename: toClient})
+		w.faults.copy(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient, rename: toClient})
 		stdout.Close()
 		out.Close()
 	})
@@ -153,18 +178,29 @@ func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
 	stdout.SetReadDeadline(deadline)
 	stderr.SetReadDeadline(deadline)
 	output.Wait()
+	<-heard
+	known := true
+	left.Do(func() { known = !killed(cmd.ProcessState) }) // otherwise somebody did it, and nobody knows who
+	if known {
+		w.End(trace.ToClient)
+	}
 	w.Note("%v", cmd.ProcessState)
 	return err
 }
 
+// killed reports whether a signal that other processes send ended a process.
+func killed(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (asksToEnd(status.Signal()) || status.Signal() == syscall.SIGKILL)
+}
+
 // copyLines copies bytes as they arrive and passes the lines in them to l. It does
 // so before it copies the end of the line, so that a question is recorded before
-// its answer.
-func copyLines(to io.Writer, from io.Reader, l lines) {
+// its answer. It reports whether it reached the end of from.
+func copyLines(to io.Writer, from io.Reader, l lines) (ended bool) {
 	defer l.end()
 	if l.rename != nil {
-		l.copyRenamed(to, from)
-		return
+		return l.copyRenamed(to, from)
 	}
 	buf := make([]byte, 64<<10)
 	for {
@@ -172,18 +208,18 @@ func copyLines(to io.Writer, from io.Reader, l lines) {
 		l.write(buf[:n])
 		if n > 0 {
 			if _, e := to.Write(buf[:n]); e != nil {
-				return // the other side is gone, and this side will notice
+				return false // the other side is gone, and this side will notice
 			}
 		}
 		if err != nil {
-			return
+			return true
 		}
 	}
 }
 
 // copyRenamed is copyLines for lines whose paths are renamed. It records them with
 // the client's paths. A line that is too long to record is passed on unchanged.
-func (l *lines) copyRenamed(to io.Writer, from io.Reader) {
+func (l *lines) copyRenamed(to io.Writer, from io.Reader) (ended bool) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	var line []byte
 	for {
@@ -201,8 +237,11 @@ func (l *lines) copyRenamed(to io.Writer, from io.Reader) {
 			}
 		}
 		l.write(recorded)
-		if _, e := to.Write(passed); e != nil || err != nil && err != bufio.ErrBufferFull {
-			return
+		if _, e := to.Write(passed); e != nil {
+			return false
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return true
 		}
 		if line = line[:0]; cap(line) > 1<<20 {
 			line = nil
@@ -215,7 +254,7 @@ const maxRecorded = transport.DefaultMaxMessage
 
 // lines cuts a stream into lines.
 type lines struct {
-	w        *trace.Writer
+	w        recorder
 	add, cut func(trace.Direction, []byte) error
 	way      trace.Direction
 	rename   func([]byte) []byte // renames the paths in a message; may be nil

@@ -43,7 +43,7 @@ func testRecordedAgent(t *testing.T, flags []string) {
 			t.Errorf("%s: %.300q", d, said[d])
 		}
 	}
-	if strings.Join(said[trace.Stderr], "|") != "to stderr" || strings.Join(said[trace.Note], "|") != "exit status 7" {
+	if strings.Join(said[trace.Stderr], "|") != "to stderr" || strings.Join(said[trace.Note], "|") != "the client closed its side|the agent closed its side|exit status 7" {
 		t.Errorf("%q", said)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "r.jsonl")); err != nil || info.Mode().Perm() != 0o600 {

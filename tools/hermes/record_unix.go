@@ -16,6 +16,15 @@ var forwarded = []os.Signal{
 	syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }
 
+// asksToEnd reports whether a signal asks a program to end.
+func asksToEnd(s os.Signal) bool {
+	switch s {
+	case syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT:
+		return true
+	}
+	return false
+}
+
 // fromTerminal reports whether a signal comes from the keyboard. The agent has then
 // already received it, because it is in the same process group.
 func fromTerminal(s os.Signal) bool {

@@ -211,6 +211,7 @@ type fields struct {
 	t                 float64 // in milliseconds
 	hasT              bool
 	cut, end, meta    bool
+	ended             []byte // the direction that was closed
 	format            int64
 	http              []byte // raw JSON
 	rpc               bool   // the line is a message itself
@@ -299,7 +300,11 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 	case "cut":
 		f.cut = flag(d)
 	case "end":
-		f.end = flag(d)
+		if d.Peek() == '"' {
+			f.ended = str()
+		} else {
+			f.end = flag(d)
+		}
 	case "meta":
 		f.metadata(d)
 	default:
@@ -352,7 +357,13 @@ func (f *fields) recorded() (rec lint.Record, ok bool, err error) {
 		rec.Source = lint.Beginning
 		return rec, true, nil
 	case trace.Note:
-		return rec, false, nil
+		switch trace.Direction(f.ended) {
+		case trace.ToAgent:
+			rec.Source, rec.From = lint.End, lint.Client
+		case trace.ToClient:
+			rec.Source, rec.From = lint.End, lint.Agent
+		}
+		return rec, rec.Source == lint.End, nil
 	default:
 		return rec, false, fmt.Errorf("direction %q: %w", f.direction, ErrUnknown)
 	}

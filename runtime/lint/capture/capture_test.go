@@ -66,9 +66,10 @@ func TestEachFormatIsRead(t *testing.T) {
 				`{"seq":2,"time":"2026-11-21T05:00:02Z","direction":"agent->client","text":"Loading \"x\""}` + "\n" +
 				`{"seq":3,"direction":"agent->client","base64":"/w==","cut":true}` + "\n" +
 				`{"seq":4,"direction":"stderr","text":"listening"}` + "\n" +
-				`{"seq":5,"direction":"note","text":"exit status 0"}` + "\n",
+				`{"seq":5,"direction":"note","end":"client->agent","text":"the client closed its side"}` + "\n" +
+				`{"seq":6,"direction":"note","text":"exit status 0"}` + "\n",
 			`1 beginning nobody 05:00:00.500 ""` + "\n" + `2 wire client 05:00:01.000 stdio "{\"id\":1}"` + "\n" + `4 wire agent 05:00:02.000 "Loading \"x\""` + "\n" +
-				`5 wire agent cut "\xff"` + "\n" + `6 stderr agent "listening"` + "\n",
+				`5 wire agent cut "\xff"` + "\n" + `6 stderr agent "listening"` + "\n" + `7 end client ""` + "\n",
 		},
 		{
 			"lines with dir and msg",

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// fault is something that a proxy does to some messages on purpose.
+type fault struct {
+	text   string // as it was given
+	kind   string
+	from   trace.Direction // of the messages; empty: both
+	method string          // may end in *; empty: any
+	what   string          // request, answer or notification; empty: any
+	first  int             // of the messages that fit, from 1
+	last   int             // 0: no end
+	wait   time.Duration   // of a delay
+	fits   int             // so far
+}
+
+const faultUsage = "break the line on purpose, `KIND:SPEC`: KIND is drop, duplicate, delay, cut or reorder, and SPEC says which messages, " +
+	"separated by commas: from=client|agent, method=NAME (of an answer that of its request; a final * matches any ending), " +
+	"kind=request|answer|notification, n=2 or n=2-5 or n=2- (of those that fit), and time=500ms for delay; may be repeated"
+
+var faultKinds = []string{"drop", "duplicate", "delay", "cut", "reorder"}
+
+func parseFault(text string) (*fault, error) {
+	f := &fault{text: text, first: 1, wait: time.Second}
+	kind, spec, _ := strings.Cut(text, ":")
+	if f.kind = kind; !slices.Contains(faultKinds, kind) {
+		return nil, fmt.Errorf("%q is not one of %s", kind, strings.Join(faultKinds, ", "))
+	}
+	for _, part := range strings.FieldsFunc(spec, func(r rune) bool { return r == ',' }) {
+		name, value, _ := strings.Cut(part, "=")
+		ok := value != ""
+		switch name {
+		case "from":
+			f.from = map[string]trace.Direction{"client": trace.ToAgent, "agent": trace.ToClient}[value]
+			ok = f.from != ""
+		case "method":
+			f.method = value
+		case "kind":
+			f.what = value
+			ok = value == "request" || value == "answer" || value == "notification"
+		case "n":
+			ok = f.number(value)
+		case "time":
+			d, err := time.ParseDuration(value)
+			f.wait, ok = d, err == nil && d > 0 && kind == "delay"
+		default:
+			ok = false
+		}
+		if !ok {
+			return nil, fmt.Errorf("%q does not say which messages", part)
+		}
+	}
+	return f, nil
+}
+
+// number reads 2, 2-5 or 2-.
+func (f *fault) number(value string) bool {
+	from, to, some := strings.Cut(value, "-")
+	var err1, err2 error
+	f.first, err1 = strconv.Atoi(from)
+	if f.last = f.first; some {
+		if f.last = 0; to != "" {
+			f.last, err2 = strconv.Atoi(to)
+		}
+	}
+	return err1 == nil && err2 == nil && f.first > 0 && (f.last == 0 || f.last >= f.first)
+}
+
+// faults break a line. The zero value breaks nothing, and neither does nil.
+type faults struct {
+	list []*fault
+	// got is told of each message that is passed on, whole or not, and closed when a way
+	// was cut.
+	got    func(way trace.Direction, line []byte, whole bool)
+	closed func(way trace.Direction)
+
+	mu    sync.Mutex
+	asked map[string]string // methods of requests without an answer, by way and id
+}
+
+func (f *faults) String() string { return "" }
+
+// Set implements flag.Value.
+func (f *faults) Set(text string) error {
+	one, err := parseFault(text)
+	if err == nil {
+		f.list = append(f.list, one)
+	}
+	return err
+}
+
+// maxAsked bounds the requests whose methods are known.
+const maxAsked = 4096
+
+// choose returns the first fault that a line is for, nil if there is none.
+func (f *faults) choose(way trace.Direction, line []byte) *fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e, _ := envelope.Parse(line)
+	method, what := string(e.Method), ""
+	switch {
+	case e.IsRequest():
+		what = "request"
+		if f.asked == nil || len(f.asked) >= maxAsked {
+			f.asked = map[string]string{}
+		}
+		f.asked[string(way)+string(e.ID)] = method
+	case e.IsAnswer():
+		what = "answer"
+		back := trace.ToAgent
+		if way == back {
+			back = trace.ToClient
+		}
+		method = f.asked[string(back)+string(e.ID)]
+		delete(f.asked, string(back)+string(e.ID))
+	case e.Method != nil:
+		what = "notification"
+	}
+	var chosen *fault
+	for _, one := range f.list {
+		prefix, open := strings.CutSuffix(one.method, "*")
+		if one.from != "" && one.from != way || one.what != "" && one.what != what ||
+			!open && prefix != "" && prefix != method || open && !strings.HasPrefix(method, prefix) {
+			continue
+		}
+		if one.fits++; chosen == nil && one.fits >= one.first && (one.last == 0 || one.fits <= one.last) {
+			chosen = one
+		}
+	}
+	return chosen
+}
+
+// copy is copyLines with the faults. What the sender wrote is recorded, and what was
+// done to it is a note.
+func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
+	if f == nil || len(f.list) == 0 {
+		return copyLines(to, from, l)
+	}
+	defer l.end()
+	pass := func(line []byte) bool {
+		text, whole := strings.CutSuffix(string(line), "\n")
+		f.got(l.way, []byte(text), whole)
+		_, err := to.Write(line)
+		return err == nil
+	}
+	in := bufio.NewReaderSize(from, 64<<10)
+	var held []byte // back, until the next one has passed
+	for {
+		line, err := in.ReadBytes('\n')
+		l.write(line)
+		if len(line) == 0 {
+			return len(held) == 0 || pass(held)
+		}
+		chosen := f.choose(l.way, line)
+		if chosen != nil {
+			l.w.Note("fault: %s: the message before (%s)", chosen.text, l.way)
+		}
+		switch {
+		case chosen == nil:
+		case chosen.kind == "drop":
+			continue
+		case chosen.kind == "delay":
+			time.Sleep(chosen.wait)
+		case chosen.kind == "reorder" && held == nil:
+			held = line
+			continue
+		case chosen.kind == "duplicate":
+			if !pass(line) {
+				return false
+			}
+		case chosen.kind == "cut":
+			pass(line[:len(line)/2])
+			f.closed(l.way)
+			return false
+		}
+		if !pass(line) || held != nil && !pass(held) {
+			return false
+		}
+		held = nil
+		if err != nil {
+			return true
+		}
+	}
+}
