@@ -176,8 +176,8 @@ func TestAPageFoldsTurnsToolCallsAndTextsAndJoinsRequestsToAnswers(t *testing.T)
 	}
 }
 
-// hostile are texts that try to leave the element that they are in.
-var hostile = []string{
+// escapes are texts that try to leave the element that they are in.
+var escapes = []string{
 	`</script><script>alert(1)</script>`, `<!--<script>`, `]]>`, `"><img src=x onerror=alert(1)>`, "\u2028alert(1)\u2029", `&lt;b&gt;`, `</style>`, `{{js}}`, `{{data}}`, `\u003c/script>`, "\u202egnp.exe",
 }
 
@@ -185,7 +185,7 @@ func TestNothingInACaptureLeavesTheDataOfThePage(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	lines = append(lines, conversation[:2]...)
-	for i, h := range hostile {
+	for i, h := range escapes {
 		q, _ := json.Marshal(h)
 		raw := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(q))
 		lines = append(lines,
@@ -195,7 +195,7 @@ func TestNothingInACaptureLeavesTheDataOfThePage(t *testing.T) {
 			fmt.Sprintf(`<{"jsonrpc":"2.0","id":%d,"result":{"sessionId":%s}}`, i+1, raw),
 			"<"+h, "!"+h)
 	}
-	out, data := page(t, hostile[0], talk(lines...))
+	out, data := page(t, escapes[0], talk(lines...))
 
 	empty, _ := page(t, "a", nil)
 	for _, tag := range []string{"<script", "</script", "<style", "<img", "<!--"} {
@@ -206,7 +206,7 @@ func TestNothingInACaptureLeavesTheDataOfThePage(t *testing.T) {
 	if strings.ContainsAny(out, "\u2028\u2029\u202e") {
 		t.Error("the page has a character that ends lines or reorders text")
 	}
-	if len(data.Rows) != len(lines) || data.Name != hostile[0] {
+	if len(data.Rows) != len(lines) || data.Name != escapes[0] {
 		t.Errorf("%d rows of %d, named %q", len(data.Rows), len(lines), data.Name)
 	}
 }
