@@ -187,10 +187,12 @@ for _, style in ipairs({ "window", "line" }) do
         require("hermes.questions").quiet_ms = 1500
         local last = vim.uv.hrtime()
         local watch = vim.on_key(function() last = vim.uv.hrtime() end)
-        vim.api.nvim_create_autocmd("WinNew", { once = true, callback = function()
-          _G.rested_ms = (vim.uv.hrtime() - last) / 1e6
+        local open = vim.api.nvim_open_win
+        function vim.api.nvim_open_win(...)
+          vim.api.nvim_open_win, _G.rested_ms = open, (vim.uv.hrtime() - last) / 1e6
           vim.on_key(nil, watch)
-        end })]])
+          return open(...)
+        end]])
       screen:type("i" .. ("abc "):rep(20) .. "<Esc>")
       screen:wait_for_mode("n")
       screen:ask("permission", "a")
