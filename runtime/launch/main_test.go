@@ -4,6 +4,7 @@ package launch_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -89,6 +90,7 @@ func shell(script string) launch.Command {
 
 func start(t *testing.T, cmd launch.Command) *launch.Process {
 	t.Helper()
+	cmd.KillWait = cmp.Or(cmd.KillWait, soon) // of the kernel, when the machine is busy
 	p, err := launch.Start(context.Background(), cmd)
 	if err != nil {
 		t.Fatal(err)

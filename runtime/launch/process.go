@@ -145,7 +145,7 @@ func (p *Process) wait(exited <-chan process.Exit) {
 func (p *Process) PID() int { return p.group.Leader() }
 
 // Transport returns the agent's standard streams as a transport. Its Close
-// stops the agent; its Read ends with the *ExitError when the agent has exited.
+// stops the agent; its Read and Write fail with the *ExitError when the agent has exited.
 func (p *Process) Transport() transport.Transport { return p.io }
 
 // Done is closed when the agent has exited and been waited for.
@@ -208,13 +208,17 @@ func (s *stdio) Read(buf []byte) ([]byte, error) {
 		s.p.noise.line()
 	}
 	if err == io.EOF {
-		select {
-		case <-s.p.done:
-			err = s.p.Err()
-		case <-time.After(exitKnown):
-		}
+		err = s.p.ending(err)
 	}
 	return msg, err
+}
+
+// ending returns how the agent ended, or err if it does not end.
+func (p *Process) ending(err error) error {
+	if p.gone(exitKnown) {
+		return p.Err()
+	}
+	return err
 }
 
 func (s *stdio) read(buf []byte) ([]byte, error) {
@@ -225,22 +229,27 @@ func (s *stdio) read(buf []byte) ([]byte, error) {
 	return msg, err
 }
 
-// Write implements transport.Transport.
-func (s *stdio) Write(msg []byte) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.p.turns.sent(msg)
-	return s.Stream.Write(msg)
-}
+// Write is Stream.Write, but fails with the exit of the agent rather than that of
+// its input. A slow machine learns first that the pipe is broken.
+func (s *stdio) Write(msg []byte) error { return s.unwritten(s.write(msg)) }
 
 // WriteBatch implements transport.BatchWriter.
-func (s *stdio) WriteBatch(msgs [][]byte) error {
+func (s *stdio) WriteBatch(msgs [][]byte) error { return s.unwritten(s.write(msgs...)) }
+
+func (s *stdio) write(msgs ...[]byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	for _, m := range msgs {
 		s.p.turns.sent(m)
 	}
 	return s.Stream.WriteBatch(msgs)
+}
+
+func (s *stdio) unwritten(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		return s.p.ending(err)
+	}
+	return err
 }
 
 // Close stops the agent. Whatever it says and asks meanwhile is dropped.
@@ -262,7 +271,7 @@ func (s *stdio) leave() {
 			return
 		}
 		if answer := farewell(msg); answer != nil {
-			s.Write(answer)
+			s.write(answer)
 		}
 		buf = msg[:0]
 	}

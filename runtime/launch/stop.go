@@ -60,7 +60,7 @@ func (p *Process) cancelTurns() {
 	if idle == nil {
 		return
 	}
-	go p.io.WriteBatch(msgs) // an agent that does not read blocks this until its input is closed
+	go p.io.write(msgs...) // an agent that does not read blocks this until its input is closed
 	t := time.NewTimer(cancelWait)
 	defer t.Stop()
 	select {
