@@ -1,0 +1,94 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// T is what Check needs of a *testing.T.
+type T interface {
+	Helper()
+	Cleanup(func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// Check returns an rpc.Options.Tap for a connection in a test. When the test ends, its
+// findings of the severities warn and error fail it, and the others are logged. The
+// party is who taps: Client for a connection that a client opened, Agent for one that an
+// agent serves. Findings are about both sides.
+//
+//	agent, err := rpc.Open(ctx, t, handler, nil, rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{})})
+func Check(t T, party Party, o Options) func(rpc.Direction, []byte) {
+	o.Whole = true
+	c := &check{linter: New(o), party: party}
+	t.Cleanup(func() {
+		t.Helper()
+		c.end(t)
+	})
+	return c.tap
+}
+
+// check lints a connection while it is used.
+type check struct {
+	party Party
+
+	mu     sync.Mutex
+	linter *Linter // nil after the end
+}
+
+func (c *check) tap(d rpc.Direction, message []byte) {
+	from := c.party
+	if d == rpc.Inbound {
+		from = from.Peer()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.linter != nil {
+		c.linter.Add(Record{From: from, Time: time.Now(), Bytes: message})
+	}
+}
+
+func (c *check) end(t T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.linter.Report()
+	c.linter = nil
+	for _, v := range r.Verdicts {
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			if f.Severity > Info {
+				t.Errorf("%s", f.describeInTest())
+			} else {
+				t.Logf("%s", f.describeInTest())
+			}
+		}
+		if n := v.Failed - len(v.Findings); n > 0 {
+			t.Errorf("%s: and %d more", v.Rule.ID, n)
+		}
+	}
+}
+
+func (f *Finding) describeInTest() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %s\n\t%s", f.Severity, f.Rule.ID, f.Rule.Summary, f.By)
+	if f.Message > 0 {
+		fmt.Fprintf(&b, ", message %d", f.Message)
+	}
+	if f.Pointer != "" {
+		fmt.Fprintf(&b, ", %s", quote(f.Pointer))
+	}
+	fmt.Fprintf(&b, ": %s", quote(f.Text))
+	if f.Excerpt != "" {
+		fmt.Fprintf(&b, "\n\t%s", f.Excerpt)
+	}
+	if url := f.Rule.URL(f.Version); url != "" {
+		fmt.Fprintf(&b, "\n\t%s", url)
+	}
+	return b.String()
+}
