@@ -49,8 +49,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT03", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/authentication", Strength: Must,
-			Summary: "A login in a terminal is offered only to clients that advertise auth.terminal.",
-			Why:     "Other clients have no terminal for it, and show a choice that does not work.",
+			Summary:      "A login in a terminal is offered only to clients that advertise auth.terminal.",
+			Why:          "Other clients have no terminal for it, and show a choice that does not work.",
+			Requirements: []string{"ACP-AUTH-002", "ACP-AUTH-202"},
 			Check: func(c *Checker) {
 				eachMethod(c, func(m *Message, method Value) {
 					if !c.ClientHello.Exists() {
@@ -87,8 +88,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT06", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/authentication", Strength: Must,
-			Summary: "An agent that offers ways to log in knows auth/login and auth/logout.",
-			Why:     "The client offers both to the user because of the list.",
+			Summary:      "An agent that offers ways to log in knows auth/login and auth/logout.",
+			Why:          "The client offers both to the user because of the list.",
+			Requirements: []string{"ACP-AUTH-204"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if c.AgentHello.Get("authMethods").Len() == 0 {
@@ -118,8 +120,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT08", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/authentication", Strength: Must,
-			Summary: "A type of login that the specification does not define begins with an underscore.",
-			Why:     "A later version may give the word another meaning.",
+			Summary:      "A type of login that the specification does not define begins with an underscore.",
+			Why:          "A later version may give the word another meaning.",
+			Requirements: []string{"ACP-AUTH-206"},
 			Check: func(c *Checker) {
 				eachMethod(c, func(m *Message, method Value) {
 					kind := method.Get("type")
@@ -150,7 +153,7 @@ func authRules() []Rule {
 			ID: "AUT10", Severity: Warn, Side: ByAgent, Versions: All, Page: "schema/AuthMethod", Strength: Infer,
 			Summary:      "The ids of the ways to log in are unique.",
 			Why:          "A client that sends the id back cannot choose between two methods.",
-			Requirements: []string{"ACP-AUTH-001"},
+			Requirements: []string{"ACP-AUTH-001", "ACP-AUTH-201"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					checkDistinct(c, m, m.Result.Get("authMethods"), c.methodID(), "another method has this id")
@@ -159,8 +162,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT11", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1+v2/authentication", Strength: Infer,
-			Summary: "A login is demanded only by agents that offer a way to log in.",
-			Why:     "The client knows that the user has to log in, and has nothing to offer.",
+			Summary:      "A login is demanded only by agents that offer a way to log in.",
+			Why:          "The client knows that the user has to log in, and has nothing to offer.",
+			Requirements: []string{"ACP-AUTH-005", "ACP-AUTH-205"},
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					if m.From != Agent || !c.AgentHello.Exists() || m.ErrorCode() != codeAuthRequired {
@@ -175,8 +179,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT12", Severity: Warn, Side: ByAgent, Versions: All, Page: "v1+v2/authentication", Strength: Infer,
-			Summary: "After a login that succeeded, no login is demanded.",
-			Why:     "The user logs in again and again.",
+			Summary:      "After a login that succeeded, no login is demanded.",
+			Why:          "The user logs in again and again.",
+			Requirements: []string{"ACP-AUTH-003", "ACP-AUTH-204"},
 			Check: func(c *Checker) {
 				login, at := 0, time.Time{} // number and time of the answer
 				c.Answer(func(m *Message) {
@@ -198,8 +203,9 @@ func authRules() []Rule {
 		},
 		{
 			ID: "AUT13", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/authentication", Strength: Must,
-			Summary: "Each variable of a login in a terminal is set once.",
-			Why:     "Clients differ in which of two values they take.",
+			Summary:      "Each variable of a login in a terminal is set once.",
+			Why:          "Clients differ in which of two values they take.",
+			Requirements: []string{"ACP-AUTH-207"},
 			Check: func(c *Checker) {
 				eachMethod(c, func(m *Message, method Value) {
 					if !method.Get("type").Is("terminal") {

@@ -13,12 +13,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// echo is an agent that says what it is told. If it is late, it says so after its answer.
+// echo is an agent that says what it is told. If it is wrong, so is its stop reason.
 type echo struct {
 	acp.UnimplementedAgentHandler
 	client acp.Client
-	late   bool
-	conn   *rpc.Conn
+	wrong  bool
 }
 
 func (*echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -31,7 +30,7 @@ func (*echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessio
 
 func (e *echo) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	say := func() error { return e.client.Session(p.SessionID).Say(ctx, "hello") }
-	if e.late {
+	if e.wrong {
 		return &acp.PromptResponse{StopReason: "no such reason"}, nil
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, say()
@@ -64,13 +63,13 @@ func (t *test) end() {
 }
 
 // converse has one turn with an agent, and both sides are checked.
-func converse(t *testing.T, late bool, o lint.Options) *test {
+func converse(t *testing.T, wrong bool, o lint.Options) *test {
 	t.Helper()
 	near, far := transport.Pair()
 	checked := &test{}
 	served := make(chan error, 1)
 	go func() {
-		served <- rpc.Serve(t.Context(), far, func(c acp.Client) acp.AgentHandler { return &echo{client: c, late: late} },
+		served <- rpc.Serve(t.Context(), far, func(c acp.Client) acp.AgentHandler { return &echo{client: c, wrong: wrong} },
 			rpc.Options{Tap: lint.Check(checked, lint.Agent, o)})
 	}()
 	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, &acp.InitializeRequest{
@@ -84,7 +83,7 @@ func converse(t *testing.T, late bool, o lint.Options) *test {
 		t.Fatal(err)
 	}
 	_, err = agent.Session(session.SessionID).Prompt(t.Context(), acp.NewTextContent("hello"))
-	if err != nil && !late {
+	if err != nil && !wrong {
 		t.Fatal(err)
 	}
 	if err := agent.Close(); err != nil {

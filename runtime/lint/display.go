@@ -8,8 +8,9 @@ func displayRules() []Rule {
 	return []Rule{
 		{
 			ID: "TRM01", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/tool-calls", Strength: Must,
-			Summary: "The cwd of a display terminal is absolute.",
-			Why:     "The client cannot tell which folder the command ran in.",
+			Summary:      "The cwd of a display terminal is absolute.",
+			Why:          "The client cannot tell which folder the command ran in.",
+			Requirements: []string{"ACP-PATCH-206"},
 			Check: func(c *Checker) {
 				c.Update(func(m *Message) {
 					cwd := m.Update.Get("cwd")
@@ -25,8 +26,9 @@ func displayRules() []Rule {
 		},
 		{
 			ID: "TRM02", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/tool-calls", Strength: Schema,
-			Summary: "Each piece of output of a display terminal is base64 by itself.",
-			Why:     "Clients decode the pieces one by one, because a terminal has to see the bytes as they come.",
+			Summary:      "Each piece of output of a display terminal is base64 by itself.",
+			Why:          "Clients decode the pieces one by one, because a terminal has to see the bytes as they come.",
+			Requirements: []string{"ACP-PATCH-207"},
 			Check: func(c *Checker) {
 				look := func(m *Message, data Value) {
 					if !data.IsString() {
@@ -43,8 +45,9 @@ func displayRules() []Rule {
 		},
 		{
 			ID: "TRM03", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/tool-calls", Strength: MustNot,
-			Summary: "The id of a display terminal is not used again for another one.",
-			Why:     "The client replaces the output of the first, which the user wants to keep.",
+			Summary:      "The id of a display terminal is not used again for another one.",
+			Why:          "The client replaces the output of the first, which the user wants to keep.",
+			Requirements: []string{"ACP-PATCH-206"},
 			Check: func(c *Checker) {
 				terminals := NewBounded[Of, *shown](maxTerminals)
 				c.Update(func(m *Message) {

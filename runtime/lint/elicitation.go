@@ -18,8 +18,9 @@ func elicitationRules() []Rule {
 	return []Rule{
 		{
 			ID: "ELI01", Severity: Error, Side: ByAgent, Versions: All, Page: "v1+v2/elicitation", Strength: MustNot,
-			Summary: "Only modes of elicitation that the client advertises are used.",
-			Why:     "The client cannot ask the user in another way.",
+			Summary:      "Only modes of elicitation that the client advertises are used.",
+			Why:          "The client cannot ask the user in another way.",
+			Requirements: []string{"ACP-CLIENTCAP-003", "ACP-CLIENTCAP-201"},
 			Check: func(c *Checker) {
 				eachQuestion(c, func(m *Message, mode string) {
 					if !c.ClientHello.Exists() || mode != "form" && mode != "url" {

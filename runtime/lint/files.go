@@ -15,15 +15,17 @@ func filesRules() []Rule {
 	return []Rule{
 		{
 			ID: "FS01", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/file-system", Strength: MustNot,
-			Summary: "Files are read through the client only if it advertises fs.readTextFile.",
-			Why:     "The client has no such method, so the tool that needs the file fails.",
-			Check:   onlyOffered([]string{fsRead}, "fs", "readTextFile"),
+			Summary:      "Files are read through the client only if it advertises fs.readTextFile.",
+			Why:          "The client has no such method, so the tool that needs the file fails.",
+			Requirements: []string{"ACP-CLIENTCAP-001"},
+			Check:        onlyOffered([]string{fsRead}, "fs", "readTextFile"),
 		},
 		{
 			ID: "FS02", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/file-system", Strength: MustNot,
-			Summary: "Files are written through the client only if it advertises fs.writeTextFile.",
-			Why:     "The client has no such method, so the change is lost.",
-			Check:   onlyOffered([]string{fsWrite}, "fs", "writeTextFile"),
+			Summary:      "Files are written through the client only if it advertises fs.writeTextFile.",
+			Why:          "The client has no such method, so the change is lost.",
+			Requirements: []string{"ACP-CLIENTCAP-001"},
+			Check:        onlyOffered([]string{fsWrite}, "fs", "writeTextFile"),
 		},
 		{
 			ID: "FS03", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/file-system", Strength: Must,
@@ -130,9 +132,10 @@ func filesRules() []Rule {
 		},
 		{
 			ID: "FS12", Severity: Error, Side: BySender, Versions: V2, Page: "v2/migration", Strength: Schema,
-			Summary: "Version 2 has no methods for files.",
-			Why:     "The other side does not know them.",
-			Check:   gone("fs/"),
+			Summary:      "Version 2 has no methods for files.",
+			Why:          "The other side does not know them.",
+			Requirements: []string{"ACP-CLIENTCAP-202"},
+			Check:        gone("fs/"),
 		},
 		{
 			ID: "FS13", Severity: Info, Side: ByClient, Versions: V1, Page: "v1/file-system", Strength: Schema,

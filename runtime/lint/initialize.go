@@ -205,8 +205,9 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI12", Severity: Warn, Side: BySender, Versions: All, Page: "v1/extensibility", Strength: MustNot,
-			Summary: "Capabilities that the negotiated version does not define are below _meta.",
-			Why:     "Strict peers refuse initialize, and a later version may give the name another meaning.",
+			Summary:      "Capabilities that the negotiated version does not define are below _meta.",
+			Why:          "Strict peers refuse initialize, and a later version may give the name another meaning.",
+			Requirements: []string{"ACP-EXT-202"},
 			Check: func(c *Checker) {
 				check := func(m *Message) {
 					for _, name := range capabilityNames {

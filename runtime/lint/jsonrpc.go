@@ -181,7 +181,7 @@ func jsonrpcRules() []Rule {
 			ID: "RPC10", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/overview", Strength: RPC,
 			Summary:      "A notification is never answered, not even with an error.",
 			Why:          "The sender has nothing to match the answer with, and may take it for a broken connection.",
-			Requirements: []string{"ACP-JSONRPC-003"},
+			Requirements: []string{"ACP-JSONRPC-003", "ACP-CANCEL-205", "ACP-EXT-201"},
 			Check:        func(c *Checker) { checkAnsweredNotification(c, false) },
 		},
 		{
@@ -260,9 +260,10 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC15", Severity: Warn, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Should,
-			Summary: "An unknown notification is ignored: no answer, no disconnect.",
-			Why:     "Otherwise a peer with a newer version or an extension cannot talk to it.",
-			Check:   func(c *Checker) { checkAnsweredNotification(c, true) },
+			Summary:      "An unknown notification is ignored: no answer, no disconnect.",
+			Why:          "Otherwise a peer with a newer version or an extension cannot talk to it.",
+			Requirements: []string{"ACP-EXT-201"},
+			Check:        func(c *Checker) { checkAnsweredNotification(c, true) },
 		},
 		{
 			ID: "RPC16", Severity: Error, Side: BySender, Versions: All, Page: "json-rpc-2.0", Strength: RPC,
@@ -297,8 +298,9 @@ func jsonrpcRules() []Rule {
 		},
 		{
 			ID: "RPC18", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/extensibility", Strength: Must,
-			Summary: "A method is one of the negotiated version, or its name begins with an underscore.",
-			Why:     "A later version may give the name another meaning.",
+			Summary:      "A method is one of the negotiated version, or its name begins with an underscore.",
+			Why:          "A later version may give the name another meaning.",
+			Requirements: []string{"ACP-CLIENTCAP-202"},
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if m.Kind != RequestMessage && m.Kind != NotificationMessage || c.Edition == nil {
@@ -350,7 +352,7 @@ func jsonrpcRules() []Rule {
 			ID: "RPC21", Severity: Error, Side: BySender, Versions: All, Page: "schema/*", Strength: Schema,
 			Summary:      "Params and results fit the schema of the negotiated version.",
 			Why:          "Peers refuse the message, or silently drop what does not fit.",
-			Requirements: []string{"ACP-SCHEMA-001", "ACP-INIT-001", "ACP-PROMPT-002"},
+			Requirements: []string{"ACP-SCHEMA-001", "ACP-INIT-001", "ACP-PROMPT-002", "ACP-PROMPT-205"},
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if m.Known == nil {

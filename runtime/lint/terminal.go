@@ -21,9 +21,10 @@ func terminalRules() []Rule {
 	return []Rule{
 		{
 			ID: "TER01", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/terminals", Strength: MustNot,
-			Summary: "Commands are run through the client only if it advertises terminal.",
-			Why:     "The client has no such methods, so the tool that needs the command fails.",
-			Check:   onlyOffered([]string{"terminal/*"}, "terminal"),
+			Summary:      "Commands are run through the client only if it advertises terminal.",
+			Why:          "The client has no such methods, so the tool that needs the command fails.",
+			Requirements: []string{"ACP-CLIENTCAP-002"},
+			Check:        onlyOffered([]string{"terminal/*"}, "terminal"),
 		},
 		{
 			ID: "TER02", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/terminals", Strength: Must,
@@ -245,9 +246,10 @@ func terminalRules() []Rule {
 		},
 		{
 			ID: "TER17", Severity: Error, Side: BySender, Versions: V2a, Page: "v2/migration", Strength: Schema,
-			Summary: "Version 2 has no methods for terminals of the client.",
-			Why:     "The other side does not know them.",
-			Check:   gone("terminal/"),
+			Summary:      "Version 2 has no methods for terminals of the client.",
+			Why:          "The other side does not know them.",
+			Requirements: []string{"ACP-CLIENTCAP-202"},
+			Check:        gone("terminal/"),
 		},
 		{
 			ID: "TER18", Severity: Error, Side: ByAgent, Versions: V1, Page: "v1/terminals", Strength: Infer,

@@ -54,7 +54,7 @@ func transportRules() []Rule {
 			ID: "TR04", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/transports", Strength: MustNot,
 			Summary:      "A message is one line; it has no line breaks.",
 			Why:          "The reader takes each line for a message, so pretty-printed JSON is a row of parse errors.",
-			Requirements: []string{"ACP-TRANSPORT-001"},
+			Requirements: []string{"ACP-TRANSPORT-001", "ACP-TRANSPORT-203"},
 			Check: func(c *Checker) {
 				lines := newLines(c)
 				lines.split = func(f Finding, n int) { c.Add(f) }

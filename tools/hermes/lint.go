@@ -170,6 +170,7 @@ func explainRule(w io.Writer, id string) error {
 	if url := r.URL(r.Versions); url != "" {
 		fmt.Fprintf(w, "page      %s\n", url)
 	}
+	fmt.Fprintf(w, "catalogue %s\n", r.Catalogue())
 	if len(r.Requirements) > 0 {
 		fmt.Fprintf(w, "acp-tck   %s\n", strings.Join(r.Requirements, ", "))
 	}

@@ -87,7 +87,7 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--protocol 1 later.jsonl", "", 1, []string{"!is not known", "error SES02"}},
 		{"--rules", "", 0, []string{"TR02   error agent  1,2a,2b The agent writes", "FS03   error agent  1 "}},
 		{"--rules --profile spec", "", 0, []string{"FS03 ", "!INI09"}},
-		{"--explain fs03", "", 0, []string{"FS03: The path", "strength  MUST", "https://agentclientprotocol.com/protocol/v1/file-system", "fails:", "client ← agent", `"a.go"`, "passes:"}},
+		{"--explain fs03", "", 0, []string{"FS03: The path", "strength  MUST", "https://agentclientprotocol.com/protocol/v1/file-system", "catalogue https://github.com/hermes-nvim/hermes/blob/main/docs/lint-rules.md#fs03\n", "fails:", "client ← agent", `"a.go"`, "passes:"}},
 		{"--explain TR08", "", 0, []string{"TR08", "AAAA…"}},
 		{"--explain FS99", "", 2, []string{`there is no rule "FS99"`}},
 		{"--profile loose good.jsonl", "", 2, []string{`profile "loose": want spec, recommended or strict`}},
