@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -167,6 +168,14 @@ func (r *Review) Known(path string) (base, current State, known bool) {
 		return State{}, State{}, false
 	}
 	return f.base(), f.current(), true
+}
+
+// Paths returns the files that are known, sorted, also those of which nothing is
+// pending.
+func (r *Review) Paths() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.files))
 }
 
 // Changed records that an agent changed a file, and what the file is now (which

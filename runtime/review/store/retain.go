@@ -25,15 +25,15 @@ func (s *Store) Retain(now time.Time, groups []Group) (keep []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	var bytes int64
 	seen := make(map[Hash]bool)
 	add := func(g Group) (fits bool) {
-		for h := range g.Blobs {
+		for h := range g.Blobs { // which may read from the store
 			if !seen[h] {
 				seen[h] = true
+				b.mu.Lock()
 				bytes += max(b.known[h].size, 0)
+				b.mu.Unlock()
 			}
 		}
 		return bytes <= s.limits.Bytes/4*3 && len(seen) <= s.limits.Blobs/4*3

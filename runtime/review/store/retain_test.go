@@ -89,3 +89,28 @@ func TestTheOldestGroupsAreGivenUpFirst(t *testing.T) {
 		}
 	}
 }
+
+// The lists of groups are made from what the store has.
+func TestGroupsMayReadFromTheStore(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), Options{})
+	h := put(t, s, "names others")
+	reads := func(yield func(Hash) bool) {
+		if _, err := s.Get(h); err != nil {
+			t.Error(err)
+		}
+		yield(h)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if keep, err := s.Retain(time.Now(), []Group{{At: time.Now(), Blobs: reads}}); err != nil || !keep[0] {
+			t.Errorf("%v, %v", keep, err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("Retain does not end")
+	}
+}

@@ -1,0 +1,406 @@
+package project
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/review/tree"
+)
+
+// job is a look at the disk.
+type job struct {
+	author review.Author // whose the changes are, unless
+	user   bool          // they are the user's
+	scan   bool          // at everything
+	files  []Told        // at these files
+	sure   bool          // also if the disk did not change
+	then   func(now *tree.Snapshot)
+	done   chan struct{}
+
+	dirs       []string // among the files
+	gone, made []moved
+}
+
+// moved is a file that came or went.
+type moved struct {
+	name string
+	text store.Hash
+}
+
+const (
+	maxJobs  = 256 // that wait
+	maxFiles = 500 // of a job; above it everything is looked at
+)
+
+// add has a job done after those before it. It reports false after Close.
+func (p *Project) add(j *job) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	if n := len(p.jobs); n > 0 && j.then == nil && p.jobs[n-1].takes(j, n >= maxJobs) {
+		return true
+	}
+	p.jobs = append(p.jobs, j)
+	if !p.working {
+		p.working = true
+		p.work.Go(p.run)
+	}
+	return true
+}
+
+// takes makes the job do another one too, if it is of the same author, or if it
+// must.
+func (j *job) takes(o *job, must bool) bool {
+	same := j.user == o.user && j.author == o.author
+	switch {
+	case j.then != nil || j.sure || o.sure || !same && (!must || j.user || o.user):
+		return false
+	case !same:
+		j.scan = true
+		return true
+	}
+	j.scan = j.scan || o.scan
+	j.files = append(j.files, o.files...)
+	if len(j.files) > maxFiles {
+		j.files, j.scan = nil, true
+	}
+	return true
+}
+
+func (p *Project) run() {
+	for {
+		p.mu.Lock()
+		if len(p.jobs) == 0 {
+			p.working = false
+			p.mu.Unlock()
+			return
+		}
+		j := p.jobs[0]
+		p.jobs = p.jobs[1:]
+		p.mu.Unlock()
+		if p.ctx.Err() == nil {
+			p.do(p.ctx, j)
+		}
+		if j.done != nil {
+			close(j.done)
+		}
+		p.tidy()
+	}
+}
+
+func (p *Project) do(ctx context.Context, j *job) {
+	scan := j.scan
+	for _, f := range j.files {
+		for i, name := range p.names(f.Path) {
+			if i == 0 && !p.isFile(name) {
+				scan, j.dirs = true, append(j.dirs, name)
+				break
+			}
+			p.look(j, name, f)
+		}
+	}
+	var now *tree.Snapshot
+	if scan {
+		now = p.scanAll(ctx, j)
+	}
+	p.renamed(j)
+	if j.then != nil {
+		j.then(now)
+	}
+}
+
+// isFile reports whether a name is, or was, that of a file.
+func (p *Project) isFile(name string) bool {
+	if s, err := p.read(name); err != nil || s.Kind != review.Absent {
+		return err == nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(p.last.Entries, name+"/", func(e tree.Entry, s string) int { return strings.Compare(e.Path, s) })
+	return i == len(p.last.Entries) || !strings.HasPrefix(p.last.Entries[i].Path, name+"/")
+}
+
+// look looks at one file.
+func (p *Project) look(j *job, name string, told Told) {
+	for range 10 {
+		p.mu.Lock()
+		at := p.later[name].at
+		p.mu.Unlock()
+		now, err := p.read(name)
+		if err != nil {
+			p.failed("not under review", name, err)
+			return
+		}
+		before, known := p.before(name)
+		if known && before == now && !p.doubted(j, name) {
+			return
+		}
+		p.barrier(j)
+		if p.attribute(j, name, told, at, now) {
+			return
+		}
+	}
+}
+
+// attribute says whose a file is that was read, unless something has become known
+// of it since. Then it returns false.
+func (p *Project) attribute(j *job, name string, told Told, at uint64, now review.State) bool {
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	p.mu.Lock()
+	late, busy := p.later[name].at != at, p.writing[name] > 0
+	p.mu.Unlock()
+	if late || busy {
+		return busy // who writes it reports it
+	}
+	before, known := p.before(name)
+	if !known && told.After != nil && *told.After == now.Text && now.Kind == review.Regular {
+		known = true
+		if told.Before != nil {
+			before = review.State{Kind: review.Regular, Text: *told.Before, Mode: now.Mode}
+		}
+	}
+	p.note(name, now)
+	p.found(j, j.author, name, before, known, now)
+	return true
+}
+
+// doubted reports whether a look may say more of a file than is known, although
+// the disk has not changed.
+func (p *Project) doubted(j *job, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return j.sure || j.user || !j.author.Inferred && p.guessed[name]
+}
+
+// barrier waits for what the user did, before something is called an agent's.
+func (p *Project) barrier(j *job) {
+	if !j.user && p.opts.Barrier != nil {
+		p.opts.Barrier()
+	}
+}
+
+// found says whose a file is. known says that before is known.
+func (p *Project) found(j *job, author review.Author, name string, before review.State, known bool, now review.State) {
+	p.mu.Lock()
+	_, held := p.held[name]
+	p.mu.Unlock()
+	switch {
+	case held:
+		if _, current, _ := p.review.Known(name); current == now || known && before == now {
+			return
+		}
+		if !j.user {
+			p.mu.Lock()
+			p.held[name] = &author
+			p.mu.Unlock()
+		}
+		if p.opts.OnLook != nil {
+			p.opts.OnLook(author, name)
+		}
+		return
+	case j.user:
+		p.failed("record a change", name, p.review.Synced(name, now))
+		return
+	case !known:
+		p.failed("track", name, p.review.Track(name, now))
+		return
+	}
+	p.failed("record a change", name, p.review.Changed(author, name, &before, now))
+	p.mu.Lock()
+	if author.Inferred && before != now {
+		p.guessed[name] = true
+	} else if !author.Inferred {
+		delete(p.guessed, name)
+	}
+	p.mu.Unlock()
+	switch {
+	case before.Kind == review.Regular && before.Text != "" && now.Kind == review.Absent:
+		j.gone = append(j.gone, moved{name, store.HashOf([]byte(before.Text))})
+	case before.Kind == review.Absent && now.Kind == review.Regular:
+		j.made = append(j.made, moved{name, store.HashOf([]byte(now.Text))})
+	}
+}
+
+// renamed notes which of the files that are gone are those that were made.
+func (p *Project) renamed(j *job) {
+	for _, from := range j.gone {
+		i := slices.IndexFunc(j.made, func(to moved) bool { return to.text == from.text })
+		if i >= 0 {
+			p.failed("record a move", from.name, p.review.Renamed(from.name, j.made[i].name))
+			j.made = slices.Delete(j.made, i, i+1)
+		}
+	}
+}
+
+// scanAll takes a snapshot and attributes what has changed since the last one. It
+// returns nil if there is none.
+func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
+	p.mu.Lock()
+	p.clock++
+	start, last := p.clock, p.last
+	p.mu.Unlock()
+	var now *tree.Snapshot
+	if p.scans {
+		var err error
+		if now, err = p.scanner.Scan(ctx); err != nil {
+			p.failed("scan", "", err)
+			return nil
+		}
+		p.failed("contents are not kept", "", now.Unkept)
+		p.compare(j, start, last, now)
+	}
+	for _, name := range p.review.Paths() {
+		if !p.covered(name) {
+			p.look(j, name, Told{})
+		} else if last == nil {
+			p.sync(now, name)
+		}
+	}
+	return now
+}
+
+// sync tells the review what a file is that was known before the program began.
+func (p *Project) sync(now *tree.Snapshot, name string) {
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	s, err := p.stateIn(now, name)
+	p.mu.Lock()
+	_, held := p.held[name]
+	_, noted := p.later[name]
+	p.mu.Unlock()
+	if err == nil && !held && !noted {
+		p.failed("record a change", name, p.review.Synced(name, s))
+	}
+}
+
+// compare attributes what differs between two snapshots, the later one of which
+// was begun at start.
+func (p *Project) compare(j *job, start uint64, last, now *tree.Snapshot) {
+	var names []string
+	if last != nil {
+		for _, c := range tree.Compare(last, now) {
+			names = append(names, c.Path)
+		}
+	}
+	if len(names) > 0 {
+		p.barrier(j)
+	}
+	p.mu.Lock()
+	names = slices.AppendSeq(names, maps.Keys(p.later))
+	p.mu.Unlock()
+	slices.Sort(names)
+	var again []string
+	for _, name := range slices.Compact(names) {
+		if !p.compareOne(j, start, last, now, name) {
+			again = append(again, name)
+		}
+	}
+	p.mu.Lock()
+	p.last = now
+	maps.DeleteFunc(p.later, func(_ string, l later) bool { return l.at < start })
+	p.mu.Unlock()
+	for _, name := range again {
+		p.look(j, name, Told{})
+	}
+}
+
+// compareOne attributes one file. It returns false if the snapshot may be older
+// than what is known of the file.
+func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, name string) bool {
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	p.mu.Lock()
+	l, noted := p.later[name]
+	busy := p.writing[name] > 0
+	p.mu.Unlock()
+	if busy || noted && l.at >= start {
+		return false
+	}
+	if _, left := now.LeftOut(name); left {
+		return true
+	}
+	after, err := p.stateIn(now, name)
+	if err != nil {
+		p.failed("not under review", name, err)
+		return true
+	}
+	before, known := l.state, true
+	if !noted {
+		if before, err = p.stateIn(last, name); err != nil {
+			p.failed("not under review", name, err)
+			known = p.isKnown(name) // then what it was does not matter
+		}
+	}
+	if !known || before == after {
+		return true
+	}
+	author := j.author
+	if !slices.ContainsFunc(j.dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") }) {
+		author.Inferred, author.Source = true, "disk"
+	}
+	p.found(j, author, name, before, true, after)
+	return true
+}
+
+func (p *Project) isKnown(name string) bool {
+	_, _, known := p.review.Known(name)
+	return known
+}
+
+// covered reports whether the last snapshot says what is at a name.
+func (p *Project) covered(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.coveredLocked(name)
+}
+
+func (p *Project) coveredLocked(name string) bool {
+	if p.last == nil || isAbs(name) {
+		return false
+	}
+	_, left := p.last.LeftOut(name)
+	return !left
+}
+
+// note keeps what a file is until the next snapshot has it.
+func (p *Project) note(name string, s review.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.scans && !isAbs(name) {
+		p.clock++
+		p.later[name] = later{p.clock, s}
+	}
+}
+
+// before returns what was last known of a file.
+func (p *Project) before(name string) (review.State, bool) {
+	_, current, known := p.review.Known(name)
+	p.mu.Lock()
+	l, ok := p.later[name]
+	_, held := p.held[name]
+	covered, last := p.coveredLocked(name), p.last
+	p.mu.Unlock()
+	switch {
+	case ok:
+		return l.state, true
+	case known && !held:
+		return current, true
+	case covered:
+		s, err := p.stateIn(last, name)
+		if err == nil {
+			return s, true
+		}
+		p.failed("not under review", name, err)
+	}
+	return review.State{}, false
+}
