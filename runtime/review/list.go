@@ -140,3 +140,19 @@ func (r *Review) Blame(path string) []Blame {
 	}
 	return out
 }
+
+// Lines returns how many lines an Edited event added and removed.
+func (e Event) Lines() (added, removed int) {
+	for _, s := range diff(split(e.Before.Text), split(e.After.Text)) {
+		added, removed = added+s.b1-s.b0, removed+s.a1-s.a0
+	}
+	return added, removed
+}
+
+// Lines returns how many lines the plan adds to the file and removes from it.
+func (c Change) Lines() (added, removed int) {
+	for _, e := range c.Edits {
+		added, removed = added+len(e.Lines), removed+e.End-e.Start
+	}
+	return added, removed
+}

@@ -62,6 +62,7 @@ type Project struct {
 	review  *review.Review
 	scanner *tree.Scanner
 	scans   bool
+	skip    string // the state directory, if it is below the folder
 	ctx     context.Context
 	stop    context.CancelFunc
 	work    sync.WaitGroup
@@ -116,11 +117,16 @@ func Open(state, root string, opts Options) (*Project, error) {
 	}
 	p := &Project{
 		root: real, given: root, opts: opts, log: opts.Logger.With("review", root), store: st,
-		scanner: tree.New(real, st, tree.Options{Limits: opts.Limits}),
-		scans:   !contains(real, opts.home),
-		later:   make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
+		scans: !contains(real, opts.home),
+		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
 		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool),
 	}
+	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {
+		if skip, below := cut(real, state); below {
+			p.skip = filepath.ToSlash(skip)
+		}
+	}
+	p.scanner = tree.New(real, st, tree.Options{Limits: opts.Limits, Skip: p.skip})
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.review, err = review.Open(st, review.Options{OnEvent: p.event})
 	if err != nil {
@@ -226,8 +232,11 @@ func (p *Project) Path(name string) string {
 	return filepath.Join(p.root, filepath.FromSlash(name))
 }
 
-// ofGit reports whether a name is git's own.
-func ofGit(name string) bool {
+// isApart reports whether a name is git's own or of the state of reviews.
+func (p *Project) isApart(name string) bool {
+	if p.skip != "" && (name == p.skip || strings.HasPrefix(name, p.skip+"/")) {
+		return true
+	}
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		if strings.EqualFold(part, ".git") {
 			return true
@@ -329,7 +338,7 @@ func (p *Project) Expect(paths ...string) {
 // its own, and if that is of a link inside of the folder, that of the file.
 func (p *Project) names(path string) []string {
 	name, target := p.linkName(path), p.Name(path)
-	if ofGit(name) || ofGit(target) {
+	if p.isApart(name) || p.isApart(target) {
 		return nil
 	}
 	if target == name || isAbs(target) {
@@ -376,7 +385,7 @@ func (p *Project) Running() (author review.Author, ok bool) {
 // file is before and after write. text is what the file probably becomes.
 func (p *Project) Write(author review.Author, path, text string, write func() error) error {
 	name := p.Name(path)
-	if ofGit(name) {
+	if p.isApart(name) {
 		return write()
 	}
 	before, ok := p.beginWrite(author, name, text)
@@ -432,7 +441,7 @@ func (p *Project) beginWrite(author review.Author, name, text string) (before re
 // UserWrote notes that the user has saved a file.
 func (p *Project) UserWrote(path string) {
 	name := p.Name(path)
-	if ofGit(name) {
+	if p.isApart(name) {
 		return
 	}
 	p.attributing.Lock()
@@ -450,11 +459,18 @@ func (p *Project) UserWrote(path string) {
 	}
 }
 
+// Text is what an editor says of a buffer.
+type Text struct {
+	Text     string
+	Undo     bool // what differs is the editor's undo or redo
+	Reloaded bool // the user has read the disk into the buffer, which others may have changed
+}
+
 // Hold says that an editor has the file in a buffer and what its text is there.
 // From now on the review has the text of the buffer; the disk only counts as a
-// reason to look. text that is not of the review is the user's, unless it is what
-// the disk has while an agent works.
-func (p *Project) Hold(path, text string) error {
+// reason to look. Text that the review does not have is the user's, unless the
+// buffer has just been read from the disk while an agent works.
+func (p *Project) Hold(path string, t Text) error {
 	name := p.Name(path)
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
@@ -463,30 +479,28 @@ func (p *Project) Hold(path, text string) error {
 	if err != nil && !known {
 		return fmt.Errorf("hold %s: %w", path, err)
 	}
-	s := review.State{Kind: review.Regular, Text: text, Mode: current.Mode}
+	s := review.State{Kind: review.Regular, Text: t.Text, Mode: current.Mode}
 	if !known || current.Kind != review.Regular {
 		s.Mode = 0o644
 		if disk.Kind == review.Regular {
 			s.Mode = disk.Mode
 		}
 	}
-	if text == "" && disk.Kind == review.Absent { // of a file that is not there yet
+	if t.Text == "" && disk.Kind == review.Absent { // of a file that is not there yet
 		s = review.State{}
 	}
 	p.mu.Lock()
-	if _, held := p.held[name]; !held {
-		p.held[name] = nil
-	}
+	_, again := p.held[name]
+	p.held[name] = nil
 	p.mu.Unlock()
+	fresh := err == nil && disk.Text == t.Text && (t.Reloaded || !again)
 	switch author, running := p.Running(); {
 	case !known:
-		err = p.review.Track(name, s)
-	case running && err == nil && disk.Text == text && current != s:
-		err = p.review.Changed(author, name, nil, s)
-	default:
-		err = p.review.Wrote(name, s, false)
+		return p.review.Track(name, s)
+	case running && fresh && current != s:
+		return p.review.Changed(author, name, nil, s)
 	}
-	return err
+	return p.review.Wrote(name, s, t.Undo)
 }
 
 // Release says that no buffer has the file any more. The review then has what the

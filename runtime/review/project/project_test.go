@@ -569,7 +569,7 @@ func TestAWriteThatWasNotRecordedIsTheAgents(t *testing.T) {
 func TestABufferComesBeforeTheDisk(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\nb\nc\n")
-	r.must(r.Hold(r.path("f"), "a\nb\nc\nmine, not saved\n"))
+	r.must(r.Hold(r.path("f"), Text{Text: "a\nb\nc\nmine, not saved\n"}))
 	a := r.turn("s")
 	r.write("f", "A\nb\nc\n")
 	r.look(tool(a, "c"), "f")
@@ -597,7 +597,7 @@ func TestABufferThatIsGoneLeavesTheDisk(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []bool{false, true} {
 		r := newRig(t, "f", "a\nb\n")
-		r.must(r.Hold(r.path("f"), "a\nb\nnot saved\n"))
+		r.must(r.Hold(r.path("f"), Text{Text: "a\nb\nnot saved\n"}))
 		want := []string(nil)
 		if seen {
 			a := r.turn("s")
@@ -628,7 +628,7 @@ func TestABufferThatHasTheDisksTextIsNotTheUsersInATurn(t *testing.T) {
 	r.write("f", "A\nb\n")
 	r.look(tool(a, "c"), "f")
 	r.write("f", "A\nB\n")
-	r.must(r.Hold(r.path("f"), "A\nB\n"))
+	r.must(r.Hold(r.path("f"), Text{Text: "A\nB\n"}))
 	r.ends(a)
 	r.is("f s disk? a\nb>A\nB")
 }

@@ -21,6 +21,9 @@ import (
 // Options are settings of a Scanner. The zero value is the default.
 type Options struct {
 	Limits Limits
+	// Skip is a directory below the root, with slashes, that is left out like what
+	// git ignores, for example because the store is there.
+	Skip string
 	// Getenv finds the configuration of git: os.Getenv.
 	Getenv func(name string) string
 
@@ -278,7 +281,7 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 		}
 		left := func(why Reason) { l.left = append(l.left, Left{path, why}) }
 		switch {
-		case rules.ignore(path, mode.IsDir()):
+		case path == c.opts.Skip, rules.ignore(path, mode.IsDir()):
 			left(Ignored)
 		case err != nil:
 			left(Unreadable)
