@@ -203,6 +203,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
 		"runtime/review":              {udiff, sys},
+		"runtime/review/feed":         {udiff, sys},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
 		"runtime/serve":               {websocket, sys},

@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+)
+
+// Client tells a Server about files. It is safe for concurrent use.
+type Client struct {
+	mu   sync.Mutex
+	t    transport.Transport
+	last int64 // id
+}
+
+// Dial connects to a socket. The server must run as the same user.
+func Dial(ctx context.Context, path string) (*Client, error) {
+	t, err := socket.DialUnix(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{t: t}, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.t.Close() }
+
+// Tell sends a report and waits until it has been handled. An *Error is the
+// server's answer; after any other error the connection is closed.
+func (c *Client) Tell(ctx context.Context, r Report) error {
+	return c.call(ctx, func(id int64) ([]byte, error) { return encode(id, r) }, nil)
+}
+
+// Resume returns the sequence number of the last report of a producer that was
+// handled, 0 if none was.
+func (c *Client) Resume(ctx context.Context, producer string) (uint64, error) {
+	var result struct{ Seq uint64 }
+	err := c.call(ctx, func(id int64) ([]byte, error) {
+		return json.Marshal(wireMessage{"2.0", id, resume, wireResume{producer}})
+	}, &result)
+	return result.Seq, err
+}
+
+func (c *Client) call(ctx context.Context, request func(id int64) ([]byte, error), result any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	line, err := request(c.last)
+	if err != nil {
+		return err
+	}
+	if len(line) > MaxMessage {
+		return fmt.Errorf("the report has %d bytes, and %d are allowed", len(line), MaxMessage)
+	}
+	stop := context.AfterFunc(ctx, func() { c.t.Close() })
+	defer stop()
+	if err := c.t.Write(line); err != nil {
+		return c.broken(ctx, err)
+	}
+	if line, err = c.t.Read(nil); err != nil {
+		return c.broken(ctx, err)
+	}
+	var answer struct {
+		ID     json.RawMessage
+		Result json.RawMessage
+		Error  *struct {
+			Code    int
+			Message string
+			Data    struct{ Pointer string }
+		}
+	}
+	switch err := json.Unmarshal(line, &answer); {
+	case err != nil:
+		return c.broken(ctx, err)
+	case answer.Error != nil:
+		return &Error{answer.Error.Code, answer.Error.Message, answer.Error.Data.Pointer}
+	case string(answer.ID) != fmt.Sprint(c.last):
+		return c.broken(ctx, fmt.Errorf("the answer has the id %.40q, expected %d", answer.ID, c.last))
+	case result != nil:
+		return json.Unmarshal(answer.Result, result)
+	}
+	return nil
+}
+
+func (c *Client) broken(ctx context.Context, err error) error {
+	c.t.Close()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return fmt.Errorf("tell the editor: %w", err)
+}

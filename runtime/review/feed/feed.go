@@ -1,0 +1,108 @@
+// Package feed takes reports about files from programs outside of Hermes: hooks of
+// agents, wrappers around agents, anything that knows what an agent changes. They
+// come over a Unix socket that only the user can reach.
+//
+// # The wire
+//
+// Each line is a JSON-RPC message. A notification is enough; a request is answered
+// once the report has been handled.
+//
+//	{"jsonrpc":"2.0","method":"fs/write_text_file","params":{"path":"/w/a.go","content":"…"}}
+//	{"jsonrpc":"2.0","method":"fs/remove","params":{"path":"/w/a.go"}}
+//	{"jsonrpc":"2.0","method":"fs/rename","params":{"oldPath":"/w/a.go","newPath":"/w/b.go"}}
+//	{"jsonrpc":"2.0","method":"fs/read_text_file","params":{"path":"/w/a.go"}}
+//
+// Paths are absolute. The params of each may have a sessionId, and a _meta with the
+// member "hermes", an object whose members are all optional:
+//
+//	phase       "pre": is about to happen; "post": has happened, the default;
+//	            "failed": was announced but did not happen
+//	source      who reports, such as "shim" or "hook"; "socket" if absent
+//	fidelity    "exact", the default, or "inferred"
+//	agent, sessionId, turnId, toolCallId, pid
+//	            whose change it is
+//	before      what the file was: {"exists":false}, or {"hash":…,"size":…} with the
+//	            SHA-256 in hexadecimal, or {"content":…}
+//	after       what it is now, in the same form; for content that is binary or
+//	            too long for a message
+//	producer, seq
+//	            the name of this stream of reports, and the number of the report
+//	            in it, from 1
+//
+// A report with a sequence number that is not above the last one handled is
+// answered with {"duplicate":true} and not handled again. A producer that connects
+// again asks where to go on:
+//
+//	{"jsonrpc":"2.0","id":1,"method":"_hermes/resume","params":{"producer":"…"}}
+//	{"jsonrpc":"2.0","id":1,"result":{"seq":41}}
+//
+// A line that is not such a message is answered with an error that names the
+// member, with a null id if the line has none, and the connection stays open.
+//
+// Reports are claims. What they say about contents is a hint; the disk decides
+// what a file is.
+package feed
+
+import (
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// Kind is what happened to a file. Its value is the method of the message.
+type Kind string
+
+// The kinds of reports.
+const (
+	Write  Kind = "fs/write_text_file"
+	Remove Kind = "fs/remove"
+	Rename Kind = "fs/rename"
+	Read   Kind = "fs/read_text_file" // changes nothing
+)
+
+// resume is the method that asks for the last sequence number.
+const resume = "_hermes/resume"
+
+// Phase is when a report comes.
+type Phase string
+
+// The phases.
+const (
+	Pre    Phase = "pre"
+	Post   Phase = "post"
+	Failed Phase = "failed"
+)
+
+// Report is what a producer says about a file.
+type Report struct {
+	Kind  Kind
+	Path  string // absolute and clean; of a Rename, the new one
+	From  string // of a Rename: the old path
+	Phase Phase
+	// Author is who changes the file. Its source is never empty.
+	Author review.Author
+	Agent  string
+	PID    int
+	Before *Version // what the file was, nil if it is not said
+	After  *Version // what it is, nil if it is not said
+
+	Producer string
+	Seq      uint64 // 0 if reports are not numbered
+	// Missed says that there were reports before this one that never came.
+	Missed bool
+}
+
+// Version is what a producer says about the content of a file.
+type Version struct {
+	Absent bool       // there is no file
+	Hash   store.Hash // zero if it is not said
+	Size   int64      // bytes; -1 if it is not said
+	Text   *string    // nil if it is not said
+}
+
+// The limits on messages.
+const (
+	MaxMessage = 16 << 20 // bytes
+	maxPath    = 32 << 10 // bytes
+	maxName    = 1 << 10  // bytes of every other text
+	maxDepth   = 32
+)

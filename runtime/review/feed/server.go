@@ -1,0 +1,230 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+)
+
+const (
+	maxConnections = 32
+	maxProducers   = 256              // whose position is remembered
+	answerTime     = 10 * time.Second // that a producer has to take an answer
+	maxAddress     = 100              // bytes of the address of a Unix socket, on every system
+)
+
+// Path returns where the socket of a project is whose store is in a directory. It
+// is there, unless the address would be too long for the system.
+func Path(dir string) string {
+	dir = filepath.Clean(dir)
+	if path := filepath.Join(dir, "feed.sock"); len(path) <= maxAddress {
+		return path
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("hermes-%d", os.Getuid()), store.HashOf([]byte(dir)).String()[:32]+".sock")
+}
+
+// Position is how far the reports of a producer have been handled.
+type Position struct {
+	Producer string `json:"producer"`
+	Seq      uint64 `json:"seq"`
+}
+
+// Server takes reports. Its fields must not change once it serves.
+type Server struct {
+	// Handle is given the reports, one at a time, those of a connection in order.
+	// A producer of requests waits for it. Its error is the answer to the producer.
+	Handle func(ctx context.Context, r Report) error
+	// Positions are those of an earlier Server, so that producers that connect
+	// again tell nothing twice.
+	Positions []Position
+	// Logger gets what was refused and why; nil: nothing is logged.
+	Logger *slog.Logger
+
+	handling sync.Mutex
+
+	mu    sync.Mutex
+	seen  []Position // the one that was used last is last
+	conns int
+}
+
+// Listen makes a socket that only this user can reach. See [socket.ListenUnix].
+func Listen(path string) (net.Listener, error) { return socket.ListenUnix(path) }
+
+// Serve takes reports from a listener of Listen until ctx ends, which is not an
+// error. It closes the listener and returns when all connections are closed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.mu.Lock()
+	s.seen = slices.Clone(s.Positions)
+	s.mu.Unlock()
+	server := &socket.Server{Handle: s.connection, Admit: s.admit, Logger: s.Logger}
+	return server.Serve(ctx, l)
+}
+
+// Handled returns how far the reports of each producer have been handled.
+func (s *Server) Handled() []Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+func (s *Server) admit() (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == maxConnections {
+		return nil, fmt.Errorf("%d programs are connected already", maxConnections)
+	}
+	s.conns++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.conns--
+	}, nil
+}
+
+// connection serves one producer.
+func (s *Server) connection(ctx context.Context, t transport.Transport) {
+	stop := context.AfterFunc(ctx, func() { t.Close() })
+	defer stop()
+	defer t.Close()
+	t.(transport.Limiter).SetMaxMessage(MaxMessage)
+	var buf []byte
+	for {
+		line, err := t.Read(buf)
+		var large *transport.TooLargeError
+		switch {
+		case errors.As(err, &large) && large.Head != nil:
+			err = s.answer(t, nil, nil, &Error{Code: codeInvalid, Message: fmt.Sprintf("the message has more than %d bytes", MaxMessage)})
+		case err != nil:
+			if m, bad := decode(line); bad == nil && m.id == nil { // whole, without a line end
+				s.take(ctx, t, line)
+			}
+			return
+		default:
+			err = s.take(ctx, t, line)
+		}
+		if err != nil {
+			return
+		}
+		if buf = line; cap(buf) > 1<<20 {
+			buf = nil
+		}
+	}
+}
+
+// take handles a line. Its error ends the connection.
+func (s *Server) take(ctx context.Context, t transport.Transport, line []byte) error {
+	m, err := decode(line)
+	if err == nil && m.report == nil {
+		return s.answer(t, m.id, map[string]uint64{"seq": s.position(m.resume)}, nil)
+	}
+	result := map[string]bool{}
+	if err == nil {
+		var again bool
+		if again, err = s.handle(ctx, *m.report); again {
+			result["duplicate"] = true
+		}
+	}
+	if err == nil && m.id == nil {
+		return nil
+	}
+	return s.answer(t, m.id, result, err)
+}
+
+// handle passes a report on, unless it was handled before.
+func (s *Server) handle(ctx context.Context, r Report) (again bool, err error) {
+	s.handling.Lock()
+	defer s.handling.Unlock()
+	if r.Producer != "" {
+		last := s.position(r.Producer)
+		if r.Seq <= last {
+			return true, nil
+		}
+		r.Missed = r.Seq > last+1
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if err := s.Handle(ctx, r); err != nil {
+		return false, err
+	}
+	if r.Producer != "" {
+		s.advance(r.Producer, r.Seq)
+	}
+	return false, nil
+}
+
+func (s *Server) position(producer string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.seen {
+		if p.Producer == producer {
+			return p.Seq
+		}
+	}
+	return 0
+}
+
+func (s *Server) advance(producer string, seq uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = slices.DeleteFunc(s.seen, func(p Position) bool { return p.Producer == producer })
+	if len(s.seen) >= maxProducers {
+		s.seen = slices.Delete(s.seen, 0, 1+len(s.seen)-maxProducers)
+	}
+	s.seen = append(s.seen, Position{producer, seq})
+}
+
+// answer sends a result or an error. A producer that does not read loses its
+// connection.
+func (s *Server) answer(t transport.Transport, id json.RawMessage, result any, err error) error {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	m := struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result,omitempty"`
+		Error   any             `json:"error,omitempty"`
+	}{Version: "2.0", ID: id}
+	if err == nil {
+		m.Result = result
+	} else {
+		type data struct {
+			Pointer string `json:"pointer"`
+		}
+		failure := struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+			Data    *data  `json:"data,omitempty"`
+		}{Code: codeInternal, Message: err.Error()}
+		if e := (*Error)(nil); errors.As(err, &e) {
+			failure.Code = e.Code
+			if e.Pointer != "" {
+				failure.Data = &data{e.Pointer}
+			}
+		}
+		m.Error = failure
+		if s.Logger != nil {
+			s.Logger.Warn("report refused", "reason", failure.Message)
+		}
+	}
+	line, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(answerTime, func() { t.Close() })
+	defer timer.Stop()
+	return t.Write(line)
+}
