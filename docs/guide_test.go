@@ -192,7 +192,7 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 // The guide names the further modules that each package brings.
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
-	const sys, pty, websocket, jsonschema, compress, udiff = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff"
+	const sys, pty, websocket, jsonschema, compress, udiff, fsnotify = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff", "github.com/fsnotify/fsnotify"
 	const landlock, psx = "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
@@ -206,6 +206,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/review/feed":         {udiff, sys},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
+		"runtime/review/watch":        {fsnotify, sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},
