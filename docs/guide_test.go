@@ -204,6 +204,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/preset":              {sys},
 		"runtime/review":              {udiff, sys},
 		"runtime/review/feed":         {udiff, sys},
+		"runtime/review/patch":        {udiff, sys},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
 		"runtime/review/watch":        {fsnotify, sys},
