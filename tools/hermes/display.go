@@ -79,6 +79,13 @@ func (d *display) expect(id acp.SessionID) {
 	d.session, d.known = id, true
 }
 
+// current returns the session to show, empty if it is not yet known.
+func (d *display) current() acp.SessionID {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.session
+}
+
 // opened notes that the agent has opened the session.
 func (d *display) opened() {
 	d.mu.Lock()

@@ -40,6 +40,8 @@ type job struct {
 	session string
 	paths   folders
 	record  string
+	patch   string // where --review writes
+	std     *stdio
 	raw     bool
 	verbose bool
 	timeout time.Duration
@@ -61,7 +63,7 @@ func runAgent(ctx context.Context, args []string, std *stdio) error {
 func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	args, argv := splitCommand(args)
 	f := newFlags("run", runSynopsis, std.out)
-	j := &job{}
+	j := &job{std: std}
 	var env list
 	f.StringVar(&j.cwd, "cwd", "", "working `FOLDER` of the session (default: this one)")
 	format := f.String("format", "text", "what to print: text as it arrives, json for one line per event, quiet for the last message only")
@@ -79,6 +81,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	f.StringVar(&j.session, "session", "", "continue the session with this `ID`")
 	f.Var(&j.paths, "map", mapUsage)
 	f.StringVar(&j.record, "record", "", "write a recording of the connection to `FILE`")
+	f.StringVar(&j.patch, "review", "", reviewUsage)
 	f.BoolVar(&j.raw, "raw", false, "keep secrets in the recording")
 	f.BoolVar(&j.verbose, "verbose", false, "show the agent's standard error")
 	f.Var(&env, "env", "environment of the agent: `NAME` passes a variable on, NAME=VALUE sets one; may be repeated")
@@ -87,7 +90,14 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.show, err = newDisplay(*format, std); err != nil {
+	show := *std
+	if j.patch == "-" {
+		if *format == "json" {
+			return nil, usageError("--review - and --format json both need standard output; name a file")
+		}
+		show.out = std.err
+	}
+	if j.show, err = newDisplay(*format, &show); err != nil {
 		return nil, err
 	}
 	switch j.approve {
@@ -134,6 +144,11 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 		return nil, usageError("--cwd: %w", err)
 	} else if !info.IsDir() {
 		return nil, usageError("--cwd: %s is not a folder", j.cwd)
+	}
+	if j.patch != "" && j.patch != "-" {
+		if j.patch, err = filepath.Abs(j.patch); err != nil {
+			return nil, err
+		}
 	}
 	j.prompt, err = readPrompt(rest, std.in)
 	return j, err

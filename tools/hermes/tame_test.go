@@ -137,6 +137,7 @@ var tamePaths = []struct {
 	{agent: "evil turn", args: "--verbose", want: "EVIL"},
 	{agent: "evil turn", args: "--verbose --approve all", want: "EVIL"},
 	{agent: "evil turn", args: "--approve none --record r.jsonl", want: "EVIL"},
+	{agent: "evil turn", args: "run --approve all --review - --env " + testagent.Env + " x -- AGENT", exact: true, want: "EVIL"},
 	{args: "agents --registry evil.json", want: "EVIL"},
 	{args: "run --registry evil.json evil-three x"},
 	{args: "run EVIL x", want: "EVIL"},

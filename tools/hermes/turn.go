@@ -41,6 +41,7 @@ type turn struct {
 	denied atomic.Int64
 	hurry  bool // the agent has had its time to end; set by watch
 	began  bool // the agent has opened the session; set by talk
+	review *runReview
 
 	mu      sync.Mutex
 	session acp.SessionID // set while a prompt runs
@@ -57,6 +58,13 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	defer t.Services.Close()
 	cmd := t.job.agent.Process()
 	cmd.Keeper = keeper()
+	if t.review, err = openReview(ctx, t.job); err != nil {
+		if ctx.Err() != nil {
+			err = errInterrupted
+		}
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, t.review.finish(t.show.current())) }()
 	tap, closeTrace, err := t.recording(&cmd)
 	if err != nil {
 		return "", 0, err
@@ -304,8 +312,12 @@ func (t *turn) services() error {
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
 		Terminal:       terminal.Options{Keeper: keeper()},
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
-		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
-		Limits:         history.Limits{Bytes: maxState},
+		Updated: func(_ context.Context, n *acp.SessionNotification) error {
+			t.show.update(n)
+			t.review.updated(n.SessionID, n.Update, t.State(n.SessionID))
+			return nil
+		},
+		Limits: history.Limits{Bytes: maxState},
 	}
 	t.show.title = func(id acp.ToolCallID) string {
 		if st := t.State(t.show.session); st != nil {
@@ -403,7 +415,11 @@ func (t *turn) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (
 	if t.approve != "all" {
 		return nil, t.refuse("fs/write_text_file", p.Path)
 	}
-	resp, err := t.Services.WriteTextFile(ctx, p)
+	var resp *acp.WriteTextFileResponse
+	err := t.review.writing(p.SessionID, p.Path, p.Content, func() (err error) {
+		resp, err = t.Services.WriteTextFile(ctx, p)
+		return err
+	})
 	if errors.Is(err, files.ErrProtected) || errors.Is(err, files.ErrOutside) {
 		t.denied.Add(1)
 	}

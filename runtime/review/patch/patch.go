@@ -48,7 +48,11 @@ func (p printer) comment(format string, args ...any) {
 
 // file writes what became of a file.
 func (p printer) file(f review.File, base, current review.State, hunks []review.Hunk) {
-	p.comment("%s: %s", Quote(f.Path), Summary(f))
+	kind := ""
+	if binary(content(base)) || binary(content(current)) {
+		f.Added, f.Removed, kind = 0, 0, ", binary"
+	}
+	p.comment("%s: %s%s", Quote(f.Path), Summary(f), kind)
 	authors := authorsOf(hunks)
 	for i, a := range authors {
 		p.comment("[%d] %s", i+1, Describe(a))

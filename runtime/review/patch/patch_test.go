@@ -287,7 +287,7 @@ index d190e77d4cdb1b9fdef4cba9e54c57c75d7aaccc..NEW 100644
  38
 -39
 +last
-# mode: changed, +0 -0
+# mode: changed
 # [1] session s1, turn 1, tool call call, source tool, exact
 # not in this patch: its permissions, which were 0600 and are 0644
 `

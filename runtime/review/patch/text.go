@@ -88,7 +88,9 @@ func Summary(f review.File) string {
 	case f.Base != review.Absent && f.Current == review.Absent:
 		what = "deleted"
 	}
-	what += fmt.Sprintf(", +%d -%d", f.Added, f.Removed)
+	if f.Added > 0 || f.Removed > 0 {
+		what += fmt.Sprintf(", +%d -%d", f.Added, f.Removed)
+	}
 	if f.From != "" {
 		what += ", moved from " + Quote(f.From)
 	}
