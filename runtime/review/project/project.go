@@ -56,6 +56,7 @@ type Options struct {
 type Project struct {
 	root    string // links resolved
 	given   string // as it was given
+	state   string
 	opts    Options
 	log     *slog.Logger
 	store   *store.Store
@@ -116,7 +117,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		return nil, fmt.Errorf("review %s: %w", root, err)
 	}
 	p := &Project{
-		root: real, given: root, opts: opts, log: opts.Logger.With("review", root), store: st,
+		root: real, given: root, state: state, opts: opts, log: opts.Logger.With("review", root), store: st,
 		scans: !contains(real, opts.home),
 		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
 		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool),

@@ -1,0 +1,115 @@
+package project
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+const (
+	feedCache  = "feed"           // how far reports have been handled
+	reportTime = 10 * time.Second // that a report may take
+)
+
+// Listen opens the socket of the project, where programs outside report what they
+// change. stop closes it; call it before Close.
+func (p *Project) Listen() (stop func(), err error) {
+	l, err := feed.Listen(feed.Path(store.Dir(p.state, p.root)))
+	if err != nil {
+		return nil, fmt.Errorf("review %s: %w", p.given, err)
+	}
+	s := &feed.Server{Handle: p.report, Logger: p.log}
+	json.Unmarshal(p.store.Cache(feedCache), &s.Positions) // without it, reports that are sent again change nothing either
+	ctx, cancel := context.WithCancel(p.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.Serve(ctx, l); err != nil {
+			p.log.Warn("the socket is closed", "error", err)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+		if data, err := json.Marshal(s.Handled()); err == nil {
+			p.store.Save(feedCache, data)
+		}
+	}, nil
+}
+
+// report looks at the files that a report is about. It returns when that is done.
+func (p *Project) report(ctx context.Context, r feed.Report) error {
+	author := r.Author
+	running, busy := p.Running()
+	switch {
+	case author.Session == "" && r.Agent == "" && busy:
+		author.Session, author.Turn = running.Session, running.Turn
+	case author.Session == "" && r.Agent == "":
+		author.Session = author.Source
+	case author.Session == "":
+		author.Session = r.Agent
+	case r.Agent != "":
+		author.Session = r.Agent + "/" + author.Session
+	}
+	if r.Missed {
+		p.Scan(author)
+	}
+	paths := []string{r.Path}
+	if r.Kind == feed.Rename {
+		paths = []string{r.From, r.Path}
+	}
+	switch {
+	case r.Kind == feed.Read, r.Phase == feed.Failed:
+	case r.Phase == feed.Pre && busy:
+		p.Look(running, toldOf(paths)...)
+	case r.Phase == feed.Pre:
+		for _, path := range paths { // nobody works, so what is there is the user's
+			p.UserWrote(path)
+		}
+	default:
+		told := toldOf(paths)
+		if r.Kind == feed.Write {
+			told[0].Before, told[0].After = p.texts(r)
+		}
+		p.Look(author, told...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	if err := p.Wait(ctx); err != nil {
+		return err
+	}
+	if r.Phase == feed.Pre {
+		p.Expect(paths...)
+	}
+	return nil
+}
+
+func toldOf(paths []string) (told []Told) {
+	for _, path := range paths {
+		told = append(told, Told{Path: path})
+	}
+	return told
+}
+
+// texts returns what a report says of a file, if it says both what the file was and
+// what it is.
+func (p *Project) texts(r feed.Report) (before, after *string) {
+	switch {
+	case r.Before == nil, r.After == nil, r.After.Text == nil:
+		return nil, nil
+	case r.Before.Absent:
+		return nil, r.After.Text
+	case r.Before.Text != nil:
+		return r.Before.Text, r.After.Text
+	}
+	data, err := p.store.Get(r.Before.Hash)
+	if err != nil {
+		return nil, nil
+	}
+	text := string(data)
+	return &text, r.After.Text
+}

@@ -1,0 +1,190 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// tell listens and returns what sends reports.
+func (r *rig) tell() func(feed.Report) {
+	r.t.Helper()
+	stop, err := r.Listen()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	r.t.Cleanup(cancel)
+	c, err := feed.Dial(ctx, feed.Path(store.Dir(r.state, r.root)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { c.Close() })
+	return func(report feed.Report) {
+		r.t.Helper()
+		if err := c.Tell(ctx, report); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// pending lists the pending changes as "name session source +new -old".
+func (r *rig) pending() string {
+	var out []string
+	for _, f := range r.Review().Files() {
+		for _, h := range r.Review().Hunks(f.Path) {
+			a := h.Authors[len(h.Authors)-1]
+			out = append(out, fmt.Sprintf("%s %s %s %v +%q -%q", f.Path, a.Session, a.Source, !a.Inferred, strings.Join(h.New, ""), strings.Join(h.Old, "")))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func (r *rig) reported(want ...string) {
+	r.t.Helper()
+	if got := r.pending(); got != strings.Join(want, "\n") {
+		r.t.Errorf("%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+var hook = review.Author{Session: "s", ToolCall: "c", Source: "hook"}
+
+func TestAReportedChangeIsTheReportersAndWhatWasThereTheUsers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n2\n", ".gitignore", "ignored\n", "ignored", "x\n")
+	tell := r.tell()
+	r.write("a", "user\n1\n2\n")
+	r.write("ignored", "user\nx\n")
+	for _, name := range []string{"a", "ignored", "made"} {
+		tell(feed.Report{Kind: feed.Write, Path: r.path(name), Phase: feed.Pre, Author: hook, Agent: "claude"})
+	}
+	r.reported()
+	r.write("a", "user\n1\ntwo\n")
+	r.write("ignored", "user\ny\n")
+	r.write("made", "new\n")
+	for range 2 { // a report that is told again counts once
+		for _, name := range []string{"a", "ignored", "made"} {
+			tell(feed.Report{Kind: feed.Write, Path: r.path(name), Author: hook, Agent: "claude"})
+		}
+	}
+	r.reported(`a claude/s hook true +"two\n" -"2\n"`, `ignored claude/s hook true +"y\n" -"x\n"`, `made claude/s hook true +"new\n" -""`)
+	if len(r.edits) != 3 {
+		t.Errorf("%+v", r.edits)
+	}
+}
+
+func TestAReportedRemovalAndRename(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n", "b", "2\n")
+	tell := r.tell()
+	for _, err := range []error{os.Remove(r.path("a")), os.Rename(r.path("b"), r.path("c"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(feed.Report{Kind: feed.Remove, Path: r.path("a"), Author: review.Author{Source: "shim"}})
+	tell(feed.Report{Kind: feed.Rename, From: r.path("b"), Path: r.path("c"), Author: review.Author{Source: "shim"}})
+	r.reported(`a shim shim true +"" -"1\n"`, `b shim shim true +"" -"2\n"`, `c shim shim true +"2\n" -""`)
+	if f := r.Review().Files(); f[1].To != "c" || f[2].From != "b" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The disk decides, whatever a report says.
+func TestAReportIsAClaim(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n", "b", "1\n")
+	tell := r.tell()
+	lie := "not what is there\n"
+	said := &feed.Version{Text: &lie, Size: int64(len(lie)), Hash: store.HashOf([]byte(lie))}
+	tell(feed.Report{Kind: feed.Write, Path: r.path("a"), Author: hook, Before: said, After: said})
+	tell(feed.Report{Kind: feed.Remove, Path: r.path("b"), Author: hook})
+	tell(feed.Report{Kind: feed.Write, Path: r.path("b"), Phase: feed.Failed, Author: hook})
+	tell(feed.Report{Kind: feed.Read, Path: r.path("a"), Author: hook})
+	r.reported()
+	if text, err := os.ReadFile(r.path("a")); err != nil || string(text) != "1\n" {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestReportsDuringATurnWithoutASessionAreOfTheRunningOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n")
+	if err := r.Prompt(t.Context(), "agent/s", "7", "go"); err != nil {
+		t.Fatal(err)
+	}
+	tell := r.tell()
+	r.write("a", "2\n")
+	tell(feed.Report{Kind: feed.Write, Path: r.path("a"), Author: review.Author{Source: "hook"}})
+	r.reported(`a agent/s hook true +"2\n" -"1\n"`)
+}
+
+func TestAFileOutsideIsUnderReviewIfTheReportSaysWhatItWas(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	tell := r.tell()
+	outside := t.TempDir() + "/f"
+	if err := os.WriteFile(outside, []byte("1\nnew\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	version := func(text string) *feed.Version { return &feed.Version{Text: &text, Size: -1} }
+	tell(feed.Report{Kind: feed.Write, Path: outside, Author: hook, Before: version("1\n"), After: version("1\nnew\n")})
+	if got := r.pending(); !strings.HasSuffix(got, `/f s hook true +"new\n" -""`) {
+		t.Error(got)
+	}
+}
+
+func TestReportsThatNeverCameAreFoundByAScan(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n", "b", "1\n")
+	tell := r.tell()
+	r.write("a", "2\n")
+	r.write("b", "2\n")
+	tell(feed.Report{Kind: feed.Write, Path: r.path("b"), Author: hook, Producer: "p", Seq: 2})
+	r.reported(`a s disk false +"2\n" -"1\n"`, `b s hook true +"2\n" -"1\n"`)
+}
+
+// After a restart, what was reported before is not reported again.
+func TestPositionsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n")
+	stop, err := r.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	path := feed.Path(store.Dir(r.state, r.root))
+	told := func(want uint64) {
+		t.Helper()
+		c, err := feed.Dial(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if seq, err := c.Resume(ctx, "p"); err != nil || seq != want {
+			t.Errorf("%d, %v, want %d", seq, err, want)
+		}
+		if err := c.Tell(ctx, feed.Report{Kind: feed.Write, Path: r.path("a"), Author: hook, Producer: "p", Seq: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.write("a", "2\n")
+	told(0)
+	stop()
+	r.reopen()
+	r.write("a", "2\nuser\n")
+	if stop, err = r.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	told(5)
+	r.reported(`a s hook true +"2\n" -"1\n"`)
+}
