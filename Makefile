@@ -26,10 +26,11 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
 	HERMES_STRACE="$$(scripts/strace)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
+	HERMES_CHROMIUM="$$(scripts/chromium)"; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_CHROMIUM; \
 	go test $(GO_TEST_FLAGS) ./... && \
 	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime/rpc ./runtime/services && \
-	(cd bench && go test ./...) && scripts/lua-specs
+	(cd bench && go test ./...) && (cd test/browser && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
 soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: ten minutes each)
@@ -50,8 +51,9 @@ release: ## Build the archives of VERSION=v1.2.3 and pin them in release.json
 	@go run ./tools/release "$(VERSION)"
 
 .PHONY: pictures
-pictures: build ## Take the pictures of the documentation, in a real Neovim
+pictures: build ## Take the pictures of the documentation, in a real Neovim and a real browser
 	@go run ./internal/screencast
+	@HERMES_CHROMIUM="$$(scripts/chromium)"; export HERMES_CHROMIUM; cd test/browser && go run ./picture ../../runtime/trace/testdata/sdk-cancel.jsonl ../../docs/images/lint-report.png
 
 .PHONY: generate
 generate: ## Regenerate everything that comes from the schemas

@@ -68,7 +68,8 @@ function prepare(c) {
     }
   }
   c.byNumber = byNumber;
-  c.turns = c.sessions.map(() => []);
+  c.turns = c.sessions.slice(0, laneCount).map(() => []); // of the lanes
+  c.lives = c.turns.map(() => ({ first: Infinity, last: 0 }));
   for (let r = 1; r < c.rows.length; r++) {
     const row = c.rows[r];
     for (let p = row.p; p; p = c.rows[p].p) {
@@ -76,16 +77,15 @@ function prepare(c) {
       c.rows[p].last = r;
       for (const f of row.findings) c.rows[p].found[f.severity]++;
     }
-    const s = c.sessions[row.s - 1];
-    if (s) {
-      s.first = s.first || r;
-      s.last = r;
-      s.messages = (s.messages || 0) + 1;
+    const lane = Math.min(row.s || 0, laneCount) - 1;
+    if (lane >= 0) {
+      c.lives[lane].first = Math.min(c.lives[lane].first, r);
+      c.lives[lane].last = r;
     }
   }
   for (let r = 1; r < c.rows.length; r++) {
     const row = c.rows[r];
-    if (row.g === "turn" && row.s) c.turns[row.s - 1].push([r, row.last || r]);
+    if (row.g === "turn" && row.s) c.turns[Math.min(row.s, laneCount) - 1].push([r, row.last || r]);
   }
 }
 
@@ -195,9 +195,9 @@ function drawLanes() {
   lane(diagramWidth() - edge, "agent");
 }
 
-// inTurn reports whether a session has a turn at a row.
+// inTurn reports whether the last turn that began in a lane lasts at a row.
 function inTurn(s, r) {
-  const turns = capture.turns[s - 1];
+  const turns = capture.turns[s - 1]; // by their first rows
   let low = 0, high = turns.length;
   while (low < high) {
     const mid = (low + high) >> 1;
@@ -219,9 +219,9 @@ function drawDiagram(r, arrow) {
   };
   at("post", edge);
   at("post", width - edge);
-  for (let s = 1; s <= capture.sessions.length && s <= 200; s++) {
-    const session = capture.sessions[s - 1];
-    if (!(session.first <= r && r <= session.last)) continue;
+  for (let s = 1; s <= lanesUsed(); s++) {
+    const { first, last } = capture.lives[s - 1];
+    if (r < first || r > last) continue;
     at("life", laneX(s), colour(s));
     if (inTurn(s, r)) at("turn", laneX(s), colour(s));
   }
@@ -507,6 +507,12 @@ function showMessage(v) {
   const answered = row.k === "request" ? "answer" : "request";
   let when = "";
   if (row.t >= 0) when = since(row.t) + " s after the first message";
+  const marks = new Map();
+  const ordered = finding ? [finding, ...row.findings.filter((f) => f !== finding)] : row.findings;
+  for (const f of ordered) {
+    if (f.pointer) marks.set(f.pointer, f.rule);
+    panel.append(findingBox(f));
+  }
   panel.append(facts([
     ["kind", (kinds[row.k] || row.k) + (row.u ? ", " + row.m : "")],
     ["direction", ways[row.d]],
@@ -518,12 +524,6 @@ function showMessage(v) {
     [answered, peer || (row.k === "request" ? "none in the capture" : "")],
     [row.g === "turn" ? "turn" : "duration", row.w ? duration(row.w) : ""],
   ]));
-  const marks = new Map();
-  const ordered = finding ? [finding, ...row.findings.filter((f) => f !== finding)] : row.findings;
-  for (const f of ordered) {
-    if (f.pointer) marks.set(f.pointer, f.rule);
-    panel.append(findingBox(f));
-  }
   if (row.x) {
     const pre = el("pre");
     if (row.k === "text" || row.k === "stderr") pre.textContent = row.x;
