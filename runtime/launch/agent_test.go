@@ -493,17 +493,17 @@ func TestOutputThatAnotherProcessKeepsOpenEnds(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not there to leave the group with")
 	}
-	p := start(t, shell(`setsid sleep 600 & echo "{\"pid\":$!}"`))
-	pids := make(chan int, 1)
-	c := rpc.NewConn(p.Transport(), nil, rpc.Options{Tap: func(_ rpc.Direction, msg []byte) {
-		pid, _ := strconv.Atoi(strings.Trim(string(msg), `{"pid:}`))
-		pids <- pid
-	}})
-	defer func() { syscall.Kill(-<-pids, syscall.SIGKILL) }()
+	note := filepath.Join(t.TempDir(), "pid")
+	p := start(t, shell(fmt.Sprintf(`setsid setsid sh -c 'echo $$ >%[1]s; exec sleep 600' & until [ -s %[1]s ]; do sleep 0.01; done`, note)))
+	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 	select {
 	case <-c.Done():
 	case <-time.After(soon):
-		t.Fatal("the connection waits for a stranger")
+		t.Error("the connection waits for a stranger")
+	}
+	text, err := os.ReadFile(note)
+	if pid, _ := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || !alive(pid) || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Errorf("the stranger has not kept the output open: %q, %v", text, err)
 	}
 	if !errors.As(c.Err(), new(*launch.ExitError)) {
 		t.Fatal(c.Err())
