@@ -237,8 +237,10 @@ func TestWorkThatOutlivesItsPromptIsReplayed(t *testing.T) {
 		c := w.connect(t)
 		a := w.open(t, c)
 		w.gate = func() error {
-			if len(w.store.said()) < n {
-				return errors.New("the agent is still at it")
+			for end := time.Now().Add(soon); len(w.store.said()) < n; time.Sleep(100 * time.Microsecond) {
+				if time.Now().After(end) {
+					return errors.New("the agent is still at it")
+				}
 			}
 			return nil
 		}

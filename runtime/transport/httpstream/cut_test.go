@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -145,14 +145,14 @@ func TestASessionStreamThatCannotContinueFailsOnlyItsCalls(t *testing.T) {
 	a, b := newSession(t, c), newSession(t, c)
 	failed, other := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := testagent.Prompt(t.Context(), c, a, "WAIT")
+		_, err := testagent.Prompt(t.Context(), c, a, "COUNT 1\nWAIT")
 		failed <- err
 	}()
 	go func() {
-		_, err := testagent.Prompt(t.Context(), c, b, "WAIT")
+		_, err := testagent.Prompt(t.Context(), c, b, "COUNT 1\nWAIT")
 		other <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	patience.True(t, "both turns run", func() bool { return len(client.Texts(a)) == 1 && len(client.Texts(b)) == 1 })
 	close(cut)
 	var e *acp.Error
 	if err := <-failed; !errors.As(err, &e) || !strings.Contains(err.Error(), "cut off") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -121,14 +122,15 @@ func TestDeleteIsAlwaysSent(t *testing.T) {
 					h.ServeHTTP(w, r)
 				})
 			})
-			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, new(testagent.Client))
+			client := new(testagent.Client)
+			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, client)
 			id := newSession(t, c)
 			if how == "agent ends" {
 				testagent.Prompt(t.Context(), c, id, "HANGUP")
 			}
 			if how == "close in a turn" {
-				go testagent.Prompt(t.Context(), c, id, "WAIT")
-				time.Sleep(20 * time.Millisecond)
+				go testagent.Prompt(t.Context(), c, id, "COUNT 1\nWAIT")
+				patience.True(t, "the turn runs", func() bool { return len(client.Texts(id)) == 1 })
 			}
 			c.Close()
 			if n := deleted.Load(); n != 1 {

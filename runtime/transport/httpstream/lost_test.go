@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -139,14 +140,15 @@ func TestTheEndOfTheConnectionsStreamEndsTheConnection(t *testing.T) {
 					}
 				})
 			})
-			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, new(testagent.Client))
+			client := new(testagent.Client)
+			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, client)
 			id := newSession(t, c)
 			failed := make(chan error, 1)
 			go func() {
-				_, err := testagent.Prompt(t.Context(), c, id, "WAIT")
+				_, err := testagent.Prompt(t.Context(), c, id, "COUNT 1\nWAIT")
 				failed <- err
 			}()
-			time.Sleep(50 * time.Millisecond)
+			patience.True(t, "the turn runs", func() bool { return len(client.Texts(id)) == 1 })
 			close(end)
 			var closed *rpc.ClosedError
 			select {
