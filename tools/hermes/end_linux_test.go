@@ -54,7 +54,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 				cmd.Process.Signal(syscall.SIGINT)
 			}
 		}, false},
-		"run, out of time":     {"run --timeout 500ms x", func(*exec.Cmd, *rpc.Conn) {}, true},
+		"run, out of time":     {"run --timeout 4s x", func(*exec.Cmd, *rpc.Conn) {}, true},
 		"run, killed":          {"run x", signal(syscall.SIGKILL), false},
 		"serve, client leaves": {"serve --listen unix:s/s", func(_ *exec.Cmd, c *rpc.Conn) { c.Close() }, true},
 		"serve, terminated":    {"serve --listen unix:s/s", signal(syscall.SIGTERM), true},
@@ -109,7 +109,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 }
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = 20 * time.Second
+const soon = time.Minute
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
