@@ -17,7 +17,7 @@ import (
 )
 
 // However Neovim ends, eight busy agents, half of which ignore the end of their
-// input and TERM, and what they run in terminals are gone in five seconds.
+// input and TERM, and what they run in terminals are soon gone.
 func TestNothingOutlivesNeovim(t *testing.T) {
 	d, _ := time.ParseDuration(os.Getenv("HERMES_SOAK")) // none: once
 	endInEveryWay(t)
@@ -56,7 +56,7 @@ end`)
 					t.Fatal(err)
 				}
 				var all []int
-				deadline := time.Now().Add(15 * time.Second)
+				deadline := time.Now().Add(patience)
 				for len(all) < 1+8+2 { // the host, the agents, two commands
 					if time.Now().After(deadline) {
 						t.Fatalf("only %d processes run: %v", len(all), all)
@@ -67,7 +67,7 @@ end`)
 				end(e, pid)
 				for _, p := range all {
 					name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p))
-					if !gone(p, time.Until(began.Add(shutdownTime+time.Second))) {
+					if !gone(p, time.Until(began.Add(soonGone))) {
 						t.Errorf("process %d still runs: %q", p, name)
 						syscall.Kill(p, syscall.SIGKILL)
 					}
@@ -79,9 +79,8 @@ end`)
 }
 
 // Commands that leave the process group and the session of their agent, lose
-// their parent and ignore signals are gone in five seconds, whichever of
-// Neovim, the host, the agent and the connection ends in the middle of them, and
-// however it does.
+// their parent and ignore signals are soon gone, whichever of Neovim, the host,
+// the agent and the connection ends in the middle of them, and however it does.
 func TestNoCommandOutlivesItsTurn(t *testing.T) {
 	for how, end := range map[string]func(t *testing.T, e *editor, host, agent int){
 		"quit":          func(_ *testing.T, e *editor, _, _ int) { go e.v.Command("qall!") },
@@ -143,7 +142,7 @@ end })`, fmt.Sprintf(script, seconds))
 					t.Fatalf("agents: %v", agents)
 				}
 				end(t, e, host, agents[0])
-				limit := time.Now().Add(shutdownTime + time.Second)
+				limit := time.Now().Add(soonGone)
 				for what, args := range commands {
 					for len(running(t, args...)) > 0 {
 						if time.Now().After(limit) {
