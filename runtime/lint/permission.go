@@ -214,17 +214,21 @@ func permissionRules() []Rule {
 		},
 		{
 			ID: "PER12", Severity: Info, Side: ByClient, Versions: All, Page: "v1+v2/tool-calls", Strength: Hygiene,
-			Summary: "A permission request is answered by a person, who needs time to read it.",
-			Why:     "An answer at once comes from a program, which should be what the user wants.",
+			Summary: "What an agent asks for is allowed by a person, who needs time to read it.",
+			Why:     "A program that allows at once should be what the user wants.",
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
 					r := m.Answers
 					if r == nil || r.Time.IsZero() || m.Time.IsZero() || !m.Result.Get("outcome", "outcome").Is("selected") {
 						return
 					}
+					kind := chosen(m).Get("kind").Str()
+					if !strings.HasPrefix(kind, "allow") {
+						return // nobody needs to read what is rejected anyway
+					}
 					c.Exercised()
 					if d := m.Time.Sub(r.Time); d < readingTime {
-						c.Report(m.Frame, Finding{Text: "an option of kind " + quote(chosen(m).Get("kind").Str()) + " was selected after " + d.Round(time.Millisecond).String(), Also: []int{r.Number}}, m.Result.Get("outcome", "optionId"))
+						c.Report(m.Frame, Finding{Text: "an option of kind " + quote(kind) + " was selected after " + d.Round(time.Millisecond).String(), Also: []int{r.Number}}, m.Result.Get("outcome", "optionId"))
 					}
 				}, "session/request_permission")
 			},

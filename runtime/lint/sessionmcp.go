@@ -69,19 +69,20 @@ func mcpServerRules() []Rule {
 		},
 		{
 			ID: "SES31", Severity: Info, Side: ByAgent, Versions: V1, Page: "v1/session-setup", Strength: Should,
-			Summary: "The agent supports MCP servers over HTTP.",
+			Summary: "An agent that is given MCP servers takes those over HTTP, too.",
 			Why:     "Many servers exist only there.",
 			Check: func(c *Checker) {
-				c.Answer(func(m *Message) {
-					if !m.Result.IsObject() {
+				said := false
+				eachServer(c, func(m *Message, _ Value) {
+					if !c.AgentHello.Exists() {
 						return
 					}
 					c.Exercised()
-					capabilities := m.Result.Get("agentCapabilities")
-					if !advertised(capabilities, []string{"mcpCapabilities", "http"}) {
-						c.Fail(m, orElse(capabilities.Get("mcpCapabilities"), m.Result), "mcpCapabilities.http is not advertised")
+					if !said && !advertised(c.AgentCapabilities, []string{"mcpCapabilities", "http"}) {
+						said = true
+						c.Report(m.Frame, Finding{By: Agent, Text: "mcpCapabilities.http is not advertised", Also: []int{c.Initialized}}, m.Params.Get("mcpServers"))
 					}
-				}, "initialize")
+				})
 			},
 		},
 		{

@@ -164,6 +164,12 @@ func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 			<"id":3,"result":{}`, ""},
 		{"the agent asks about a closed session", "hello 1\nnew s1\nclosed\n" +
 			`<"id":100,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/repo/a"}`, "error SES06"},
+		{"an agent without HTTP is given no MCP servers", strings.Replace(phrases["hello 1"], `"http":true`, "", 1) + "\nnew s1", ""},
+		{"an agent without HTTP is given MCP servers twice", strings.Replace(phrases["hello 1"], `"http":true`, "", 1) + `
+			>"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[{"name":"x","command":"/bin/x","args":[],"env":[]},{"name":"y","command":"/bin/y","args":[],"env":[]}]}
+			<"id":1,"result":{"sessionId":"s1"}
+			>"id":2,"method":"session/new","params":{"cwd":"/repo","mcpServers":[{"name":"x","command":"/bin/x","args":[],"env":[]}]}
+			<"id":2,"result":{"sessionId":"s2"}`, "info SES31"},
 		{"paths of Windows", "hello 1\n" +
 			`>"id":1,"method":"session/new","params":{"cwd":"C:\\work","additionalDirectories":["d:/lib","\\\\server\\share"],"mcpServers":[{"name":"x","command":"C:\\bin\\x.exe","args":[],"env":[]}]}
 			<"id":1,"result":{"sessionId":"s1"}` + "\n" +

@@ -139,18 +139,20 @@ local function wait_for(name, since, predicate)
   return found
 end
 
--- The question every agent asks before it acts.
+-- The question every agent asks before it acts. The user takes the time to read it, without
+-- which `hermes lint` would report that a program answers.
+local reading = 400 -- ms
 local asked, kind = {}, "allow_once"
 vim.ui.select = function(items, opts, answer)
   asked[#asked + 1] = opts.prompt
-  vim.schedule(function()
+  vim.defer_fn(function()
     for i, item in ipairs(items) do
       if item.kind == kind then
         return answer(item, i)
       end
     end
     answer(nil, nil)
-  end)
+  end, reading)
 end
 
 local hermes = require("hermes")

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/editors"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
@@ -41,10 +42,10 @@ var agents = map[string]func(t *testing.T, env environment) launch{
 		return launch{Command: env.hermes, Args: []string{"demo-agent"}}
 	},
 	"websocket": func(t *testing.T, env environment) launch {
-		return serve(t, env.hermes, "websocket", env.hermes, "demo-agent")
+		return serve(t, env.hermes, "websocket", env.recorded(env.hermes, "demo-agent")...)
 	},
 	"http": func(t *testing.T, env environment) launch {
-		return serve(t, env.hermes, "http", env.hermes, "demo-agent")
+		return serve(t, env.hermes, "http", env.recorded(env.hermes, "demo-agent")...)
 	},
 	"sdk": func(t *testing.T, env environment) launch {
 		script, err := filepath.Abs("../agents/sdk-agent.mjs")
@@ -78,6 +79,12 @@ var agents = map[string]func(t *testing.T, env environment) launch{
 
 type environment struct {
 	hermes, model, home, npm string
+	recording                string // of the traffic with the agent
+}
+
+// recorded is the command of an agent whose traffic is recorded.
+func (e environment) recorded(command ...string) []string {
+	return append([]string{e.hermes, "record", "--out", e.recording, "--"}, command...)
 }
 
 // packages is the folder of the npm packages. Outside CI a missing Node skips.
@@ -104,10 +111,20 @@ func TestConversations(t *testing.T) {
 		for name, start := range agents {
 			t.Run(nvim.Version+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
+				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS"), recording: filepath.Join(t.TempDir(), "traffic.jsonl")}
+				agent := start(t, env)
+				if agent.Command != "" {
+					command := env.recorded(append([]string{agent.Command}, agent.Args...)...)
+					agent.Command, agent.Args = command[0], command[1:]
+				}
 				run(t, nvim.Path, "conversation.lua", map[string]any{
-					"agent": name, "hermes": hermes, "launch": start(t, env), "workspace": realTempDir(t),
+					"agent": name, "hermes": hermes, "launch": agent, "workspace": realTempDir(t),
 				})
+				sides := []lint.Party{lint.Client}
+				if name == "demo" || agent.URL != "" {
+					sides = append(sides, lint.Agent) // it is ours
+				}
+				lintClean(t, env.recording, sides...)
 			})
 		}
 	}

@@ -3,9 +3,11 @@ package e2e
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/editors"
@@ -60,9 +62,11 @@ func TestAServedAgentRunsNothingUnasked(t *testing.T) {
 		for _, protocol := range []string{"websocket", "http"} {
 			t.Run(nvim.Version+"/"+protocol, func(t *testing.T) {
 				t.Parallel()
+				env := environment{hermes: hermes, recording: filepath.Join(t.TempDir(), "traffic.jsonl")}
 				run(t, nvim.Path, "remote_command.lua", map[string]any{
-					"hermes": hermes, "launch": serve(t, hermes, protocol, agent, bluntAgent), "workspace": realTempDir(t),
+					"hermes": hermes, "launch": serve(t, hermes, protocol, env.recorded(agent, bluntAgent)...), "workspace": realTempDir(t),
 				})
+				lintClean(t, env.recording, lint.Client)
 			})
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
 // A client on the official TypeScript SDK works with an agent of ours.
@@ -23,7 +25,8 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 	workspace := realTempDir(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", script, modules, workspace, build(t), "demo-agent")
+	env.hermes, env.recording = build(t), filepath.Join(t.TempDir(), "traffic.jsonl")
+	cmd := exec.CommandContext(ctx, "node", append([]string{script, modules, workspace}, env.recorded(env.hermes, "demo-agent")...)...)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
@@ -59,4 +62,5 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(workspace, "hermes-demo.md")); err != nil || len(b) == 0 {
 		t.Errorf("the tour wrote %q, %v", b, err)
 	}
+	lintClean(t, env.recording, lint.Agent)
 }

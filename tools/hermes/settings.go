@@ -54,7 +54,14 @@ func (s *settings) apply(ctx context.Context, agent acp.Agent, id acp.SessionID,
 	return nil
 }
 
+// applyMode sets the mode by its config option, because modes will go, or as a mode of
+// the session if the agent offers only those.
 func (s *settings) applyMode(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
+	for _, o := range can.options {
+		if v, ok := o.Variant.(*acp.SessionConfigSelect); ok && o.Category.V == acp.SessionConfigOptionCategoryMode && slices.Contains(choices(v.Options), s.mode) {
+			return can.set(ctx, agent, id, "--mode "+s.mode, string(o.ID), s.mode)
+		}
+	}
 	var known []string
 	if can.modes != nil {
 		for _, m := range can.modes.AvailableModes {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ type session struct {
 const (
 	modeAsk      acp.SessionModeID        = "ask"
 	modeReadOnly acp.SessionModeID        = "read-only"
+	optionMode   acp.SessionConfigID      = "mode"
 	optionPace   acp.SessionConfigID      = "pace"
 	paceBrisk    acp.SessionConfigValueID = "brisk"
 	paceCalm     acp.SessionConfigValueID = "calm"
@@ -121,23 +123,26 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
-// SetSessionMode sets whether the agent may change things.
-func (a *agent) SetSessionMode(_ context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+// SetSessionMode sets whether the agent may change things. The mode is a config option,
+// too, because some clients know only one of the two.
+func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, err := a.find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	if p.ModeID != modeAsk && p.ModeID != modeReadOnly {
+	if !isMode(p.ModeID) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
 	}
 	s.mode = p.ModeID
+	changed := acp.NewConfigOptionUpdate(s.options())
+	a.conn.AfterResponse(ctx, func() { a.tell(ctx, s.id, changed) })
 	return &acp.SetSessionModeResponse{}, nil
 }
 
-// SetSessionConfigOption sets how fast the agent talks.
-func (a *agent) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+// SetSessionConfigOption sets the mode, or how fast the agent talks.
+func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, err := a.find(p.SessionID)
@@ -145,10 +150,18 @@ func (a *agent) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfi
 		return nil, err
 	}
 	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
-	if p.ConfigID != optionPace || !ok || pauses[value.Value] == 0 {
+	switch {
+	case !ok:
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: %q is not a switch", p.ConfigID)
+	case p.ConfigID == optionPace && pauses[value.Value] > 0:
+		s.pace = value.Value
+	case p.ConfigID == optionMode && isMode(acp.SessionModeID(value.Value)):
+		s.mode = acp.SessionModeID(value.Value)
+		changed := acp.NewCurrentModeUpdate(s.mode)
+		a.conn.AfterResponse(ctx, func() { a.tell(ctx, s.id, changed) })
+	default:
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
 	}
-	s.pace = value.Value
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options()}, nil
 }
 
@@ -210,8 +223,7 @@ func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 // Cancel has nothing left to do: the connection has ended the prompt's context.
 func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// announce lists the slash commands. It ignores errors, because a client that is
-// gone does not need them.
+// announce lists the slash commands.
 func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 	list := make([]acp.AvailableCommand, len(commands))
 	for i, c := range commands {
@@ -220,7 +232,13 @@ func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 			list[i].Input = &acp.UnstructuredCommandInput{Hint: c.hint}
 		}
 	}
-	_ = a.client(id).Update(context.WithoutCancel(ctx), acp.NewAvailableCommandsUpdate(list))
+	a.tell(ctx, id, acp.NewAvailableCommandsUpdate(list))
+}
+
+// tell sends an update that belongs to no turn. It ignores errors, because a client that
+// is gone does not need it.
+func (a *agent) tell(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
+	_ = a.client(id).Update(context.WithoutCancel(ctx), u)
 }
 
 // client is the client's end of a session.
@@ -254,18 +272,31 @@ func (a *agent) end(s *session) {
 	s.busy = false
 }
 
+var modes = []acp.SessionMode{
+	{ID: modeAsk, Name: "Ask", Description: acp.Some("Asks before it changes a file or runs a command")},
+	{ID: modeReadOnly, Name: "Read only", Description: acp.Some("Changes nothing and runs nothing")},
+}
+
+func isMode(id acp.SessionModeID) bool {
+	return slices.ContainsFunc(modes, func(m acp.SessionMode) bool { return m.ID == id })
+}
+
 func (s *session) modes() *acp.SessionModeState {
-	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{
-		{ID: modeAsk, Name: "Ask", Description: acp.Some("Asks before it changes a file or runs a command")},
-		{ID: modeReadOnly, Name: "Read only", Description: acp.Some("Changes nothing and runs nothing")},
-	}}
+	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: modes}
 }
 
 func (s *session) options() []acp.SessionConfigOption {
-	values := acp.SessionConfigSelectOptionsUngrouped{{Value: paceBrisk, Name: "Brisk"}, {Value: paceCalm, Name: "Calm"}}
+	var choices acp.SessionConfigSelectOptionsUngrouped
+	for _, m := range modes {
+		choices = append(choices, acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(m.ID), Name: m.Name, Description: m.Description})
+	}
+	paces := acp.SessionConfigSelectOptionsUngrouped{{Value: paceBrisk, Name: "Brisk"}, {Value: paceCalm, Name: "Calm"}}
 	return []acp.SessionConfigOption{{
 		ID: optionPace, Name: "Pace", Description: acp.Some("How fast the agent talks"),
-		Variant: acp.NewSessionConfigSelect(s.pace, values),
+		Variant: acp.NewSessionConfigSelect(s.pace, paces),
+	}, {
+		ID: optionMode, Name: "Mode", Description: acp.Some("What the agent may do"), Category: acp.Some(acp.SessionConfigOptionCategoryMode),
+		Variant: acp.NewSessionConfigSelect(acp.SessionConfigValueID(s.mode), choices),
 	}}
 }
 

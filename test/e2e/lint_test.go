@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/capture"
+)
+
+// lintClean fails a test if one of our sides broke a rule in the traffic, even one of
+// those that only the strict profile has.
+func lintClean(t *testing.T, recording string, ours ...lint.Party) {
+	t.Helper()
+	file, err := os.Open(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := capture.NewReader(recording, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	l := lint.New(lint.Options{Profile: lint.Strict})
+	if err := capture.Each(t.Context(), r, l.Add); err != nil {
+		t.Error(err)
+	}
+	report := l.Report()
+	if report.Messages < 6 {
+		t.Errorf("the recording has only %d messages", report.Messages)
+	}
+	for _, v := range report.Verdicts {
+		for _, f := range v.Findings {
+			for _, party := range ours {
+				if f.By == party {
+					t.Errorf("%s %s by the %s, line %d %s: %s\n\t%s", f.Severity, f.Rule.ID, f.By, f.Line, f.Pointer, f.Text, f.Excerpt)
+				}
+			}
+		}
+	}
+}
