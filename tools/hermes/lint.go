@@ -26,10 +26,10 @@ type lintFlags struct {
 }
 
 const lintSynopsis = `[FLAG...] [FILE...]
-       hermes lint proxy|run|agent -h
+       hermes lint diff|proxy|run|agent -h
 
-proxy judges a client and an agent that talk through it, run drives an agent, and
-agent plays one for a client.
+diff says what two captures do differently, proxy judges a client and an agent that
+talk through it, run drives an agent, and agent plays one for a client.
 `
 
 // lintCaptures judges captures of traffic.

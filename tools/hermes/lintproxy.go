@@ -13,8 +13,9 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )
 
-// lintLive are the subcommands of hermes lint that judge what happens now.
+// lintLive are the subcommands of hermes lint that judge what happens now, and diff.
 var lintLive = map[string]func(ctx context.Context, args []string, std *stdio) error{
+	"diff":  lintDiff,
 	"proxy": lintProxy,
 }
 
