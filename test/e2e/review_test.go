@@ -5,13 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 
@@ -25,13 +29,6 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 	}
 	t.Cleanup(func() { model.Close() })
 	hermes := build(t)
-	call := func(tool string, input map[string]any) string {
-		text, err := json.Marshal(input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("CALL %s %s", tool, text)
-	}
 	const script = `sed s/two/2/ deep/list.txt > t && mv t deep/list.txt; rm gone.txt; mv old.txt 'new name.txt'; printf 'a\0b' > binary; : > empty; printf '#!/bin/sh\n' > run.sh; chmod 755 run.sh; ln -s hello.txt link; mkdir -p .git/x made/by && echo > .git/x/y && echo it > made/by/agent`
 	for name, c := range map[string]struct {
 		steps func(path string) []string
@@ -40,9 +37,9 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 		"gemini": {
 			steps: func(path string) []string {
 				return []string{
-					call("read_file", map[string]any{"file_path": path}),
-					call("replace", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "instruction": "as asked"}),
-					call("run_shell_command", map[string]any{"command": script, "description": "all of it"}),
+					call(t, "read_file", map[string]any{"file_path": path}),
+					call(t, "replace", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "instruction": "as asked"}),
+					call(t, "run_shell_command", map[string]any{"command": script, "description": "all of it"}),
 				}
 			},
 			want: []string{"source write, exact", "source disk, inferred"},
@@ -50,9 +47,9 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 		"claude": {
 			steps: func(path string) []string {
 				return []string{
-					call("mcp__acp__Read", map[string]any{"file_path": path}),
-					call("mcp__acp__Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA"}),
-					call("mcp__acp__Bash", map[string]any{"command": script, "description": "all of it", "timeout": 60000, "run_in_background": false}),
+					call(t, "mcp__acp__Read", map[string]any{"file_path": path}),
+					call(t, "mcp__acp__Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA"}),
+					call(t, "mcp__acp__Bash", map[string]any{"command": script, "description": "all of it", "timeout": 60000, "run_in_background": false}),
 				}
 			},
 			want: []string{"source write, exact", "source disk, inferred"},
@@ -139,4 +136,143 @@ func treeOf(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// An agent in a terminal of its own, without the protocol, reports what it changes by
+// the hooks of docs/review.md.
+func TestTheHooksOfRealAgentsReportWhatTheyChange(t *testing.T) {
+	t.Parallel()
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	hermes := build(t)
+	for name, c := range map[string]struct {
+		settings map[string]any // besides the hooks
+		command  func(env environment, prompt string) []string
+		steps    func(path, made string) []string
+	}{
+		"claude": {
+			command: func(env environment, prompt string) []string {
+				return []string{"node", filepath.Join(env.packages(t), "@anthropic-ai/claude-agent-sdk/cli.js"), "-p", prompt, "--allowedTools", "Read,Edit,Write"}
+			},
+			steps: func(path, made string) []string {
+				return []string{
+					call(t, "Read", map[string]any{"file_path": path}),
+					call(t, "Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "replace_all": false}),
+					call(t, "Write", map[string]any{"file_path": made, "content": "made\n"}),
+				}
+			},
+		},
+		"gemini": {
+			settings: map[string]any{
+				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
+				"general":  map[string]any{"disableAutoUpdate": true, "enableAutoUpdate": false},
+				"privacy":  map[string]any{"usageStatisticsEnabled": false}, "telemetry": map[string]any{"enabled": false},
+				"model": map[string]any{"name": "gemini-2.5-pro"},
+			},
+			command: func(env environment, prompt string) []string {
+				return []string{filepath.Join(env.packages(t), ".bin/gemini"), "--yolo", "--skip-trust", "-p", prompt}
+			},
+			steps: func(path, made string) []string {
+				return []string{
+					call(t, "read_file", map[string]any{"file_path": path}),
+					call(t, "replace", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "instruction": "as asked"}),
+					call(t, "write_file", map[string]any{"file_path": made, "content": "made\n"}),
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
+			launch := agents[name](t, env) // for its environment
+			writeFile(t, filepath.Join(env.home, "."+name, "settings.json"), documentedHooks(t, name, hermes, c.settings))
+			work := realTempDir(t)
+			path, made := filepath.Join(work, "hello.txt"), filepath.Join(work, "made.txt")
+			writeFile(t, path, "alpha\nbeta\ngamma\n")
+			state, err := os.MkdirTemp("", "rev") // short enough for the address of a socket
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(state) })
+			p, err := project.Open(filepath.Join(state, "nvim/hermes"), work, project.Options{Program: "the test"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { p.Close() })
+			stop, err := p.Listen()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(stop)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			if err := p.Wait(ctx); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, path, "mine\nalpha\nbeta\ngamma\n") // by the user, before the agent looks
+			args := c.command(env, strings.Join(c.steps(path, made), "\n"))
+			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+			cmd.Dir = work
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "NVIM_APPNAME=")
+			for name, value := range launch.Env {
+				cmd.Env = append(cmd.Env, name+"="+value)
+			}
+			said, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			var got []string
+			for _, f := range p.Review().Files() {
+				for _, h := range p.Review().Hunks(f.Path) {
+					a := h.Authors[0]
+					agent, _, _ := strings.Cut(a.Session, "/")
+					got = append(got, fmt.Sprintf("%s %s %s %v %q %q", f.Path, agent, a.Source, a.Inferred, h.Old, h.New))
+				}
+			}
+			want := []string{`hello.txt ` + name + ` hook false ["beta\n"] ["BETA\n"]`, `made.txt ` + name + ` hook false [] ["made\n"]`}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), said)
+			}
+		})
+	}
+}
+
+// documentedHooks returns settings of an agent with the hooks that docs/review.md has
+// for it.
+func documentedHooks(t *testing.T, agent, hermes string, settings map[string]any) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/review.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		if !strings.Contains(block[1], "--agent "+agent) {
+			continue
+		}
+		all := map[string]any{}
+		maps.Copy(all, settings)
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], "hermes review", hermes+" review")), &all); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	t.Fatalf("docs/review.md has no hooks for %s", agent)
+	return ""
+}
+
+// call is the step of the scripted model that calls a tool.
+func call(t *testing.T, tool string, input map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("CALL %s %s", tool, text)
 }

@@ -38,6 +38,7 @@ var commands = []command{
 	{"run", "give an agent one prompt, without an editor", runAgent},
 	{"record", "record what goes between a client and an agent", record},
 	{"replay", "play the agent's or the client's side of a recording", replay},
+	{"review", "show what agents changed in a project, or report a change to the editor", reviewProject},
 	{"lint", "judge captures of traffic by the rules of the protocol", lintCaptures},
 	{"confine", "run a program that can reach only some files and networks", confined},
 	{"agents", "list the agents known by name", agents},

@@ -95,7 +95,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 		if *format == "json" {
 			return nil, usageError("--review - and --format json both need standard output; name a file")
 		}
-		show.out = std.err
+		show.out = &indented{to: std.err}
 	}
 	if j.show, err = newDisplay(*format, &show); err != nil {
 		return nil, err

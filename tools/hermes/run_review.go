@@ -20,7 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 )
 
-const reviewUsage = "write what the run changes in the working folder to `FILE`, as a patch with authors; - is standard output, and messages then go to standard error"
+const reviewUsage = "write what the run changes in the working folder to `FILE`, as a patch with authors; - is standard output, and messages then go to standard error, indented"
 
 // lastLook is how long the last look at the folder may take.
 const lastLook = 2 * time.Minute

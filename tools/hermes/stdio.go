@@ -156,3 +156,25 @@ func oneLine(s string) string {
 	}
 	return string(appendPrintable(nil, b))
 }
+
+// indented keeps the lines of an agent apart from those of the program, on one
+// stream.
+type indented struct {
+	to     io.Writer
+	inside bool // a line has begun
+}
+
+func (w *indented) Write(b []byte) (int, error) {
+	var text []byte
+	for _, c := range b {
+		if !w.inside {
+			text = append(text, "  "...)
+		}
+		text = append(text, c)
+		w.inside = c != '\n'
+	}
+	if _, err := w.to.Write(text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

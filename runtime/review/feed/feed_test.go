@@ -56,6 +56,31 @@ func TestReportsAreReadFromTheirMessages(t *testing.T) {
 	}
 }
 
+func TestTheMessagesOfTheGuideAreUnderstood(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/review.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for text := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(text, `{"jsonrpc":"2.0"`) || !strings.Contains(text, `"method"`) {
+			continue
+		}
+		m, err := decode([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if m.report != nil {
+			seen[string(m.report.Kind)] = true
+		} else {
+			seen[resume] = true
+		}
+	}
+	if len(seen) != 5 {
+		t.Errorf("%v, there must be five", seen)
+	}
+}
+
 func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 	t.Parallel()
 	write := func(params string) string { return notification("fs/write_text_file", params) }

@@ -246,7 +246,7 @@ func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // readHolder returns the error that says who has the lock. The holder may not
 // have written it yet.
-func readHolder(path string) error {
+func readHolder(path string) *LockedError {
 	data, _ := os.ReadFile(path)
 	e := &LockedError{}
 	if lines := strings.Split(string(data), "\n"); len(lines) == 4 {
@@ -302,6 +302,15 @@ func (s *Store) Size() (Size, error) {
 func (s *Store) writable() error {
 	if s.opts.ReadOnly {
 		return ErrReadOnly
+	}
+	return nil
+}
+
+// Holder returns who says in the lock that they have the store open for writing,
+// nil if nobody does. A program that was killed says so still.
+func (s *Store) Holder() *LockedError {
+	if e := readHolder(s.path("lock")); e.PID != 0 {
+		return e
 	}
 	return nil
 }
