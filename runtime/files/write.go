@@ -27,77 +27,138 @@ const (
 // A name that other programs run or trust gives a *ProtectedError; see
 // WriteApproved.
 func (w *Workspace) WriteText(path, content string) error {
-	return w.at(opWrite, path, func(p *place) error { return w.replace(path, p, content, false) })
+	return w.at(opWrite, path, func(p *place) error {
+		_, err := w.replace(path, p, content, false, nil)
+		return err
+	})
 }
 
 // WriteApproved is WriteText for a place that the user has approved. It also
 // writes protected names, except those that are always denied. If the path now
 // leads elsewhere, it fails with ErrChanged.
 func (w *Workspace) WriteApproved(loc Location, content string) error {
-	return w.at(opWrite, loc.Path, func(p *place) error {
+	_, err := w.Rewrite(loc, true, content, nil)
+	return err
+}
+
+// A Change makes what a file is to hold of what it holds and what somebody wants
+// to write, which has the format of the file if Options.KeepFormat is set. Its
+// error leaves the file as it is.
+type Change func(old, content string) (string, error)
+
+// Rewrite writes what change makes of content, and returns it. If somebody else
+// changes or makes the file meanwhile, it begins again. change is not called for
+// a file that does not exist; no change means content. approved is as for
+// WriteApproved.
+func (w *Workspace) Rewrite(loc Location, approved bool, content string, change Change) (written string, err error) {
+	err = w.at(opWrite, loc.Path, func(p *place) (err error) {
 		if p.location().Real != loc.Real {
 			return ErrChanged
 		}
-		return w.replace(loc.Path, p, content, true)
+		written, err = w.replace(loc.Path, p, content, approved, change)
+		return err
 	})
+	return written, err
 }
 
-func (w *Workspace) replace(path string, p *place, content string, approved bool) error {
+func (w *Workspace) replace(path string, p *place, content string, approved bool, change Change) (string, error) {
 	if err := w.permit(path, p, true); err != nil {
-		return err
+		return "", err
 	}
 	loc := p.location()
 	var denied *ProtectedError
 	if errors.As(loc.Protected(), &denied) && (denied.Denied || !approved) {
-		return denied
+		return "", denied
 	}
 	if p.base == "" {
-		return w.checkFile(p.info)
+		return "", w.checkFile(p.info)
 	}
-	if p.info != nil {
+	old := p.info
+	if old != nil {
 		var err error
-		if content, err = w.prepare(p, content); err != nil {
-			return err
+		if content, old, err = w.prepare(p, content, change); err != nil {
+			return "", err
+		}
+	}
+	before := w.fault
+	if change != nil {
+		before = func(step string) error {
+			if w.fault != nil {
+				if err := w.fault(step); err != nil {
+					return err
+				}
+			}
+			return p.unchanged(old)
 		}
 	}
 	made, err := p.makeDirs()
 	if err == nil {
 		w.sweep(p.dir, filepath.Dir(loc.Real))
-		err = atomicfile.Replace(p.dir, p.base, content, p.info, 0o666, w.fault)
+		err = atomicfile.Replace(p.dir, p.base, content, p.info, 0o666, before)
 	}
 	if err != nil && len(made) > 0 {
 		p.removeDirs(made)
 	}
-	return err
+	return content, err
+}
+
+// unchanged fails with ErrChanged unless the file is still the one that old is
+// the status of, nil if there was none. The last of these calls is right before
+// the rename, so that what others write is hardly ever overwritten unseen.
+func (p *place) unchanged(old fs.FileInfo) error {
+	now, err := p.dir.Lstat(p.base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if old == nil {
+			return nil
+		}
+		return ErrChanged
+	case err != nil:
+		return err
+	case old == nil || !os.SameFile(old, now) || now.Size() != old.Size() || !now.ModTime().Equal(old.ModTime()):
+		return ErrChanged
+	}
+	return nil
 }
 
 // prepare opens the old file for writing, because a rename alone would also
-// replace a read-only file, and fits content to its format.
-func (w *Workspace) prepare(p *place, content string) (string, error) {
+// replace a read-only file. It fits content to the format of the file and makes
+// the change. It returns the file's status before it was read.
+func (w *Workspace) prepare(p *place, content string, change Change) (string, fs.FileInfo, error) {
 	flag := os.O_WRONLY
-	if w.opts.KeepFormat {
+	if w.opts.KeepFormat || change != nil {
 		flag = os.O_RDWR
 	}
 	f, err := w.openFile(p, flag)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer f.Close()
-	if !w.opts.KeepFormat {
-		return content, nil
+	info, err := f.Stat()
+	if err != nil || flag == os.O_WRONLY {
+		return content, info, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, w.opts.MaxRead+1))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	old := string(data)
 	if int64(len(old)) > w.opts.MaxRead { // the rest is not looked at
+		if change != nil {
+			return "", nil, w.tooLarge()
+		}
 		old = dropPartialRune(old)
 	}
-	if !isText(old) {
-		return "", fmt.Errorf("%w; replacing it would change its encoding", ErrNotText)
+	if w.opts.KeepFormat {
+		if !isText(old) {
+			return "", nil, fmt.Errorf("%w; replacing it would change its encoding", ErrNotText)
+		}
+		content = Fit(content, old)
 	}
-	return fit(content, old), nil
+	if change != nil {
+		content, err = change(old, content)
+	}
+	return content, info, err
 }
 
 // dropPartialRune removes the last character, which may be cut.
@@ -110,9 +171,9 @@ func dropPartialRune(s string) string {
 	return s
 }
 
-// fit gives content the byte order mark and the line ends of old, when old has
+// Fit gives content the byte order mark and the line ends of old, when old has
 // CRLF or LF throughout.
-func fit(content, old string) string {
+func Fit(content, old string) string {
 	if strings.HasPrefix(old, bom) && !strings.HasPrefix(content, bom) {
 		content = bom + content
 	}

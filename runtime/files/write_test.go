@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -215,4 +216,69 @@ func errorText(err error) string {
 		return "success"
 	}
 	return err.Error()
+}
+
+// Somebody else writes the file at every step of a change.
+func TestAChangeIsMadeAgainWhenSomebodyElseWritesTheFile(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"make temporary file", "write temporary file", "keep the mode", "flush temporary file", "rename temporary file"} {
+		for how, write := range map[string]func(string) error{
+			"in place": func(path string) error { return os.WriteFile(path, []byte("theirs\n"), 0o644) },
+			"by another file": func(path string) error {
+				return errors.Join(os.WriteFile(path+".new", []byte("theirs\n"), 0o644), os.Rename(path+".new", path))
+			},
+		} {
+			t.Run(step+" "+how, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				w := open(t, Options{}, dir)
+				path := filepath.Join(dir, "f")
+				must(t, os.WriteFile(path, []byte("old\n"), 0o644))
+				loc, err := w.Resolve(path)
+				must(t, err)
+				done := false
+				w.fault = func(now string) error {
+					if now != step || done {
+						return nil
+					}
+					done = true
+					return write(path)
+				}
+				var olds []string
+				written, err := w.Rewrite(loc, false, "ours\n", func(old, content string) (string, error) {
+					olds = append(olds, old)
+					return old + content, nil
+				})
+				got, _ := os.ReadFile(path)
+				if err != nil || string(got) != "theirs\nours\n" || written != string(got) || !slices.Equal(olds, []string{"old\n", "theirs\n"}) {
+					t.Errorf("%q, %q, from %q, %v", got, written, olds, err)
+				}
+			})
+		}
+	}
+}
+
+func TestAChangeThatFailsLeavesTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := open(t, Options{MaxRead: 8}, dir)
+	path := filepath.Join(dir, "f")
+	must(t, os.WriteFile(path, []byte("old\n"), 0o644))
+	loc, err := w.Resolve(path)
+	must(t, err)
+	refused := errors.New("refused")
+	if _, err := w.Rewrite(loc, false, "new\n", func(string, string) (string, error) { return "", refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	must(t, os.WriteFile(path, []byte("too much\n"), 0o644))
+	if _, err := w.Rewrite(loc, false, "new\n", func(string, string) (string, error) { return "", nil }); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	// A file that changes all the time is left alone in the end.
+	must(t, os.WriteFile(path, nil, 0o644))
+	size := int64(0)
+	w.fault = func(string) error { size = (size + 1) % 7; return os.Truncate(path, size) }
+	if _, err := w.Rewrite(loc, false, "new\n", func(_, new string) (string, error) { return new, nil }); !errors.Is(err, ErrChanged) {
+		t.Error(err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 type Conflict struct {
 	Line               int // of the merged text, from 0, where Ours starts
 	Base, Ours, Theirs []string
+	At                 int // the line of ours, from 0, where Ours starts
 }
 
 // Merge applies to ours what changed from base to theirs, by lines. Both may
@@ -22,7 +23,7 @@ func Merge(base, ours, theirs string) (merged string, conflicts []Conflict) {
 	case ours == base:
 		return theirs, nil
 	case opaque(base) || opaque(ours) || opaque(theirs):
-		return ours, []Conflict{{0, split(base), split(ours), split(theirs)}}
+		return ours, []Conflict{{Base: split(base), Ours: split(ours), Theirs: split(theirs)}}
 	}
 	m := merger{base: split(base), ours: split(ours), theirs: split(theirs)}
 	m.merge(diff(m.base, m.ours), diff(m.base, m.theirs))
@@ -78,11 +79,13 @@ func (m *merger) take(s span, from []string) {
 
 func (m *merger) both(a, b []span) {
 	start, end := min(a[0].a0, b[0].a0), max(a[len(a)-1].a1, b[len(b)-1].a1)
-	region := func(spans []span, of []string) []string {
+	region := func(spans []span, of []string) (int, []string) {
 		first, last := spans[0], spans[len(spans)-1]
-		return of[first.b0-(first.a0-start) : last.b1+(end-last.a1)]
+		at := first.b0 - (first.a0 - start)
+		return at, of[at : last.b1+(end-last.a1)]
 	}
-	ours, theirs := region(a, m.ours), region(b, m.theirs)
+	at, ours := region(a, m.ours)
+	_, theirs := region(b, m.theirs)
 	m.out = append(m.out, m.base[m.done:start]...)
 	m.done = end
 	switch {
@@ -91,7 +94,7 @@ func (m *merger) both(a, b []span) {
 	case start == end:
 		m.insertBoth(ours, theirs)
 	default:
-		m.conflicts = append(m.conflicts, Conflict{len(m.out), slices.Clone(m.base[start:end]), slices.Clone(ours), slices.Clone(theirs)})
+		m.conflicts = append(m.conflicts, Conflict{len(m.out), slices.Clone(m.base[start:end]), slices.Clone(ours), slices.Clone(theirs), at})
 		m.out = append(m.out, ours...)
 	}
 }

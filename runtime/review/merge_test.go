@@ -44,18 +44,20 @@ func TestAMergeKeepsOursWhereBothChanged(t *testing.T) {
 		conflict                         Conflict
 	}{
 		{"the same line", "a\nb\nc\n", "a\nu\nc\n", "a\nx\nc\nd\n", "a\nu\nc\nd\n",
-			Conflict{1, []string{"b\n"}, []string{"u\n"}, []string{"x\n"}}},
+			Conflict{1, []string{"b\n"}, []string{"u\n"}, []string{"x\n"}, 1}},
 		{"a line that they deleted", "a\nb\nc\n", "a\nu\nc\n", "a\nc\n", "a\nu\nc\n",
-			Conflict{1, []string{"b\n"}, []string{"u\n"}, nil}},
+			Conflict{1, []string{"b\n"}, []string{"u\n"}, nil, 1}},
 		{"a line that we deleted", "a\nb\nc\n", "a\nc\n", "a\nx\nc\n", "a\nc\n",
-			Conflict{1, []string{"b\n"}, nil, []string{"x\n"}}},
+			Conflict{1, []string{"b\n"}, nil, []string{"x\n"}, 1}},
 		{"lines that they replaced, inside", "a\nb\nc\nd\n", "a\nb\nu\nc\nd\n", "x\n", "a\nb\nu\nc\nd\n",
-			Conflict{0, []string{"a\n", "b\n", "c\n", "d\n"}, []string{"a\n", "b\n", "u\n", "c\n", "d\n"}, []string{"x\n"}}},
+			Conflict{0, []string{"a\n", "b\n", "c\n", "d\n"}, []string{"a\n", "b\n", "u\n", "c\n", "d\n"}, []string{"x\n"}, 0}},
+		{"a line below one that they added", "a\nb\nc\n", "a\nu\nc\n", "n\na\nx\nc\n", "n\na\nu\nc\n",
+			Conflict{2, []string{"b\n"}, []string{"u\n"}, []string{"x\n"}, 1}},
 		{"a binary file", "a\x00", "b\x00", "c\x00", "b\x00",
-			Conflict{0, []string{"a\x00"}, []string{"b\x00"}, []string{"c\x00"}}},
-		{"a file that both made, theirs binary", "", "u\n", "\x00", "u\n", Conflict{0, nil, []string{"u\n"}, []string{"\x00"}}},
+			Conflict{0, []string{"a\x00"}, []string{"b\x00"}, []string{"c\x00"}, 0}},
+		{"a file that both made, theirs binary", "", "u\n", "\x00", "u\n", Conflict{0, nil, []string{"u\n"}, []string{"\x00"}, 0}},
 		{"a text that they made binary", "a\nb\n", "a\nu\nb\n", "\x00", "a\nu\nb\n",
-			Conflict{0, []string{"a\n", "b\n"}, []string{"a\n", "u\n", "b\n"}, []string{"\x00"}}},
+			Conflict{0, []string{"a\n", "b\n"}, []string{"a\n", "u\n", "b\n"}, []string{"\x00"}, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			merged, conflicts := Merge(c.base, c.ours, c.theirs)
@@ -63,7 +65,7 @@ func TestAMergeKeepsOursWhereBothChanged(t *testing.T) {
 				t.Errorf("%q, not %q", merged, c.merged)
 			}
 			same := func(a, b Conflict) bool {
-				return a.Line == b.Line && slices.Equal(a.Base, b.Base) && slices.Equal(a.Ours, b.Ours) && slices.Equal(a.Theirs, b.Theirs)
+				return a.Line == b.Line && a.At == b.At && slices.Equal(a.Base, b.Base) && slices.Equal(a.Ours, b.Ours) && slices.Equal(a.Theirs, b.Theirs)
 			}
 			if len(conflicts) != 1 || !same(conflicts[0], c.conflict) {
 				t.Errorf("%+v, not %+v", conflicts, c.conflict)
@@ -114,7 +116,7 @@ func TestAMergeLosesNoLineOfOurs(t *testing.T) {
 			t.Fatalf("base %q, ours %q, theirs %q: %q lacks a line of theirs without a conflict", b, o, th, merged)
 		}
 		for _, c := range conflicts {
-			if !slices.Equal(lines[c.Line:c.Line+len(c.Ours)], c.Ours) {
+			if !slices.Equal(lines[c.Line:c.Line+len(c.Ours)], c.Ours) || !slices.Equal(ours[c.At:c.At+len(c.Ours)], c.Ours) {
 				t.Fatalf("base %q, ours %q, theirs %q: the conflict %+v is not in %q", b, o, th, c, merged)
 			}
 		}

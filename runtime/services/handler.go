@@ -37,19 +37,27 @@ func (s *Services) read(ctx context.Context, p *acp.ReadTextFileRequest) (string
 		return "", err
 	}
 	lines := files.Range{Line: p.Line, Limit: p.Limit}
+	loc, err := r.files.Resolve(p.Path)
 	if s.opts.ReadBuffer != nil {
-		loc, err := r.files.Resolve(p.Path)
 		if err == nil {
 			err = s.permit(p.SessionID, p.Path, loc, false)
 		}
 		if err != nil {
 			return "", because(opRead, p.Path, err)
 		}
-		if text, open, err := s.opts.ReadBuffer(ctx, p.SessionID, loc); open || err != nil {
+		text, open, err := s.opts.ReadBuffer(ctx, p.SessionID, loc)
+		if open && err == nil {
+			s.Shown(p.SessionID, loc.Real, text, lines)
+		}
+		if open || err != nil {
 			return lines.Of(text), err
 		}
 	}
-	return r.files.ReadText(p.Path, lines)
+	text, readErr := r.files.ReadText(p.Path, files.Range{})
+	if err == nil && (readErr == nil || errors.Is(readErr, fs.ErrNotExist)) {
+		s.Shown(p.SessionID, loc.Real, text, lines)
+	}
+	return lines.Of(text), readErr
 }
 
 // because names the request that a check refused, in place of the check.
@@ -92,14 +100,47 @@ func (s *Services) write(ctx context.Context, p *acp.WriteTextFileRequest) error
 		approved = true
 	}
 	if s.opts.WriteBuffer != nil {
-		if done, err := s.opts.WriteBuffer(ctx, p.SessionID, loc, p.Content); done || err != nil {
+		done, err := s.opts.WriteBuffer(ctx, p.SessionID, loc, p.Content)
+		if done && err == nil {
+			s.Shown(p.SessionID, loc.Real, p.Content, files.Range{})
+		}
+		if done || err != nil {
 			return err
 		}
 	}
-	if approved {
-		return r.files.WriteApproved(loc, p.Content)
+	_, err = s.writeFile(r, p, loc, approved)
+	return err
+}
+
+// WriteFile writes the file on disk at a place that the user has approved, and
+// returns what the file then holds. What others have changed since the agent last
+// read or wrote the file stays; see Rebase.
+func (s *Services) WriteFile(p *acp.WriteTextFileRequest, at files.Location) (string, error) {
+	r, err := s.room(p.SessionID)
+	if err != nil {
+		return "", err
 	}
-	return r.files.WriteText(p.Path, p.Content)
+	return s.writeFile(r, p, at, true)
+}
+
+func (s *Services) writeFile(r *room, p *acp.WriteTextFileRequest, at files.Location, approved bool) (string, error) {
+	content := p.Content
+	var change files.Change
+	if _, known := s.shown.get(shownFile{p.SessionID, at.Real}); known {
+		change = func(old, fitted string) (string, error) {
+			content = fitted
+			return s.Rebase(p.SessionID, at.Real, old, fitted)
+		}
+	}
+	written, err := r.files.Rewrite(at, approved, content, change)
+	if err != nil {
+		return "", err
+	}
+	if change == nil {
+		content = written
+	}
+	s.Shown(p.SessionID, at.Real, content, files.Range{})
+	return written, nil
 }
 
 // SessionUpdate adds the update to the state of its session.
@@ -248,7 +289,7 @@ func answer(method string, err error) error {
 
 var refusals = []error{
 	files.ErrPath, files.ErrOutside, files.ErrLink, files.ErrNotRegular, files.ErrNotDir, files.ErrHardLink, files.ErrTooLarge,
-	files.ErrNotText, files.ErrProtected, permission.ErrDenied, terminal.ErrCommand, terminal.ErrEnv, terminal.ErrTooMany, exec.ErrNotFound, fs.ErrNotExist,
+	files.ErrNotText, files.ErrProtected, ErrOverlap, permission.ErrDenied, terminal.ErrCommand, terminal.ErrEnv, terminal.ErrTooMany, exec.ErrNotFound, fs.ErrNotExist,
 }
 
 func matches(err error, any ...error) bool {

@@ -39,11 +39,12 @@ type Options struct {
 	// MissingIsEmpty answers a read of a missing file with empty content:
 	// some agents can make a file only then. Others expect the error.
 	MissingIsEmpty bool
-	// ReadBuffer returns the text of a file that is open in an editor, and
+	// ReadBuffer returns the whole text of a file that is open in an editor, and
 	// whether it is.
 	ReadBuffer func(ctx context.Context, id acp.SessionID, at files.Location) (text string, open bool, err error)
 	// WriteBuffer writes a file that is open in an editor, and says whether it
-	// did. Otherwise the file on disk is replaced.
+	// did. Otherwise the file on disk is replaced. Services.Rebase says what the
+	// buffer is to hold when the user has edited it.
 	WriteBuffer func(ctx context.Context, id acp.SessionID, at files.Location, content string) (done bool, err error)
 	// ApproveWrite asks the user about a protected file. An error, or no
 	// ApproveWrite, refuses the write.
@@ -101,6 +102,7 @@ type Services struct {
 	sessions *history.Store
 	gate     permission.Gate
 	elicit   elicitation.Gate
+	shown    *shown
 
 	mu     sync.Mutex
 	open   map[acp.SessionID]*room
@@ -127,7 +129,7 @@ func (r *room) close() error {
 // New returns Services without sessions.
 func New(opts Options) *Services {
 	s := &Services{
-		opts: opts, sessions: history.NewStore(opts.Limits),
+		opts: opts, sessions: history.NewStore(opts.Limits), shown: newShown(),
 		open: make(map[acp.SessionID]*room), asking: make(map[acp.SessionID]map[*asked]struct{}),
 	}
 	s.gate = permission.Gate{
@@ -297,6 +299,7 @@ func (s *Services) CloseSession(id acp.SessionID) error {
 	delete(s.open, id)
 	s.mu.Unlock()
 	s.sessions.End(id)
+	s.shown.end(id)
 	if s.opts.Policy != nil {
 		s.opts.Policy.EndSession(id)
 	}
