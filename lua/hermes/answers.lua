@@ -90,12 +90,13 @@ end
 ---@param id string
 ---@param value any
 ---@param by? string
+---@param whole? string text of a file of which the agent was shown a part, or wrote another
 ---@return boolean first
-function M.respond(id, value, by)
+function M.respond(id, value, by, whole)
   return answer(id, by or "respond", function(ask)
     local result, err = require("hermes.api_gen").answer(ask.method, value)
     err = err or unknown_option(ask, result)
-    return not err and { result = result } or nil, err
+    return not err and { result = result, whole = whole } or nil, err
   end)
 end
 
@@ -119,8 +120,8 @@ end
 local function closures(ask, by)
   local id = ask.requestId
   return {
-    respond = function(value)
-      return M.respond(id, value, by)
+    respond = function(value, whole)
+      return M.respond(id, value, by, by == "default" and whole or nil)
     end,
     reject = function(message, code)
       return M.reject(id, message, code, by)

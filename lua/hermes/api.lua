@@ -683,6 +683,37 @@ function M.pending()
   return require("hermes.answers").pending()
 end
 
+---Buffers with unsaved edits whose files changed on disk and cannot be merged, most of them because
+---the same lines changed.
+---@return hermes.Conflict[]
+function M.conflicts()
+  return require("hermes.conflict").list()
+end
+
+---@class hermes.ResolveOpts
+---@field bufnr? integer the current buffer by default
+---@field on_done? fun(problem: string?)
+
+---Ends a conflict of a buffer with its file, or shows both texts.
+---@param choice hermes.conflict.Choice
+---@param opts? hermes.ResolveOpts
+function M.resolve_conflict(choice, opts)
+  local conflict = require("hermes.conflict")
+  opts = options(opts, "resolve_conflict", { "bufnr" })
+  if not vim.tbl_contains(conflict.choices, choice) then
+    error('hermes.resolve_conflict: the choice must be "mine", "theirs" or "both"', 2)
+  end
+  local buf = opts.bufnr or vim.api.nvim_get_current_buf()
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    error(("hermes.resolve_conflict: buffer %d is not loaded"):format(buf), 2)
+  end
+  conflict.resolve(buf, choice, opts.on_done or function(problem)
+    if problem then
+      require("hermes.log").notify(vim.log.levels.ERROR, problem)
+    end
+  end)
+end
+
 ---What an agent has last written beside the protocol, on its standard error. Also of an agent that
 ---has ended. Not yet safe to show.
 ---@param agent string

@@ -12,6 +12,9 @@ local disk = require("hermes.disk")
 --- buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
+--- How often a write is merged anew because the user changes the same place meanwhile.
+M.merges = 100
+
 --- Writes of more than this many bytes are prepared in several slices.
 M.at_once = 256 * 1024
 
@@ -93,20 +96,22 @@ local function set_line(buf, row, old, new)
 end
 
 ---@param buf integer
----@param old string[]
----@param new string[]
----@param hunks? hermes.Hunk[] that turn one into the other, if they are known
-local function apply(buf, old, new, hunks)
-  if #new == 0 then
-    local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
+---@param count integer lines of the buffer
+---@param hunks hermes.Hunk[]
+local function apply(buf, count, hunks)
+  local left = count
+  for _, hunk in ipairs(hunks) do
+    left = left + #hunk.new - #hunk.old
+  end
+  if left == 0 then
+    local all = { cmd = "delete", reg = "_", range = { 1, count }, mods = { silent = true } }
     return vim.cmd(all)
-  elseif #old == 0 then
+  elseif count == 0 then
     -- Insert a line with text first: an empty buffer cannot take one empty
     -- line.
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
-    return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
+    return vim.api.nvim_buf_set_lines(buf, 0, -1, false, hunks[1].new)
   end
-  hunks = hunks or require("hermes.diff").hunks(old, new)
   for i = #hunks, 1, -1 do
     local hunk = hunks[i]
     if #hunk.old == #hunk.new and #hunk.new <= max_line_edits then
@@ -154,8 +159,9 @@ end
 ---@class hermes.buffer.Plan what replaces the text of a buffer
 ---@field tick integer 'changedtick' that it was made for
 ---@field format string 'fileformat' that it was made for
+---@field merged? boolean it keeps what others have changed
+---@field shifted? boolean others have changed the buffer since
 ---@field old? string[]
----@field new? string[]
 ---@field final? boolean whether the last line has an end
 ---@field hunks? hermes.Hunk[]
 ---@field work? thread that makes it
@@ -166,23 +172,34 @@ end
 ---@param plan hermes.buffer.Plan
 ---@param pause fun() called now and then
 local function make(buf, content, plan, pause)
-  plan.new, plan.final = split(content, vim.bo[buf].fileformat, pause)
-  plan.old = disk.lines(buf, pause)
-  plan.hunks = require("hermes.diff").hunks(plan.old, plan.new)
+  local new
+  new, plan.final = split(content, plan.format, pause)
+  plan.old = plan.old or disk.lines(buf, pause)
+  plan.hunks = require("hermes.diff").hunks(plan.old, new)
 end
 
+local function at_once() end
+
+--- Plans to replace the text of a buffer.
 ---@param buf integer
----@param content string
----@param plan? hermes.buffer.Plan whole
-local function replace(buf, content, plan)
-  plan = plan or {}
-  if not plan.hunks then
-    make(buf, content, plan, function() end)
-  end
+---@param lines? string[] that the hunks are for, by default those of the buffer
+---@param content string as it shall be on disk
+---@return hermes.buffer.Plan
+function M.plan(buf, lines, content)
+  local marked = content:sub(1, #disk.bom) == disk.bom
+  local plan = { tick = vim.b[buf].changedtick, format = vim.bo[buf].fileformat, old = lines }
+  make(buf, marked and content:sub(#disk.bom + 1) or content, plan, at_once)
+  return plan
+end
+
+--- Carries out a plan, as one undo step.
+---@param buf integer
+---@param plan hermes.buffer.Plan whole
+function M.carry_out(buf, plan)
   if #plan.hunks > 0 then
     vim.api.nvim_buf_call(buf, function()
       break_undo()
-      apply(buf, plan.old, plan.new, plan.hunks)
+      apply(buf, #disk.lines(buf), plan.hunks)
     end)
   end
   if vim.bo[buf].endofline ~= plan.final then
@@ -198,12 +215,48 @@ function M.is_busy(buf)
   return buf == vim.api.nvim_get_current_buf() and not mode:find("^n?t?$")
 end
 
+---@param buf integer
+---@param bytes string of its file
+local function show_file(buf, bytes)
+  local o = vim.bo[buf]
+  local text = not o.binary and not disk.is_new(buf) and disk.decode(bytes, o.fileencoding)
+  local modeline = o.modeline
+  if text then
+    local marked = text:sub(1, #disk.bom) == disk.bom
+    local modifiable, readonly = o.modifiable, o.readonly
+    o.modifiable, o.readonly = true, false
+    local ok, problem = pcall(function()
+      M.carry_out(buf, M.plan(buf, nil, text))
+    end)
+    o.modifiable, o.readonly = modifiable, readonly
+    if not ok then
+      error(problem, 0)
+    elseif o.bomb ~= marked then
+      o.bomb = marked
+    end
+    vim.api.nvim_buf_call(buf, break_undo)
+    disk.accept(buf, true)
+  else
+    -- An agent may have written the file, so its modelines are ignored.
+    o.modeline = false
+    local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
+      vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
+    end)
+    o.modeline = modeline
+    if not ok then
+      error(problem, 0)
+    end
+  end
+end
+
 --- Updates a buffer from its file as one undo step, without asking. A buffer
 --- with unsaved edits, or whose file is gone, stays as it is.
 ---@param buf integer
+---@param cause? hermes.refresh.Cause
 ---@return "refreshed"|"conflict"|"deleted"? outcome nil when there was nothing to do
-function M.update(buf)
-  local o, name = vim.bo[buf], vim.api.nvim_buf_get_name(buf)
+function M.update(buf, cause)
+  local changed = require("hermes.changed")
+  local name = vim.api.nvim_buf_get_name(buf)
   local outcome
   for _ = 1, 3 do -- the file may change again meanwhile
     local state = disk.state(buf)
@@ -216,35 +269,25 @@ function M.update(buf)
     elseif not disk.accept(buf, false) then
       error("E218: autocommands are blocked", 0)
     end
-    local text = not o.binary and not disk.is_new(buf) and disk.decode(bytes, o.fileencoding)
-    local modeline, before = o.modeline, vim.b[buf].changedtick
-    if text then
-      local marked = text:sub(1, #disk.bom) == disk.bom
-      local modifiable, readonly = o.modifiable, o.readonly
-      o.modifiable, o.readonly = true, false
-      local ok, problem = pcall(replace, buf, marked and text:sub(#disk.bom + 1) or text)
-      o.modifiable, o.readonly = modifiable, readonly
-      if not ok then
-        error(problem, 0)
-      elseif o.bomb ~= marked then
-        o.bomb = marked
-      end
-      vim.api.nvim_buf_call(buf, break_undo)
-      disk.accept(buf, true)
-    else
-      -- An agent may have written the file, so its modelines are ignored.
-      o.modeline = false
-      local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
-        vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
-      end)
-      o.modeline = modeline
-      if not ok then
-        error(problem, 0)
-      end
+    local tick = vim.b[buf].changedtick
+    local ok, problem, before = changed.apply(buf, function()
+      show_file(buf, bytes)
+    end)
+    if not ok then
+      error(problem, 0)
     end
     disk.note(buf, version)
-    if vim.b[buf].changedtick ~= before then
+    if vim.b[buf].changedtick ~= tick then
       outcome = "refreshed"
+      changed.report({
+        bufnr = buf,
+        agent = cause and cause.agent,
+        sessionId = cause and cause.sessionId,
+        toolCallId = cause and cause.toolCallId,
+        source = cause and cause.toolCallId and "tool" or "disk",
+        outcome = outcome,
+        before = before,
+      })
     end
   end
   return outcome
@@ -427,13 +470,23 @@ end
 ---@class hermes.buffer.WriteOpts
 ---@field save? boolean also write the file, default true
 ---@field noautocmd? boolean without BufWrite autocommands, default false
+---@field author? hermes.buffer.Author the agent that writes
+
+---@class hermes.buffer.Author an agent whose write must not undo what others have changed
+---@field tick? integer 'changedtick' when the buffer had the text that the agent knows
+---@field rebase fun(now: string, done: fun(problem: string?, text: string?)) says what the buffer
+---is to hold, when it holds `now`
+---@field agent string
+---@field sessionId string
+---@field requestId string
 
 --- Gives a loaded buffer new content as one undo step and saves it.
 ---@param path string absolute
 ---@param content string as it shall be on disk
 ---@param opts? hermes.buffer.WriteOpts
----@param done fun(problem: string?, text: string?) called once, later; without a problem it is
----written, and `text` is what the file holds then
+---@param done fun(problem: string?, text: string?, merged: boolean?) called once, later; without
+---a problem it is written, and `text` is what the file holds then; `merged` says that others have
+---a share in it
 ---@return boolean taken false when no loaded buffer shows the file; `done` is not called then
 function M.write(path, content, opts, done)
   local buf = M.find(path)
@@ -441,53 +494,104 @@ function M.write(path, content, opts, done)
     return false
   end
   opts = opts or {}
+  local author = opts.author
   local marked = content:sub(1, #disk.bom) == disk.bom
   local plain = marked and content:sub(#disk.bom + 1) or content
-  local tries, replaced = 0, false
+  local tries, replaced, merged = 0, false, false
   local large = #plain > M.at_once or vim.api.nvim_buf_line_count(buf) > M.at_once / 32
-  local again = {}
+  local target = content
   local plan, plans = nil, 0 ---@type hermes.buffer.Plan?, integer
+  local disk_merges = 0
+  local attempt
 
-  --- Prepares the next part of a large write, which would take a frame at once. While the user
-  --- changes the buffer it begins anew, but not for ever.
+  --- Begins a plan. When the buffer no longer has the text that the agent knows, the agent's
+  --- changes are made in what it has.
   ---@return boolean ready
-  local function prepare()
-    local tick, format = vim.b[buf].changedtick, vim.bo[buf].fileformat
-    if not plan or plan.tick ~= tick or plan.format ~= format then
-      local new = { tick = tick, format = format } ---@type hermes.buffer.Plan
+  local function begin()
+    plans = plans + 1
+    ---@type hermes.buffer.Plan
+    local new = { tick = vim.b[buf].changedtick, format = vim.bo[buf].fileformat }
+    local function work(text)
+      target = text
+      local without = text:sub(1, #disk.bom) == disk.bom and text:sub(#disk.bom + 1) or text
+      if not large or plans > 20 then
+        return make(buf, without, new, at_once)
+      end
       new.work = coroutine.create(function()
-        make(buf, plain, new, coroutine.yield)
+        make(buf, without, new, coroutine.yield)
       end)
-      plan, plans = new, plans + 1
-      return plans > 20
-    elseif plan.hunks then
-      return true
     end
-    local ok, problem = coroutine.resume(plan.work)
-    if not ok then
-      error(problem, 0)
+    plan = new
+    if not author or author.tick == new.tick then
+      work(content)
+      return new.hunks ~= nil
+    elseif plans > M.merges then
+      error("the user is typing where you write; read the file again and try once more", 0)
     end
+    new.merged, new.old = true, disk.lines(buf)
+    author.rebase(disk.text(buf), function(problem, text)
+      if problem then
+        return done(problem)
+      end
+      work(text)
+      attempt()
+    end)
     return false
   end
 
-  local function attempt()
-    if not vim.api.nvim_buf_is_loaded(buf) then
-      return done("the buffer was closed before it could be written")
+  --- Whether the plan can be carried out. Prepares the next part of a large one, which would
+  --- take a frame at once. While the user changes the buffer it begins anew, but not for ever.
+  ---@return boolean
+  local function prepare()
+    local tick, format = vim.b[buf].changedtick, vim.bo[buf].fileformat
+    if not plan or plan.format ~= format or (plan.tick ~= tick and not plan.merged) then
+      return begin()
+    elseif not plan.hunks then
+      local ok, problem = coroutine.resume(plan.work)
+      if not ok then
+        error(problem, 0)
+      end
+      return false
+    elseif plan.tick ~= tick then
+      local lines = disk.lines(buf)
+      plan.hunks = require("hermes.diff").shift(plan.hunks, plan.old, lines)
+      plan.tick, plan.old, plan.shifted = tick, lines, true
+      return plan.hunks ~= nil or begin()
     end
-    local ok, problem = pcall(function()
-      local reason = refusal(buf, plain)
-      if reason then
-        return reason .. (replaced and unsaved or "")
-      elseif not vim.bo[buf].modifiable then
-        error("E21: 'modifiable' is off", 0)
-      elseif not replaced and large and not prepare() then
-        return again
-      elseif not replaced then
+    return true
+  end
+
+  --- Writes, unless that takes longer.
+  ---@return string|false|nil problem nil: it is written; false: it goes on later
+  local function try()
+    if author and not replaced and disk.state(buf) == "conflict" and disk_merges < 3 then
+      disk_merges = disk_merges + 1
+      require("hermes.merge").with_disk(buf, nil, function()
+        attempt()
+      end)
+      return false
+    end
+    local reason = refusal(buf, plain)
+    if reason then
+      return reason .. (replaced and unsaved or "")
+    elseif not vim.bo[buf].modifiable then
+      error("E21: 'modifiable' is off", 0)
+    elseif not replaced and not prepare() then
+      if plan and plan.work then
+        vim.defer_fn(attempt, 1)
+      end
+      return false
+    end
+    local tick = vim.b[buf].changedtick
+    local ok, problem, before = require("hermes.changed").apply(buf, function()
+      if not replaced then
         if marked then
           vim.bo[buf].bomb = true
         end
-        replace(buf, plain, plan)
-        replaced = true
+        M.carry_out(buf, plan)
+        replaced, merged = true, plan.shifted or target ~= content
+      else
+        merged = true -- what was typed after an attempt that failed
       end
       if opts.save ~= false then
         with_options(buf, function()
@@ -495,15 +599,36 @@ function M.write(path, content, opts, done)
         end)
       end
     end)
-    if ok and problem == again then
-      return vim.defer_fn(attempt, 1)
+    if author and vim.api.nvim_buf_is_loaded(buf) and vim.b[buf].changedtick ~= tick then
+      require("hermes.changed").report({
+        bufnr = buf,
+        agent = author.agent,
+        sessionId = author.sessionId,
+        requestId = author.requestId,
+        source = "write",
+        outcome = "written",
+        before = before,
+      })
+    end
+    if not ok then
+      error(problem, 0)
+    end
+  end
+
+  function attempt()
+    if not vim.api.nvim_buf_is_loaded(buf) then
+      return done("the buffer was closed before it could be written")
+    end
+    local ok, problem = pcall(try)
+    if ok and problem == false then
+      return
     elseif vim.api.nvim_buf_is_loaded(buf) then
       -- After the write, so that changes by its autocommands join the same undo
       -- step.
       vim.api.nvim_buf_call(buf, break_undo)
     end
     if ok then
-      return done(problem, not problem and written(buf, content, opts) or nil)
+      return done(problem, not problem and written(buf, target, opts) or nil, merged)
     end
     for _, pattern in ipairs(passing) do
       if tries < M.retries and tostring(problem):find(pattern, 1, true) then

@@ -108,6 +108,7 @@ end
 function M.prepare()
   require("hermes.attention").start()
   require("hermes.disk") -- from now on notes which version of its file a buffer holds
+  require("hermes.common") -- and which text both last had in common
   require("hermes.events")
   require("hermes.state")
 end

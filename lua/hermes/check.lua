@@ -186,6 +186,7 @@ local kinds_of_options = {
   additionalDirectories = "strings",
   additional_directories = "strings",
   agent = "name",
+  bufnr = "integer",
   cursor = "string",
   cwd = "name",
   file = "name",

@@ -477,6 +477,44 @@ local subcommands = {
         or vim.list_extend(words, { "close", "pause", "replay", "resume", "save" })
     end,
   },
+  conflict = {
+    run = function(words)
+      local conflict, here = require("hermes.conflict"), vim.api.nvim_get_current_buf()
+      local function name(item)
+        return vim.fn.fnamemodify(item.path, ":~:.")
+      end
+      local function resolve(item)
+        local function with(choice)
+          hermes().resolve_conflict(choice, { bufnr = item.bufnr })
+        end
+        if words[1] then
+          return with(words[1])
+        end
+        choose.pick(conflict.choices, {
+          prompt = name(item),
+          label = function(choice)
+            return conflict.labels[choice]
+          end,
+        }, with)
+      end
+      if words[1] and not vim.tbl_contains(conflict.choices, words[1]) then
+        return fail("the choice must be mine, theirs or both")
+      end
+      local list = hermes().conflicts()
+      for _, item in ipairs(list) do
+        if item.bufnr == here or #list == 1 then
+          return resolve(item)
+        end
+      end
+      if #list == 0 then
+        return say("no buffer has a conflict with its file")
+      end
+      choose.pick(list, { prompt = "Conflict", label = name }, resolve)
+    end,
+    complete = function(_, before)
+      return #before == 0 and require("hermes.conflict").choices or {}
+    end,
+  },
   status = {
     run = function()
       require("hermes.status").open()

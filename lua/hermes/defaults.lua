@@ -21,21 +21,35 @@ M["elicitation/create"] = function(ask, answer)
   elicitation.ask(ask.data, answer.respond)
 end
 
+-- Of a larger buffer, in bytes, the host does not learn the rest when an agent
+-- reads some lines.
+local max_whole = 1024 * 1024
+
 M["fs/read_text_file"] = function(ask, answer, leave)
+  local buffer = require("hermes.buffer")
   local data = ask.data
-  local text = not ask.refused and require("hermes.buffer").read(data.path, data.line, data.limit)
-  if text then
-    answer.respond(text)
-  else
-    leave()
+  local text = not ask.refused and buffer.read(data.path, data.line, data.limit)
+  local buf = text and buffer.find(data.path)
+  if not buf then
+    return leave()
   end
+  local part, whole = data.line or data.limit, nil
+  if part and vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf)) <= max_whole then
+    whole = require("hermes.disk").text(buf)
+  end
+  if not part then
+    require("hermes.merge").saw(buf, ask, true)
+  end
+  answer.respond(text, whole)
 end
 
 M["fs/write_text_file"] = function(ask, answer, leave)
-  local buffer, events = require("hermes.buffer"), require("hermes.events")
+  local buffer, events, merge =
+    require("hermes.buffer"), require("hermes.events"), require("hermes.merge")
   local data = ask.data
   local old = not ask.refused and buffer.read(data.path)
-  if not old then
+  local buf = old and buffer.find(data.path)
+  if not buf then
     return leave()
   end
   local function emit(name, new)
@@ -50,13 +64,25 @@ M["fs/write_text_file"] = function(ask, answer, leave)
     })
   end
   emit("FileWritePre", data.content)
-  local save = require("hermes.config").get().buffer.auto_save
-  local taken = buffer.write(data.path, data.content, { save = save }, function(problem, text)
+  local opts = {
+    save = require("hermes.config").get().buffer.auto_save,
+    author = {
+      agent = ask.agent,
+      sessionId = data.sessionId,
+      requestId = ask.requestId,
+      tick = merge.tick(buf, ask),
+      rebase = merge.for_write(ask),
+    },
+  }
+  local taken = buffer.write(data.path, data.content, opts, function(problem, text, merged)
     if problem then
       return answer.reject(problem)
     end
+    if vim.api.nvim_buf_is_loaded(buf) then
+      merge.saw(buf, ask, not merged)
+    end
     emit("FileWritten", text)
-    answer.respond(nil)
+    answer.respond(nil, not merged and text ~= data.content and text or nil)
   end)
   if not taken then -- a listener of FileWritePre closed the buffer
     leave()

@@ -79,6 +79,33 @@ function M.hunks(old, new)
   return hunks
 end
 
+--- Fits hunks of a text to what the text has become by an edit at one place.
+---@param hunks hermes.Hunk[]
+---@param old string[] what they are hunks of
+---@param now string[]
+---@return hermes.Hunk[]? fitted nil when the edit touches one of them
+function M.shift(hunks, old, now)
+  local edit = ends_only(old, now)[1]
+  if not edit then
+    return hunks
+  end
+  local first, last = edit.first, edit.first + #edit.old
+  local fitted = {}
+  for i, hunk in ipairs(hunks) do
+    local stop = hunk.first + #hunk.old
+    local apart = #hunk.old > 0 or #edit.old > 0 -- of two insertions at one place neither is first
+    if stop < first or (stop == first and apart) then
+      fitted[i] = hunk
+    elseif hunk.first > last or (hunk.first == last and apart) then
+      local moved = hunk.first + #edit.new - #edit.old
+      fitted[i] = { first = moved, old = hunk.old, new = hunk.new }
+    else
+      return nil
+    end
+  end
+  return fitted
+end
+
 --- Two texts with more lines or bytes than this, taken together, are not worth
 --- a wait.
 M.quick_lines, M.quick_bytes = 10000, 512 * 1024

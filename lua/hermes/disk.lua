@@ -41,6 +41,13 @@ function M.note(buf, version)
   unsure[buf] = nil
 end
 
+--- The version of its file whose text a buffer last had.
+---@param buf integer
+---@return string? version nil when it is not known
+function M.noted(buf)
+  return known[buf] or nil
+end
+
 --- Whether a file pattern of an autocommand matches a path.
 ---@param pattern string
 ---@param path string

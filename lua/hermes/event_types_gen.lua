@@ -764,7 +764,7 @@
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that ended right before, when it names the file.
 ---@field path string # The name of the buffer.
 ---@field bufnr integer # The buffer.
----@field outcome "refreshed"|"conflict"|"deleted" # The buffer shows the new text; or it keeps its own, because it has unsaved edits or because the file is gone.
+---@field outcome "refreshed"|"merged"|"conflict"|"deleted" # The buffer shows the new text, alone or with unsaved edits; or it keeps its own, because you have changed the same lines or because the file is gone.
 
 ---A command of the agent was started.
 ---@class hermes.event.TerminalStarted: hermes.EventData

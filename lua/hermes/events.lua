@@ -207,12 +207,18 @@ end
 ---exists()
 ---@field for_listeners boolean only listeners look at the flat view
 ---@field state boolean the state follows it
----@field refresh boolean files may have changed with it
+---@field refresh boolean files may have changed with it, or change soon
 
--- The events after which files may have changed; lua/hermes/refresh.lua looks at them then.
+-- The events after which files may have changed, or change soon; lua/hermes/refresh.lua looks at
+-- them then.
 ---@type table<string, true>
-local changing =
-  { AgentToolCall = true, AgentToolCallUpdate = true, TurnEnded = true, TerminalExited = true }
+local changing = {
+  AgentToolCall = true,
+  AgentToolCallUpdate = true,
+  TurnStarted = true,
+  TurnEnded = true,
+  TerminalExited = true,
+}
 
 local shapes = setmetatable({}, {
   __index = function(shapes, name)

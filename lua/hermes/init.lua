@@ -76,10 +76,10 @@ end
 -- stylua: ignore
 local names = {
   "agent_log", "agents", "async", "authenticate", "cancel", "close_session", "config_options",
-  "configure_model", "connections", "create_autocmd", "create_session", "default",
+  "configure_model", "conflicts", "connections", "create_autocmd", "create_session", "default",
   "delete_session", "disconnect", "fork_session", "install", "kill_terminal", "list_sessions",
   "load_session", "logout", "model_configurations", "models", "modes", "notify", "on",
-  "on_request", "once", "pending", "prompt", "reject", "request", "respond",
+  "on_request", "once", "pending", "prompt", "reject", "request", "resolve_conflict", "respond",
   "resume_session", "sessions", "set_config_option", "set_mode", "set_model",
   "set_session_config_option", "set_session_model", "set_thought_level", "state", "statusline",
   "steer", "terminal_output", "terminals", "thought_levels",

@@ -15,12 +15,15 @@ M.retries, M.retry_ms = 40, 50
 ---@field agent string
 ---@field sessionId string
 ---@field call? table the tool call that ended
+---@field toolCallId? string of the call, if it names the file
 
 local queue = {} ---@type integer[] buffers to look at
 local causes = {} ---@type table<integer, hermes.refresh.Cause> of the buffers in the queue
 local waiting = {} ---@type table<integer, hermes.refresh.Cause> of buffers the user is editing
 local tries = {} ---@type table<integer, integer>
-local told = {} ---@type table<integer, true> the user knows that the buffer and its file differ
+-- The user knows that the buffer and its file differ, and why.
+local told = {} ---@type table<integer, hermes.refresh.Cause>
+local merging = {} ---@type table<integer, true> the host is asked for the result
 local scheduled = false
 
 local function schedule(ms)
@@ -48,8 +51,8 @@ function M._announce()
 end
 
 local notices = {
-  conflict = "%s: the file changed on disk and the buffer has unsaved edits;"
-    .. " :w! keeps yours, :e! takes the file",
+  conflict = "%s: the file changed on disk where you have unsaved edits;"
+    .. " yours stay until you choose with :Hermes conflict",
   deleted = "%s was deleted on disk; the buffer still has its text",
 }
 
@@ -69,31 +72,77 @@ local function names(call, buf)
   return false
 end
 
+--- Says once that a buffer and its file differ, or lets other plugins know that
+--- the buffer has changed.
 ---@param buf integer
----@param outcome "refreshed"|"conflict"|"deleted"
+---@param outcome hermes.changed.Outcome
 ---@param cause hermes.refresh.Cause
 local function tell(buf, outcome, cause)
-  local path = vim.api.nvim_buf_get_name(buf)
-  if notices[outcome] then
-    if told[buf] then
-      return
-    end
-    told[buf] = true
-    local name = vim.fn.fnamemodify(path, ":~:.")
-    require("hermes.log").notify(vim.log.levels.WARN, notices[outcome]:format(name))
-  else
+  if not notices[outcome] then
+    told[buf] = nil
     M._buf = buf
     -- An error in somebody else's autocommand would ask to press enter.
     pcall(vim.cmd, "silent! unsilent lua require('hermes.refresh')._announce()")
+    return
+  elseif told[buf] then
+    return
   end
-  require("hermes.events").emit("FileEdited", {
+  told[buf] = cause
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
+  require("hermes.log").notify(vim.log.levels.WARN, notices[outcome]:format(name))
+  require("hermes.changed").report({
+    bufnr = buf,
     agent = cause.agent,
     sessionId = cause.sessionId,
-    toolCallId = cause.call and names(cause.call, buf) and cause.call.toolCallId or nil,
-    path = path,
-    bufnr = buf,
+    toolCallId = cause.toolCallId,
+    source = cause.toolCallId and "tool" or "disk",
     outcome = outcome,
   })
+end
+
+--- Why a buffer and its file differ.
+---@param buf integer
+---@return hermes.refresh.Cause? cause nil when nobody has been told
+function M.cause(buf)
+  return told[buf]
+end
+
+--- Looks at a buffer once more that could not be changed.
+---@param buf integer
+---@param cause hermes.refresh.Cause
+---@param problem string
+local function retry(buf, cause, problem)
+  tries[buf] = (tries[buf] or 0) + 1
+  if tries[buf] <= M.retries then
+    vim.defer_fn(function()
+      add(buf, cause)
+      schedule(0)
+    end, M.retry_ms)
+    return
+  end
+  tries[buf] = nil -- the next tool call or turn tries again
+  require("hermes.log").write(vim.log.levels.WARN, ("refresh: %s"):format(problem))
+end
+
+--- Merges the file into a buffer with unsaved edits.
+---@param buf integer
+---@param cause hermes.refresh.Cause
+local function merge(buf, cause)
+  if merging[buf] then
+    return
+  end
+  merging[buf] = true
+  require("hermes.merge").with_disk(buf, cause, function(outcome)
+    merging[buf] = nil
+    if outcome == "busy" then
+      waiting[buf] = cause
+    elseif outcome == "locked" then
+      retry(buf, cause, "the buffer cannot be changed")
+    elseif outcome ~= "gone" then
+      tries[buf] = nil
+      tell(buf, outcome, cause)
+    end
+  end)
 end
 
 --- Checks one buffer.
@@ -110,28 +159,34 @@ local function look(buf)
   if state == "same" then
     told[buf] = nil
     return
+  end
+  if cause.call and names(cause.call, buf) then
+    cause = vim.tbl_extend("force", cause, { toolCallId = cause.call.toolCallId })
+  end
+  if state == "conflict" then
+    if require("hermes.merge").may_change(buf) then
+      merge(buf, cause)
+    else
+      waiting[buf] = cause
+    end
+    return
   elseif state == "changed" and buffer.is_busy(buf) then
+    require("hermes.common").note(buf) -- before the user edits it
     waiting[buf] = cause
     return
   end
-  local ok, outcome = pcall(buffer.update, buf)
-  if ok then
+  local ok, outcome = pcall(buffer.update, buf, cause)
+  if not ok then
+    retry(buf, cause, outcome)
+  elseif outcome == "conflict" then -- edited meanwhile
+    tries[buf] = nil
+    merge(buf, cause)
+  else
     tries[buf] = nil
     if outcome then
       tell(buf, outcome, cause)
     end
-    return
   end
-  tries[buf] = (tries[buf] or 0) + 1
-  if tries[buf] <= M.retries then
-    vim.defer_fn(function()
-      add(buf, cause)
-      schedule(0)
-    end, M.retry_ms)
-    return
-  end
-  tries[buf] = nil -- the next tool call or turn tries again
-  require("hermes.log").write(vim.log.levels.WARN, ("refresh: %s"):format(outcome))
 end
 
 ---@private
@@ -147,17 +202,22 @@ end
 
 local ended = { completed = true, failed = true }
 
---- Called after all listeners of an event with which files may have changed. It
---- checks all buffers, whatever a tool call names: that costs one system call
+--- Called after all listeners of an event with which files may have changed, or
+--- may change soon. It checks all buffers, whatever a tool call names: that costs one system call
 --- each, and agents do not name everything that their commands change.
 ---@param name string
 ---@param data table
 function M.after(name, data)
+  if name == "TurnStarted" then
+    return require("hermes.common").note_all()
+  end
   local call
   if name == "AgentToolCall" or name == "AgentToolCallUpdate" then
     local update = data.update or {}
-    if data.replay or not ended[update.status] then
+    if data.replay then
       return
+    elseif not ended[update.status] then
+      return require("hermes.common").note_all()
     end
     local session = require("hermes.state").session(data.sessionId, data.agent)
     call = session and session.toolCalls[update.toolCallId] or update
@@ -171,7 +231,49 @@ function M.after(name, data)
   schedule(0)
 end
 
-vim.api.nvim_create_autocmd({ "ModeChanged", "BufEnter" }, {
+--- Milliseconds that a `:w` waits for a merge, which usually takes a few.
+M.write_ms = 1000
+
+--- The user writes a buffer before it was looked at, and Neovim would ask whether
+--- to overwrite what the agent has written.
+---@param buf integer
+---@param path string that is written
+local function before_write(buf, path)
+  local disk = require("hermes.disk")
+  local name = vim.api.nvim_buf_get_name(buf)
+  if vim.fs.normalize(path) ~= vim.fs.normalize(name) then
+    return
+  end
+  local state = disk.state(buf)
+  local cause = causes[buf] or waiting[buf]
+  if state == "changed" then
+    pcall(require("hermes.buffer").update, buf, cause)
+  elseif state == "conflict" and not told[buf] then
+    local done = false
+    require("hermes.merge").with_disk(buf, cause, function()
+      done = true
+    end)
+    vim.wait(M.write_ms, function()
+      return done
+    end, 2)
+  end
+end
+
+vim.api.nvim_create_autocmd("BufWritePre", {
+  group = vim.api.nvim_create_augroup("hermes.refresh.write", {}),
+  nested = true, -- so that Neovim can be told that the file is known
+  callback = function(args)
+    if
+      require("hermes.config").get().buffer.refresh
+      and require("hermes.rpc").running()
+      and not require("hermes.changed").applying[args.buf]
+    then
+      before_write(args.buf, args.match)
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd({ "ModeChanged", "BufEnter", "BufModifiedSet" }, {
   group = vim.api.nvim_create_augroup("hermes.refresh", {}),
   callback = function()
     if next(waiting) then

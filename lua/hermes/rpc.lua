@@ -269,6 +269,9 @@ local function to_agent(op, method, params, opts, prefix)
   return M.call(op, function()
     local wire = type(params) == "function" and params() or params
     info.session_id, info.prompt = wire.sessionId, wire.prompt
+    if wire.prompt then
+      require("hermes.common").note_all() -- before the agent can change a file
+    end
     info.agent = M.agent_for(opts, wire.sessionId)
     if not info.agent then
       fail_soon(

@@ -22,6 +22,9 @@ type answer struct {
 	Error   *acp.Error      `json:"error"`
 	Default bool            `json:"default"`
 	By      string          `json:"by"` // handler, listener, default, respond, timeout
+	// Whole is the text of the file after a read of some lines, and after a write
+	// unless it is what the agent wrote.
+	Whole *string `json:"whole"`
 
 	cancelled bool // withdrawn by session/cancel
 }
@@ -32,6 +35,7 @@ type ask struct {
 	method  string
 	agent   string
 	session string
+	rebase  rebase      // of a write; nil otherwise
 	answer  chan answer // capacity 1, written once
 }
 

@@ -75,6 +75,8 @@ type question struct {
 	user    bool            // a person answers it, so the session is shown as waiting
 	max     int             // what it may cost; 0 means maxCost
 	asked   func(id string) // told the request id; may be nil
+	heard   func(answer)    // told the answer; may be nil
+	rebase  rebase          // of a write; nil otherwise
 }
 
 // question makes the question for a request of the protocol.
@@ -118,6 +120,7 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 		return answer{}, err
 	}
 	q.data.str("agent", c.name).str("requestId", a.id)
+	a.rebase = q.rebase
 	if q.asked != nil {
 		q.asked(a.id)
 	}
@@ -129,7 +132,11 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 		str("agent", c.name).optional("refused", q.refused).object("data", q.data).item(kindAsk)
 	it.max = q.max
 	c.host.queue.push(it)
-	return c.host.asks.wait(ctx, a), nil
+	v := c.host.asks.wait(ctx, a)
+	if q.heard != nil {
+		q.heard(v)
+	}
+	return v, nil
 }
 
 // message is a generated message.

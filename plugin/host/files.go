@@ -8,6 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
 // ReadTextFile answers with the text of a buffer, when Neovim has one, or of
@@ -17,8 +18,9 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
-	_, _, err := k.locate(ctx, p.SessionID, p.Path, q.method)
+	loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
 	q.refuse(err)
+	q.heard = func(v answer) { k.readInEditor(p, loc, v) }
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
 		return k.conn.services.ReadTextFile(ctx, p)
 	})
@@ -32,23 +34,29 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
 	q.max = maxWrite
-	ws, loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
+	loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
 	if err == nil {
 		err = k.approveProtected(ctx, p, loc)
 	}
 	q.refuse(err)
 	var id string
 	q.asked = func(requestID string) { id = requestID }
+	q.heard = func(v answer) { k.writtenInEditor(p, loc, v) }
+	q.rebase = k.rebase(p, loc)
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.WriteTextFileResponse, error) {
 		if err != nil {
 			return nil, fileError(err)
 		}
-		return k.write(ctx, ws, loc, p, id)
+		return k.write(ctx, loc, p, id)
 	})
 }
 
-// write replaces the file on disk. Neovim is told before and after.
-func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
+// write writes the file on disk. Neovim is told before and after.
+func (k *client) write(ctx context.Context, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
+	ws, err := k.conn.services.Workspace(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
 	old, err := ws.ReadText(p.Path, files.Range{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		old = "" // binary or too large to show, and about to be replaced
@@ -61,12 +69,9 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data(p.Content)))); err != nil {
 		return nil, err
 	}
-	if err := ws.WriteApproved(loc, p.Content); err != nil {
-		return nil, fileError(err)
-	}
-	now, err := ws.ReadText(p.Path, files.Range{}) // the file keeps its line ends and byte order mark
+	now, err := k.conn.services.WriteFile(p, loc) // the file keeps its format, and what others have changed
 	if err != nil {
-		now = p.Content
+		return nil, fileError(err)
 	}
 	q.push(event(eventFileWritten, data(now)))
 	return &acp.WriteTextFileResponse{}, nil
@@ -74,17 +79,17 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 
 // locate applies the rules of the session's workspace, and those of the user
 // that deny, to a path.
-func (k *client) locate(ctx context.Context, id acp.SessionID, path, method string) (*files.Workspace, files.Location, error) {
+func (k *client) locate(ctx context.Context, id acp.SessionID, path, method string) (files.Location, error) {
 	s, err := k.conn.session(id)
 	if err != nil {
-		return nil, files.Location{}, err
+		return files.Location{}, err
 	}
 	if err := s.openRoots(); err != nil {
-		return nil, files.Location{}, err
+		return files.Location{}, err
 	}
 	ws, err := k.conn.services.Workspace(id)
 	if err != nil {
-		return nil, files.Location{}, err
+		return files.Location{}, err
 	}
 	loc, err := ws.Resolve(path)
 	if err == nil {
@@ -93,7 +98,7 @@ func (k *client) locate(ctx context.Context, id acp.SessionID, path, method stri
 	if errors.Is(err, permission.ErrDenied) {
 		err = &files.Error{Op: method, Path: path, Err: err}
 	}
-	return ws, loc, err
+	return loc, err
 }
 
 // refuse tells Neovim's default why the request must not be served.
@@ -134,7 +139,7 @@ func fileError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		code = acp.ErrorCodeResourceNotFound
-	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected), errors.Is(err, permission.ErrDenied):
+	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected), errors.Is(err, permission.ErrDenied), errors.Is(err, services.ErrOverlap):
 		code = acp.ErrorCodeInvalidParams
 	}
 	return &acp.Error{Code: code, Message: err.Error()}

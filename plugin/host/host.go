@@ -189,6 +189,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
 	case "kill":
 		err = decodeOp(text, func(p killOp) error { return h.kill(id, p) })
+	case "merge":
+		err = decodeOp(text, func(p mergeOp) error { return h.merge(id, p) })
 	case "rules":
 		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
 	case "respond":

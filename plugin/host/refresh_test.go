@@ -180,12 +180,12 @@ func TestARefreshDisturbsNobodyWhoTypesElsewhere(t *testing.T) {
 
 func TestUnsavedEditsStayAndTheUserIsToldOnce(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.keys("omine<Esc>")
+		s.keys("jA mine<Esc>")
 		s.prompt("EDIT " + s.path + ` alpha\nBETA\ngamma\n`)
 		s.prompt("EDIT " + s.path + ` alpha\nBETA!\ngamma\n`)
 		s.is(`vim.tbl_map(function(e) return e.outcome end, of("FileEdited"))`, []string{"conflict"})
 		s.is(`#vim.tbl_filter(function(n) return n:find("hello.txt: the file changed on disk", 1, true) end, notes)`, 1)
-		s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "mine", "beta", "gamma"})
+		s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "beta mine", "gamma"})
 		s.prompt("WRITE " + s.path + " theirs")
 		s.until(`said():find("changed on disk while the buffer has unsaved edits", 1, true)`)
 		if got := s.disk(); got != "alpha\nBETA!\ngamma\n" {

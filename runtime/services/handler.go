@@ -126,7 +126,7 @@ func (s *Services) WriteFile(p *acp.WriteTextFileRequest, at files.Location) (st
 func (s *Services) writeFile(r *room, p *acp.WriteTextFileRequest, at files.Location, approved bool) (string, error) {
 	content := p.Content
 	var change files.Change
-	if _, known := s.shown.get(shownFile{p.SessionID, at.Real}); known {
+	if s.Knows(p.SessionID, at.Real) {
 		change = func(old, fitted string) (string, error) {
 			content = fitted
 			return s.Rebase(p.SessionID, at.Real, old, fitted)

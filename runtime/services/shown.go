@@ -114,6 +114,12 @@ func (s *Services) Shown(id acp.SessionID, real, text string, lines files.Range)
 	s.shown.set(file, text)
 }
 
+// Knows reports whether an agent has read or written a file.
+func (s *Services) Knows(id acp.SessionID, real string) bool {
+	_, known := s.shown.get(shownFile{id, real})
+	return known
+}
+
 // Rebase returns what a file is to hold when an agent writes content and the file
 // holds now: what the agent has changed since it last read or wrote the file is
 // changed in now. If somebody else has changed the same lines, the error is an

@@ -1,0 +1,87 @@
+--- Remembers the text that a buffer and its file last had in common, for buffers
+--- that the user may be editing while an agent changes the file. Without it
+--- nobody can tell the edits of the two apart.
+
+local M = {}
+
+local disk = require("hermes.disk")
+
+--- Larger files are not remembered, in bytes.
+M.max_bytes = 8 * 1024 * 1024
+
+---@class hermes.common.Text
+---@field version string of the file
+---@field bytes? string of the file
+---@field text? string of the buffer, when the file had changed already
+
+local texts = {} ---@type table<integer, hermes.common.Text>
+
+--- Remembers the text, unless it is known already or no longer to be had.
+---@param buf integer
+function M.note(buf)
+  local version, name = disk.noted(buf), vim.api.nvim_buf_get_name(buf)
+  if not version or version == "" or disk.is_managed(buf) then
+    texts[buf] = nil
+  elseif texts[buf] and texts[buf].version == version then
+    return
+  elseif disk.version(name) ~= version then
+    local unmodified = not vim.bo[buf].modified
+    texts[buf] = unmodified and { version = version, text = disk.text(buf) } or nil
+  else
+    local size = (vim.uv.fs_stat(name) or { size = math.huge }).size
+    local bytes = size <= M.max_bytes and disk.read(name)
+    local still = bytes and disk.version(name) == version
+    texts[buf] = still and { version = version, bytes = bytes } or nil
+  end
+end
+
+--- The text, as UTF-8 with the line ends of the file.
+---@param buf integer
+---@return string? text nil when it is not known
+function M.text(buf)
+  local t = texts[buf]
+  if not t or t.version ~= disk.noted(buf) then
+    return nil
+  end
+  return t.text or disk.decode(t.bytes, vim.bo[buf].fileencoding)
+end
+
+---@return boolean
+local function has_sessions()
+  for _, agent in pairs(require("hermes.state").agents()) do
+    if next(agent.sessions) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Looks at the buffers that the user edits or can edit right away. An event may
+--- have been missed because of 'eventignore', or because there was no session.
+function M.note_all()
+  for _, buf in ipairs(require("hermes.buffer").all()) do
+    if vim.bo[buf].modified or vim.fn.bufwinid(buf) ~= -1 then
+      M.note(buf)
+    end
+  end
+end
+
+local group = vim.api.nvim_create_augroup("hermes.common", {})
+vim.api.nvim_create_autocmd({ "BufModifiedSet", "BufWinEnter" }, {
+  group = group,
+  callback = function(args)
+    if not has_sessions() then
+      texts[args.buf] = nil
+    elseif vim.bo[args.buf].buftype == "" then
+      M.note(args.buf)
+    end
+  end,
+})
+vim.api.nvim_create_autocmd("BufUnload", {
+  group = group,
+  callback = function(args)
+    texts[args.buf] = nil
+  end,
+})
+
+return M

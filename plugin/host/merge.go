@@ -1,0 +1,124 @@
+package host
+
+import (
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/services"
+)
+
+// rebase is services.Rebase for one write. An agent that has not read the file
+// through Hermes is taken to know the text on disk, nil for none.
+type rebase func(disk *string, now string) (string, error)
+
+// maxMerge bounds each text of a merge, in bytes.
+const maxMerge = 8 << 20
+
+// maxConflicts bounds how many places the answer to a merge names.
+const maxConflicts = 100
+
+// mergeOp asks what a buffer is to hold: when an agent writes its file, if
+// RequestID is set, and else when the file has become Theirs. Ours is what the
+// buffer holds.
+type mergeOp struct {
+	RequestID    string
+	Base         *string
+	Ours, Theirs string
+}
+
+// merge answers with the text. Where both changed the same lines, the text has
+// those of Ours, and conflicts names them; a write has a problem instead, which is
+// told the agent.
+func (h *Host) merge(id string, p mergeOp) error {
+	base := ""
+	if p.Base != nil {
+		base = *p.Base
+	}
+	if n := max(len(base), len(p.Ours), len(p.Theirs)); n > maxMerge {
+		return invalid("merge: a text has %d bytes, the limit is %d", n, maxMerge)
+	}
+	var write rebase
+	if p.RequestID != "" {
+		if write = h.asks.rebase(p.RequestID); write == nil {
+			h.merged(id, new(object).str("problem", "the write was cancelled"))
+			return nil
+		}
+	}
+	h.start(func() {
+		if write != nil {
+			h.merged(id, mergeForWrite(write, p.Base, p.Ours))
+			return
+		}
+		text, conflicts := services.Merge(base, p.Ours, p.Theirs)
+		var list []byte
+		for i, c := range conflicts[:min(len(conflicts), maxConflicts)] {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = append(list, new(object).num("first", int64(c.At)).num("ours", int64(len(c.Ours))).num("theirs", int64(len(c.Theirs))).json()...)
+		}
+		h.merged(id, new(object).str("text", text).raw("conflicts", append(append([]byte{'['}, list...), ']')))
+	})
+	return nil
+}
+
+func mergeForWrite(write rebase, disk *string, now string) *object {
+	text, err := write(disk, now)
+	if err != nil {
+		return new(object).str("problem", err.Error()) // a text for the agent, not a failure of the operation
+	}
+	return new(object).str("text", text)
+}
+
+// merged ends the operation id with a result that is mostly one string.
+func (h *Host) merged(id string, result *object) {
+	it := new(object).str("id", id).object("result", result).item(kindDone)
+	it.max = maxWrite
+	h.queue.push(it)
+}
+
+func (s *asks) rebase(id string) rebase {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.open[id]; a != nil {
+		return a.rebase
+	}
+	return nil
+}
+
+// rebase returns how the change of a write is made in another text.
+func (k *client) rebase(p *acp.WriteTextFileRequest, loc files.Location) rebase {
+	return func(disk *string, now string) (string, error) {
+		s := k.conn.services
+		if disk != nil && !s.Knows(p.SessionID, loc.Real) {
+			s.Shown(p.SessionID, loc.Real, *disk, files.Range{})
+		}
+		return s.Rebase(p.SessionID, loc.Real, now, p.Content)
+	}
+}
+
+// readInEditor remembers what Neovim has shown the agent of a file.
+func (k *client) readInEditor(p *acp.ReadTextFileRequest, loc files.Location, v answer) {
+	if loc.Real == "" || v.cancelled || v.Default || v.Error != nil {
+		return
+	}
+	lines := files.Range{Line: p.Line, Limit: p.Limit}
+	var r acp.ReadTextFileResponse
+	switch {
+	case v.Whole != nil:
+		k.conn.services.Shown(p.SessionID, loc.Real, *v.Whole, lines)
+	case lines == files.Range{} && r.UnmarshalJSON(v.Result) == nil:
+		k.conn.services.Shown(p.SessionID, loc.Real, r.Content, lines)
+	}
+}
+
+// writtenInEditor remembers what the agent has written to a buffer.
+func (k *client) writtenInEditor(p *acp.WriteTextFileRequest, loc files.Location, v answer) {
+	if loc.Real == "" || v.cancelled || v.Default || v.Error != nil {
+		return
+	}
+	text := p.Content
+	if v.Whole != nil {
+		text = *v.Whole
+	}
+	k.conn.services.Shown(p.SessionID, loc.Real, text, files.Range{})
+}
