@@ -36,7 +36,7 @@ func (l *Linter) negotiate(m *Message) {
 	} else {
 		h.ClientCapabilities, h.AgentCapabilities = h.ClientHello.Get("capabilities"), h.AgentHello.Get("capabilities")
 	}
-	if m.Known == nil && h.Edition != nil {
+	if h.Edition != nil { // the answer may have made it another one
 		m.Known = h.Edition.Method([]byte(m.Method))
 	}
 }

@@ -299,13 +299,22 @@ func initializeRules() []Rule {
 			Why:          "They need no capability, so clients send them to every agent.",
 			Requirements: []string{"ACP-PROMPT-003"},
 			Check: func(c *Checker) {
+				worked := NewBounded[string, int](maxSessions) // the last sign of work in a session
+				note := func(m *Message) {
+					if m.From == Agent && m.SessionID != "" {
+						worked.Put(m.SessionID, m.Number)
+					}
+				}
+				c.Request(note)
+				c.Update(note, "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
 				c.Answer(func(m *Message) {
 					prompt := m.Answers.Params().Get("prompt")
 					if m.Session == nil || m.Session.State != Open || !isPlainPrompt(prompt) || m.Known == nil || !m.Known.Request.Fits(m.Answers.Params()) {
 						return
 					}
 					c.Exercised()
-					if m.ErrorCode() == codeInvalidParams {
+					last, _ := worked.Get(m.SessionID) // after work, the error is about something else
+					if m.ErrorCode() == codeInvalidParams && last < m.Answers.Number {
 						c.Report(m.Frame, Finding{Text: "a prompt of text and links is refused", Also: []int{m.Answers.Number}}, m.Error)
 					}
 				}, "session/prompt")

@@ -405,6 +405,55 @@ func TestTwoImplementationsAgreeOnWhatIsOutstanding(t *testing.T) {
 	}
 }
 
+// An agent that answers with another version is judged by the schema of that version.
+func TestTheAnswerToInitializeIsOfTheVersionThatItNames(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{}}`: "",
+		`{"protocolVersion":2,"agentInfo":{"name":"a","version":"1"}}`:              "RPC21 ",
+		`{"protocolVersion":1,"info":{"name":"a","version":"1"},"capabilities":{}}`: "EXT01 EXT01 ",
+		`{"protocolVersion":1,"agentInfo":{"name":"a","version":"1"}}`:              "",
+	} {
+		got := ""
+		l := lint.New(lint.Options{Rules: []*lint.Rule{lint.Find("RPC21"), lint.Find("EXT01")}, OnFinding: func(f lint.Finding) { got += f.Rule.ID + " " }})
+		l.Add(lint.Record{From: lint.Client, Bytes: []byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)})
+		l.Add(lint.Record{From: lint.Agent, Bytes: []byte(`{"jsonrpc":"2.0","id":0,"result":` + answer + `}`)})
+		if l.Report(); got != want {
+			t.Errorf("%s: found %q, want %q", answer, got, want)
+		}
+	}
+}
+
+// An agent that has begun to work has accepted the prompt, whatever it then answers.
+func TestAnErrorAfterWorkDoesNotRefuseThePrompt(t *testing.T) {
+	t.Parallel()
+	for sign, want := range map[string]int{
+		"": 1,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[]}}}`:               1,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"I write"}}}}`: 0,
+		`{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/x"}}`:                                                                       0,
+	} {
+		l := lint.New(lint.Options{Rules: []*lint.Rule{lint.Find("INI18")}})
+		for _, line := range []string{
+			`>{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`, `<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}`,
+			`>{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`, `<{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`,
+			`>{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}}`, "<" + sign,
+			`<{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no"}}`,
+		} {
+			from := lint.Client
+			if line[0] == '<' {
+				from = lint.Agent
+			}
+			if len(line) > 1 {
+				l.Add(lint.Record{From: from, Bytes: []byte(line[1:])})
+			}
+		}
+		if got := l.Report().Errors; got != want {
+			t.Errorf("after %s: %d findings, want %d", sign, got, want)
+		}
+	}
+}
+
 // Who answers every request is not to blame for a sender that uses an id again.
 func TestAnIDThatIsUsedTwiceHasTwoAnswersComing(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,8 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 		}, false},
 		"run, out of time":     {"run --timeout 4s x", func(*exec.Cmd, *rpc.Conn) {}, true},
 		"run, killed":          {"run x", signal(syscall.SIGKILL), false},
+		"lint run, terminated": {"lint run --step prompt", signal(syscall.SIGTERM), false},
+		"lint run, killed":     {"lint run --step prompt", signal(syscall.SIGKILL), false},
 		"serve, client leaves": {"serve --listen unix:s/s", func(_ *exec.Cmd, c *rpc.Conn) { c.Close() }, true},
 		"serve, terminated":    {"serve --listen unix:s/s", signal(syscall.SIGTERM), true},
 		"serve, killed":        {"serve --listen unix:s/s", signal(syscall.SIGKILL), false},

@@ -17,6 +17,7 @@ import (
 var lintLive = map[string]func(ctx context.Context, args []string, std *stdio) error{
 	"diff":  lintDiff,
 	"proxy": lintProxy,
+	"run":   lintRun,
 }
 
 // liveFlags are what these subcommands have in common.

@@ -1,0 +1,135 @@
+package live
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/process"
+)
+
+// Agent is a running agent.
+type Agent struct {
+	In     io.WriteCloser // its standard input
+	Out    io.Reader      // its standard output
+	Exited <-chan struct{}
+	Status func() string // how it exited
+	End    func() error  // closes its input, and ends it and all that it started if it does not exit in time
+	Kill   func()        // ends it now
+}
+
+// Program says how to start an agent.
+type Program struct {
+	Argv   []string
+	Dir    string
+	Keeper []string          // see launch.Command
+	Stderr func(line []byte) // gets each line of standard error
+}
+
+const (
+	graceTime = 2 * time.Second // between the stages of the end
+	lastWords = 500 * time.Millisecond
+	maxStderr = 64 << 10 // of a line, in bytes
+)
+
+// Start starts an agent in a process group of its own, with the environment of this
+// process. It never outlives this process where there is a keeper.
+func (p Program) Start() (*Agent, error) {
+	x := exec.Command(p.Argv[0], p.Argv[1:]...)
+	x.Dir = p.Dir
+	if x.Err != nil {
+		return nil, x.Err
+	}
+	var pipes [3][2]*os.File
+	for i := range pipes {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		pipes[i] = [2]*os.File{r, w}
+	}
+	stdin, stdout, stderr := pipes[0][1], pipes[1][0], pipes[2][0]
+	theirs := []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]}
+	x.Stdin, x.Stdout, x.Stderr = theirs[0], theirs[1], theirs[2]
+	exited := make(chan struct{})
+	var status process.Exit
+	read := make(chan struct{})
+	group, err := process.Start(x, process.Kind{Whole: true, Death: process.Terminated, Keeper: p.Keeper}, func(_ *process.Group, e process.Exit) {
+		status = e
+		stdout.SetReadDeadline(time.Now().Add(lastWords)) // others may hold it open
+		stderr.SetReadDeadline(time.Now().Add(lastWords))
+		<-read
+		close(exited)
+	})
+	for _, f := range theirs {
+		f.Close()
+	}
+	if err != nil {
+		for _, f := range []*os.File{stdin, stdout, stderr} {
+			f.Close()
+		}
+		return nil, err
+	}
+	group.Busy(true) // so that no daemon is spared
+	go func() {
+		defer close(read)
+		defer stderr.Close()
+		r := bufio.NewReaderSize(stderr, maxStderr)
+		for {
+			line, more, err := r.ReadLine()
+			if err != nil {
+				return
+			}
+			if p.Stderr != nil {
+				p.Stderr(line)
+			}
+			for more && err == nil {
+				_, more, err = r.ReadLine() // the rest of a long line
+			}
+		}
+	}()
+	var once sync.Once
+	gone := func(limit time.Duration) bool {
+		select {
+		case <-exited:
+			return true
+		case <-time.After(limit):
+			return false
+		}
+	}
+	a := &Agent{In: stdin, Out: stdout, Exited: exited}
+	a.Status = func() string {
+		if status.Signal != "" {
+			return "ended by " + status.Signal
+		}
+		return fmt.Sprintf("exit status %d", status.Code)
+	}
+	a.Kill = func() {
+		group.Look()
+		group.Kill()
+		gone(graceTime)
+	}
+	a.End = func() error {
+		once.Do(func() {
+			group.Look()
+			stdin.Close()
+			if !gone(graceTime) {
+				group.Terminate()
+			}
+			if !gone(graceTime) {
+				group.Kill()
+			}
+		})
+		if !gone(2 * graceTime) {
+			return errors.New("the agent is still running after KILL")
+		}
+		stdout.Close()
+		return nil
+	}
+	return a, nil
+}

@@ -1,0 +1,591 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/elicitation"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/services"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// Options say how an agent is driven.
+type Options struct {
+	// Start starts the agent, whose standard error goes to stderr.
+	Start func(stderr func([]byte)) (*Agent, error)
+	// Workspace is the folder of the sessions.
+	Workspace string
+	Version   string        // of this program
+	Timeout   time.Duration // of a step
+	Lint      lint.Options
+	Recording *trace.Writer // nil: none
+	// Prompts are played, the first of them wherever any prompt will do. Asking makes the
+	// agent ask for permission, and Busy keeps it busy until it is cancelled.
+	Prompts      []string
+	Asking, Busy string
+	// Steps are the ids of the steps to play; none: all.
+	Steps []string
+	// AuthMethod is the login to use, empty for none. Logout allows to log out.
+	AuthMethod string
+	Logout     bool
+	Keeper     []string      // of terminals, see launch.Command
+	Done       func(Outcome) // is told how each step ended, at once; may be nil
+}
+
+// skip is why a step was not exercised.
+type skip string
+
+func (s skip) Error() string { return string(s) }
+
+// late is the end of a step's time.
+type late time.Duration
+
+func (l late) Error() string { return fmt.Sprintf("%v have passed", time.Duration(l)) }
+
+// hello is what an agent says of itself. What has another type than the schema says is
+// the business of the linter.
+type hello struct {
+	ProtocolVersion   json.RawMessage
+	AgentInfo         struct{ Name, Version string }
+	AgentCapabilities struct {
+		LoadSession        bool
+		PromptCapabilities struct{ Image, Audio, EmbeddedContext bool }
+	}
+	AuthMethods []struct{ ID, Name, Type string }
+	session     map[string]json.RawMessage
+	logout      bool
+}
+
+func readHello(result json.RawMessage) *hello {
+	h := &hello{}
+	json.Unmarshal(result, h)
+	var more struct {
+		AgentCapabilities struct {
+			SessionCapabilities map[string]json.RawMessage
+			Auth                struct{ Logout json.RawMessage }
+		}
+	}
+	json.Unmarshal(result, &more)
+	h.session, h.logout = more.AgentCapabilities.SessionCapabilities, offered(more.AgentCapabilities.Auth.Logout)
+	return h
+}
+
+// offered reports whether the value of a capability offers it.
+func offered(v json.RawMessage) bool {
+	return len(v) > 0 && string(v) != "null" && string(v) != "false"
+}
+
+func (h *hello) can(session string) bool { return offered(h.session[session]) }
+
+// driven is an agent that runs.
+type driven struct {
+	*line
+	agent    *Agent
+	services *services.Services
+	hello    *hello
+	main     *session
+	failed   error // why there is no session
+}
+
+// session is one of the agent's.
+type session struct {
+	id    string
+	turns int // that ended
+	Modes *struct {
+		CurrentModeID  string
+		AvailableModes []struct{ ID string }
+	}
+	ConfigOptions []option
+}
+
+type option struct {
+	ID, Type     string
+	CurrentValue json.RawMessage
+	Options      []struct {
+		Value   json.RawMessage
+		Options []struct{ Value json.RawMessage }
+	}
+}
+
+// stage is where the steps are played.
+type stage struct {
+	Options
+	judge   *Judge
+	begun   bool    // there was a connection
+	now     *driven // nil if none
+	dead    error   // the agent does not start
+	version string  // another one that the agent speaks
+	login   string  // how, if the agent needs it
+	who     string
+	note    string // of the step
+
+	mu     sync.Mutex
+	decide func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
+	asked  int // permission requests of the step
+}
+
+// Run drives an agent through all steps. The error is about the run, not about the agent.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	o.Lint.Whole = true
+	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent)}
+	defer s.stop()
+	r := &Result{}
+	steps := s.steps()
+	for _, id := range o.Steps {
+		if !slices.ContainsFunc(steps, func(one *step) bool { return one.id == id }) {
+			return nil, fmt.Errorf("there is no step %q", id)
+		}
+	}
+	for _, step := range steps {
+		out := s.play(ctx, step)
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		r.Outcomes = append(r.Outcomes, out)
+		if o.Done != nil {
+			o.Done(out)
+		}
+	}
+	s.stop()
+	r.Report, r.Peer = s.judge.Report(), s.who
+	r.decide("initialize", "session-new", "prompt")
+	return r, nil
+}
+
+// play plays a step.
+func (s *stage) play(ctx context.Context, step *step) Outcome {
+	out := Outcome{Step: step.id, Title: step.title, Tier: step.tier, Requirements: step.requirements}
+	if s.Recording != nil {
+		s.Recording.Note("step %s: %s", step.id, step.title)
+	}
+	s.note = ""
+	s.mu.Lock()
+	s.asked, s.decide = 0, reject
+	s.mu.Unlock()
+	err := s.exercised(step)
+	if err == nil {
+		limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, late(s.Timeout))
+		done := make(chan error, 1)
+		go func() { done <- step.do(s, limited) }()
+		select {
+		case err = <-done:
+		case <-ctx.Done():
+			s.kill()
+			err = <-done
+		case <-time.After(s.Timeout + cancelTime + 5*time.Second): // it does not even read
+			s.kill()
+			<-done
+			err = fmt.Errorf("the agent does not read its input: %w", late(s.Timeout))
+		}
+		cancel()
+	}
+	var no skip
+	switch {
+	case errors.As(err, &no):
+		out.Status, out.Text = NotExercised, string(no)
+	case err != nil && step.tier == Informational:
+		out.Status, out.Text = Passed, err.Error() // it is what was seen
+	case err != nil:
+		out.Status, out.Text = Failed, err.Error()
+	default:
+		out.Status, out.Text = Passed, s.note
+	}
+	if err != nil && !errors.As(err, &no) && s.now != nil && (errors.Is(err, errEnded) || errors.As(err, new(late))) {
+		if s.ended() {
+			out.Text += ": " + s.now.agent.Status()
+		}
+		s.stop()
+	}
+	out.found(s.judge.Findings())
+	if out.Status == Passed && hasError(out.Findings) && step.tier != Informational {
+		out.Status = Failed
+	}
+	return out
+}
+
+// ended reports whether the agent has exited, or does so now.
+func (s *stage) ended() bool {
+	select {
+	case <-s.now.agent.Exited:
+		return true
+	case <-time.After(lastWords):
+		return false
+	}
+}
+
+// exercised says why a step cannot be played.
+func (s *stage) exercised(step *step) error {
+	switch {
+	case s.dead != nil:
+		return skip("the agent does not start")
+	case s.version != "" && step.id != "initialize-version":
+		return skip("the agent speaks " + s.version)
+	case s.login != "" && step.session:
+		return skip("the agent needs a login: " + s.login)
+	}
+	return nil
+}
+
+func (s *stage) tap(r lint.Record) {
+	s.judge.Add(r)
+	if s.Recording == nil {
+		return
+	}
+	way := trace.ToAgent
+	if r.From == lint.Agent {
+		way = trace.ToClient
+	}
+	switch {
+	case r.Source == lint.Stderr:
+		s.Recording.Line(r.Bytes)
+	case r.Source == lint.End:
+		s.Recording.End(way)
+	case r.Left > 0:
+		s.Recording.Note("a message of %d bytes (%s) was too large", r.Left, way)
+	case r.Cut:
+		s.Recording.CutMessage(way, r.Bytes)
+	default:
+		s.Recording.Message(way, r.Bytes)
+	}
+}
+
+// start starts the agent. It ends the one that ran.
+func (s *stage) start() (*driven, error) {
+	s.stop()
+	if s.begun && s.Recording != nil {
+		s.Recording.Restart()
+	}
+	s.begun = true
+	s.judge.Add(lint.Record{Source: lint.Beginning})
+	agent, err := s.Start(func(line []byte) { s.tap(lint.Record{Source: lint.Stderr, From: lint.Agent, Bytes: line}) })
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the agent: %w", err)
+	}
+	d := &driven{agent: agent}
+	d.services = services.New(services.Options{
+		Agent: "agent", Ask: s.ask, ApproveCommand: services.AllowCommands,
+		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil },
+		Terminal:     terminal.Options{Keeper: s.Keeper},
+		Elicit:       decline,
+	})
+	s.now = d
+	d.line = newLine(lint.Client, agent.Out, agent.In, acp.ClientSide(d.services), s.tap)
+	return d, nil
+}
+
+// stop ends the agent as a client does: it closes its input, and helps it if it does not
+// exit.
+func (s *stage) stop() {
+	d := s.now
+	if d == nil {
+		return
+	}
+	s.now = nil
+	d.hangUp()
+	d.agent.End()
+	<-d.ended
+	d.services.Close()
+}
+
+// kill ends the agent at once.
+func (s *stage) kill() {
+	if d := s.now; d != nil {
+		d.killed.Store(true)
+		s.tap(lint.Record{Source: lint.End, From: lint.Client})
+		d.agent.Kill()
+	}
+}
+
+// codeVersion is the error of an agent that does not speak the version.
+const codeVersion = -32022
+
+// initialize begins the connection.
+func (s *stage) initialize(ctx context.Context, d *driven, capabilities any) error {
+	result, err := d.call(ctx, acp.MethodInitialize, s.hi(1, capabilities))
+	if f := (*failure)(nil); errors.As(err, &f) && f.Code == codeVersion {
+		s.version = "other versions than 1: " + f.Error()
+		return skip("the agent speaks " + s.version)
+	}
+	if err != nil {
+		return err
+	}
+	d.hello = readHello(result)
+	if s.who == "" && d.hello.AgentInfo.Name != "" {
+		s.who = d.hello.AgentInfo.Name + " " + d.hello.AgentInfo.Version
+	}
+	if v := string(d.hello.ProtocolVersion); v != "1" {
+		s.version = "version " + v + " of the protocol, and these steps are of version 1"
+		return skip("the agent speaks " + s.version)
+	}
+	if s.AuthMethod != "" {
+		if _, err := d.call(ctx, acp.MethodAuthenticate, object{"methodId": s.AuthMethod}); err != nil {
+			s.login = err.Error()
+			return skip("the login did not work: " + err.Error())
+		}
+	}
+	return nil
+}
+
+// hi are the params of initialize.
+func (s *stage) hi(version int, capabilities any) object {
+	o := object{"protocolVersion": version, "clientInfo": object{"name": "hermes-lint", "title": "hermes lint run", "version": s.Version}}
+	if capabilities != nil {
+		o["clientCapabilities"] = capabilities
+	}
+	return o
+}
+
+// able are the capabilities of a client that offers everything.
+func (d *driven) able() any {
+	var all map[string]any
+	json.Unmarshal(d.services.Capabilities().AppendJSON(nil), &all)
+	all["session"] = object{"configOptions": object{"boolean": object{}}}
+	return all
+}
+
+// ready returns a connection that is initialized, with all capabilities.
+func (s *stage) ready(ctx context.Context) (*driven, error) {
+	if d := s.now; d != nil && d.hello != nil {
+		select {
+		case <-d.ended: // between two steps
+		default:
+			return d, nil
+		}
+	}
+	d, err := s.start()
+	if err != nil {
+		return nil, err
+	}
+	return d, s.initialize(ctx, d, d.able())
+}
+
+// open opens a session with some params.
+func (s *stage) open(ctx context.Context, d *driven, method string, params object) (*session, error) {
+	c, err := d.ask(method, params, func(result json.RawMessage) {
+		var r struct{ SessionID string }
+		json.Unmarshal(result, &r)
+		if r.SessionID == "" {
+			r.SessionID, _ = params["sessionId"].(string)
+		}
+		d.services.OpenSession(acp.SessionID(r.SessionID), []string{s.Workspace})
+	})
+	if err != nil {
+		return nil, err
+	}
+	result, err := d.wait(ctx, c)
+	if err != nil {
+		return nil, s.wantsLogin(d, err)
+	}
+	var r struct{ SessionID string }
+	one := &session{}
+	json.Unmarshal(result, &r)
+	json.Unmarshal(result, one)
+	if one.id = r.SessionID; one.id == "" {
+		one.id, _ = params["sessionId"].(string)
+	}
+	if one.id == "" {
+		return nil, fmt.Errorf("the answer to %s has no sessionId", method)
+	}
+	return one, nil
+}
+
+// wantsLogin turns an error that asks for a login into a reason.
+func (s *stage) wantsLogin(d *driven, err error) error {
+	var f *failure
+	if !errors.As(err, &f) || f.Code != int(acp.ErrorCodeAuthenticationRequired) {
+		return err
+	}
+	var ways []string
+	for _, m := range d.hello.AuthMethods {
+		ways = append(ways, quoted(m.ID))
+	}
+	s.login = f.Error()
+	if len(ways) > 0 {
+		s.login += "; log in with the agent's own program, or use --auth-method with one of " + strings.Join(ways, ", ")
+	}
+	return skip("the agent needs a login: " + s.login)
+}
+
+func (s *stage) fresh() object {
+	return object{"cwd": s.Workspace, "mcpServers": []any{}}
+}
+
+// session returns the main session of a connection.
+func (s *stage) session(ctx context.Context) (*driven, *session, error) {
+	d, err := s.ready(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.main == nil && d.failed == nil {
+		d.main, d.failed = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
+	}
+	if d.failed != nil {
+		if no := skip(""); errors.As(d.failed, &no) {
+			return nil, nil, d.failed
+		}
+		return nil, nil, skip("there is no session: " + d.failed.Error())
+	}
+	return d, d.main, nil
+}
+
+// cancelTime is how long a turn that was cancelled may take to end.
+const cancelTime = 10 * time.Second
+
+func text(t string) []any { return []any{object{"type": "text", "text": t}} }
+
+// begin sends a prompt.
+func (d *driven) begin(one *session, prompt []any, more object) (*call, error) {
+	params := object{"sessionId": one.id, "prompt": prompt}
+	for name, v := range more {
+		params[name] = v
+	}
+	return d.ask(acp.MethodSessionPrompt, params, nil)
+}
+
+// prompt plays a turn and returns its stop reason.
+func (s *stage) prompt(ctx context.Context, d *driven, one *session, prompt []any, more object) (string, error) {
+	c, err := d.begin(one, prompt, more)
+	if err != nil {
+		return "", err
+	}
+	return s.turn(ctx, d, one, c)
+}
+
+// turn waits for the end of a turn. It cancels one that takes too long.
+func (s *stage) turn(ctx context.Context, d *driven, one *session, c *call) (string, error) {
+	stop, err := d.stopReason(ctx, c)
+	switch over := late(0); {
+	case err == nil:
+		one.turns++
+		return stop, nil
+	case errors.As(err, &over):
+		more, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, late(cancelTime))
+		defer cancel()
+		s.cancel(d, one)
+		if _, e := d.stopReason(more, c); errors.As(e, &over) || errors.Is(e, errEnded) {
+			return "", fmt.Errorf("%w, and neither after session/cancel", err)
+		}
+		return "", skip(fmt.Sprintf("the turn did not end within %v (--timeout)", s.Timeout))
+	}
+	var f *failure
+	d.mu.Lock()
+	worked := d.heard > c.heard+1 // it has said more than the answer, so it took the prompt
+	d.mu.Unlock()
+	if errors.As(err, &f) && (worked || f.Code > -32600 || f.Code < -32602) {
+		if err = s.wantsLogin(d, err); s.login == "" {
+			err = skip("the agent could not do the turn: " + f.Error())
+		}
+	}
+	return "", err
+}
+
+func (d *driven) stopReason(ctx context.Context, c *call) (string, error) {
+	result, err := d.wait(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	var r struct{ StopReason string }
+	json.Unmarshal(result, &r)
+	switch r.StopReason {
+	case "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled":
+		return r.StopReason, nil
+	}
+	return "", fmt.Errorf("session/prompt is answered with the stop reason %s", quoted(r.StopReason))
+}
+
+func (s *stage) cancel(d *driven, one *session) {
+	d.services.Cancel(acp.SessionID(one.id))
+	d.notify(acp.MethodSessionCancel, object{"sessionId": one.id})
+}
+
+// busy begins a turn that takes long, and returns when the agent works on it.
+func (s *stage) busy(ctx context.Context, d *driven, one *session) (*call, error) {
+	update, end := d.expect(func(m *message) bool {
+		return string(m.Method) == acp.MethodSessionUpdate && m.Session() == one.id && working(m.Params)
+	})
+	defer end()
+	c, err := d.begin(one, text(s.Busy), nil)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-update:
+	case <-time.After(3 * time.Second): // it works and says nothing
+	case <-d.ended:
+		return nil, errEnded
+	case <-ctx.Done():
+	}
+	return c, nil
+}
+
+// working reports whether an update is of a turn.
+func working(params json.RawMessage) bool {
+	var p struct {
+		Update struct{ SessionUpdate string }
+	}
+	json.Unmarshal(params, &p)
+	switch p.Update.SessionUpdate {
+	case "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan":
+		return true
+	}
+	return false
+}
+
+// ask decides a permission request as the step wants.
+func (s *stage) ask(ctx context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	s.mu.Lock()
+	s.asked++
+	decide := s.decide
+	s.mu.Unlock()
+	return decide(ctx, req)
+}
+
+func (s *stage) deciding(f func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decide = f
+}
+
+func (s *stage) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+func reject(_ context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	return choose(req, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways)
+}
+
+func allow(_ context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	return choose(req, acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways)
+}
+
+// decline answers what the agent asks besides permissions.
+func decline(context.Context, *elicitation.Question) (elicitation.Answer, error) {
+	return &acp.CreateElicitationResponseDecline{}, nil
+}
+
+func choose(req *acp.RequestPermissionRequest, kinds ...acp.PermissionOptionKind) (acp.PermissionOptionID, error) {
+	for _, kind := range kinds {
+		for _, o := range req.Options {
+			if o.Kind == kind {
+				return o.OptionID, nil
+			}
+		}
+	}
+	return "", permission.ErrNoOption
+}
