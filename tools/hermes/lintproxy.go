@@ -18,6 +18,7 @@ var lintLive = map[string]func(ctx context.Context, args []string, std *stdio) e
 	"diff":  lintDiff,
 	"proxy": lintProxy,
 	"run":   lintRun,
+	"agent": lintAgent,
 }
 
 // liveFlags are what these subcommands have in common.

@@ -102,7 +102,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	case started != nil:
 		return &exit{statusUsage, fmt.Errorf("cannot start %s: %w", oneLine(argv[0]), started)}
 	}
-	if err := o.tellRun(std.out, filepath.Base(argv[0]), r); err != nil {
+	if err := o.tellRun(std.out, filepath.Base(argv[0]), r, false); err != nil {
 		return err
 	}
 	switch {
@@ -146,8 +146,9 @@ func promptTexts(o *live.Options) error {
 	return nil
 }
 
-// tellRun writes the outcome of a run, and for text what the steps did not say already.
-func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result) error {
+// tellRun writes the outcome of a run to the files, and to w unless it is nil, there with
+// the steps if they have not been written yet.
+func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result, steps bool) error {
 	files := []report.File{{Name: name, Report: r.Report}}
 	write := func(w io.Writer, format *lintFormat, steps bool) error {
 		if format.name != "text" && format.name != "json" {
@@ -177,5 +178,8 @@ func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result) error {
 			return err
 		}
 	}
-	return write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), false)
+	if w == nil {
+		return nil
+	}
+	return write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), steps)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
 // maxQueue is how much may wait to be judged, in bytes. The line waits above it.
@@ -144,4 +145,28 @@ func (j *Judge) Report() *lint.Report {
 	}
 	r.Infos, r.Warnings, r.Errors = j.counts[lint.Info], j.counts[lint.Warn], j.counts[lint.Error]
 	return &r
+}
+
+// record judges a record, and keeps it in a recording, which may be nil.
+func record(j *Judge, recording *trace.Writer, r lint.Record) {
+	j.Add(r)
+	if recording == nil {
+		return
+	}
+	way := trace.ToAgent
+	if r.From == lint.Agent {
+		way = trace.ToClient
+	}
+	switch {
+	case r.Source == lint.Stderr:
+		recording.Line(r.Bytes)
+	case r.Source == lint.End:
+		recording.End(way)
+	case r.Left > 0:
+		recording.Note("a message of %d bytes (%s) was too large", r.Left, way)
+	case r.Cut:
+		recording.CutMessage(way, r.Bytes)
+	default:
+		recording.Message(way, r.Bytes)
+	}
 }

@@ -63,6 +63,7 @@ type line struct {
 
 // call is a request without an answer.
 type call struct {
+	id       json.RawMessage
 	method   string
 	answered func(result json.RawMessage) // runs before the next message is handled; may be nil
 	answer   chan *message
@@ -263,7 +264,7 @@ func (l *line) ask(method string, params any, answered func(json.RawMessage)) (*
 
 // askAs is ask with an id of its own, which is JSON.
 func (l *line) askAs(id, method string, params any, answered func(json.RawMessage)) (*call, error) {
-	c := &call{method: method, answered: answered, answer: make(chan *message, 1)}
+	c := &call{id: json.RawMessage(id), method: method, answered: answered, answer: make(chan *message, 1)}
 	l.mu.Lock()
 	c.heard = l.heard
 	l.open[id] = c

@@ -240,28 +240,7 @@ func (s *stage) exercised(step *step) error {
 	return nil
 }
 
-func (s *stage) tap(r lint.Record) {
-	s.judge.Add(r)
-	if s.Recording == nil {
-		return
-	}
-	way := trace.ToAgent
-	if r.From == lint.Agent {
-		way = trace.ToClient
-	}
-	switch {
-	case r.Source == lint.Stderr:
-		s.Recording.Line(r.Bytes)
-	case r.Source == lint.End:
-		s.Recording.End(way)
-	case r.Left > 0:
-		s.Recording.Note("a message of %d bytes (%s) was too large", r.Left, way)
-	case r.Cut:
-		s.Recording.CutMessage(way, r.Bytes)
-	default:
-		s.Recording.Message(way, r.Bytes)
-	}
-}
+func (s *stage) tap(r lint.Record) { record(s.judge, s.Recording, r) }
 
 // start starts the agent. It ends the one that ran.
 func (s *stage) start() (*driven, error) {

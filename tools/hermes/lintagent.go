@@ -1,0 +1,81 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/tools/hermes/live"
+)
+
+const lintAgentSynopsis = `[FLAG...] [SCRIPT]
+
+Is an agent for a client that starts this command as its agent. On the first prompt
+it asks the client for everything that an agent may ask, or does what the script
+says, and judges what the client does. The report comes when the client has left.
+`
+
+// lintAgent plays an agent for a client.
+func lintAgent(ctx context.Context, args []string, std *stdio) error {
+	f := newFlags("lint agent", lintAgentSynopsis, std.out)
+	var o liveFlags
+	o.flags(f, "record", "out")
+	timeout := f.Duration("timeout", time.Minute, "the `TIME` that the client may take to answer; a person has ten times as long")
+	show := f.Bool("show", false, "print the script that is played without one, and exit")
+	rest, err := f.parse(args)
+	switch {
+	case err != nil:
+		return err
+	case *show:
+		_, err := io.WriteString(std.out, live.Script)
+		return err
+	case len(rest) > 1:
+		return usageError("unexpected argument %q: there is one script", rest[1])
+	case *timeout <= 0:
+		return usageError("--timeout %v is in the past", *timeout)
+	}
+	options, failOn, err := o.options()
+	if err != nil {
+		return err
+	}
+	script := ""
+	if len(rest) == 1 {
+		text, err := os.ReadFile(rest[0])
+		if err != nil {
+			return &exit{statusUsage, err}
+		}
+		if _, err := live.ParseScript(string(text)); err != nil {
+			return usageError("%s: %w", rest[0], err)
+		}
+		script = string(text)
+	}
+	recording, err := o.recorded("hermes lint agent", os.Args)
+	if err != nil {
+		return err
+	}
+	r, err := live.Play(ctx, live.PlayOptions{
+		In: std.in, Out: std.protocol(), Script: script, Version: version, Lint: options, Recording: recording, Timeout: *timeout,
+	})
+	if recording != nil {
+		err = errors.Join(err, recording.Close())
+	}
+	if err != nil {
+		return err
+	}
+	to := std.err
+	if len(o.files) > 0 {
+		to = nil
+	}
+	if err := o.tellRun(to, cmp.Or(oneLine(r.Peer), "client"), r, true); err != nil {
+		return fmt.Errorf("no report: %w", err)
+	}
+	if failOn <= lint.Error && (r.Decision == live.NotConformant || r.Report.Count(failOn) > 0) {
+		return &exit{Status: 1}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Our own client without an editor does all that the script asks, whatever it may do.
+func TestOurOwnClientConforms(t *testing.T) {
+	t.Parallel()
+	for approve, passes := range map[string][]string{
+		"all":   {"prompt", "hang-up", "7-ask", "8-write", "9-read", "10-missing", "11-run", "12-kill", "15-withdraw", "16-refused", "22-big", "23-ask"},
+		"reads": {"prompt", "hang-up", "7-ask", "9-read", "10-missing"},
+		"none":  {"prompt", "hang-up", "7-ask", "23-ask"},
+	} {
+		t.Run(approve, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := append(demo("--approve", approve, "go"), "--", self(t), "lint", "agent", "--record", "r.jsonl", "--out", "x.jsonl")
+			if _, errs, status := end(t, hermes(t, dir, args...)); status != 0 && (status != statusDenied || approve == "all") {
+				t.Fatal(status, errs)
+			}
+			r := readRun(t, readFile(t, filepath.Join(dir, "x.jsonl")))
+			if r.decision != "CONFORMANT" || len(r.findings) > 0 {
+				t.Errorf("%s (%s) %q", r.decision, r.why, r.findings)
+			}
+			for _, id := range passes {
+				if !strings.HasPrefix(r.steps[id], "PASS") {
+					t.Errorf("%s: %s", id, r.steps[id])
+				}
+			}
+			if rec := readRecording(t, filepath.Join(dir, "r.jsonl")); len(rec.Records) < 30 {
+				t.Errorf("the recording has %d lines", len(rec.Records))
+			}
+		})
+	}
+}
+
+func TestAScriptIsPlayedAndMistakesInItAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "my.script"), "SAY from a script\nSTOP max_tokens\n")
+	write(t, filepath.Join(dir, "bad.script"), "SAY x\nDANCE\n")
+	if out, errs, status := end(t, hermes(t, dir, append(demo("go"), "--", self(t), "lint", "agent", "--out", "x.txt", "my.script")...)); status != statusStopped || !strings.Contains(out, "from a script") {
+		t.Errorf("%d\n%s%s", status, out, errs)
+	}
+	if text := readFile(t, filepath.Join(dir, "x.txt")); !strings.Contains(text, "1-say") || !strings.Contains(text, "VERDICT: CONFORMANT") {
+		t.Error(text)
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"bad.script", 2, `bad.script: line 2: there is no step "DANCE"`},
+		{"none.script", 2, "none.script: no such file"},
+		{"my.script bad.script", 2, `unexpected argument "bad.script"`},
+		{"--timeout 0s", 2, "--timeout"},
+		{"--show", 0, "ASK May I go on?"},
+		{"", 0, "VERDICT: UNDECIDED"},
+	} {
+		cmd := hermes(t, dir, append([]string{"lint", "agent"}, strings.Fields(c.args)...)...)
+		cmd.Stdin = strings.NewReader("")
+		out, errs, status := end(t, cmd)
+		if status != c.status || !strings.Contains(out+errs, c.says) || c.status == 0 && c.args == "" && out != "" {
+			t.Errorf("lint agent %s: %d\n%s%s", c.args, status, out, errs)
+		}
+	}
+}
+
+// A client that kills its agent gets a report, too.
+func TestASignalEndsThePlayWithAReport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := hermes(t, dir, "lint", "agent", "--out", "x.jsonl")
+	in, out := begin(t, cmd)
+	in.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n"))
+	answer(t, out)
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	r := readRun(t, readFile(t, filepath.Join(dir, "x.jsonl")))
+	if !strings.HasPrefix(r.steps["initialize"], "PASS") || !strings.HasPrefix(r.steps["hang-up"], "not exercised") || r.decision != "UNDECIDED" {
+		t.Errorf("%s %q", r.decision, r.steps)
+	}
+}
