@@ -46,7 +46,7 @@ func (r *reported) HandleNotification(_ context.Context, method string, params j
 func hearing(t *testing.T, input string) ([]string, rpc.Stats, error) {
 	t.Helper()
 	r := new(reported)
-	c := rpc.NewConn(transport.NewStream(strings.NewReader(input), io.Discard), r, rpc.Options{})
+	c := rpc.NewConn(transport.NewStream(strings.NewReader(input), io.Discard), r, rpc.Options{Limits: rpc.Limits{Grace: soon}})
 	receive(t, "end of the connection", c.Done())
 	return r.msgs, c.Stats(), c.Err()
 }

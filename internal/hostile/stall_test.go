@@ -121,29 +121,37 @@ func TestAHealthyAgentIsNotHeldUpByOthers(t *testing.T) {
 		return times[len(times)/2]
 	}
 	measure() // warm
-	idle := measure()
 	scripts := []string{
 		"DRIP 1 50ms " + strings.Repeat("x", 1000), `PUT "{\"half\":"` + "\nWAIT 1h", "FREEZE", "WAIT 1h",
 		"DEAF\nWAIT 1h", `PUT "{\"half\":"` + "\nFREEZE", "EOF", "DRIP 1 20ms " + strings.Repeat("y", 5000),
 	}
-	var others []*rpc.Conn
-	var processes []*launch.Process
-	for _, s := range scripts {
-		p := start(t, s)
-		o := rpc.NewConn(p.Transport(), nil, rpc.Options{Limits: rpc.Limits{Stall: 100 * time.Millisecond, Grace: 100 * time.Millisecond}})
-		for range 4 { // more than a pipe holds, so that the writer stands
-			o.Notify(t.Context(), "_block", acp.Raw(`["`+strings.Repeat("x", 64<<10)+`"]`))
+	// Another program may slow down one of the two measurements, an engine in which
+	// agents hold up each other slows down the second each time.
+	beside := func() (slower bool) {
+		idle := measure()
+		var others []*rpc.Conn
+		var processes []*launch.Process
+		for _, s := range scripts {
+			p := start(t, s)
+			o := rpc.NewConn(p.Transport(), nil, rpc.Options{Limits: rpc.Limits{Stall: 100 * time.Millisecond, Grace: 100 * time.Millisecond}})
+			for range 4 { // more than a pipe holds, so that the writer stands
+				o.Notify(t.Context(), "_block", acp.Raw(`["`+strings.Repeat("x", 64<<10)+`"]`))
+			}
+			others, processes = append(others, o), append(processes, p)
 		}
-		others, processes = append(others, o), append(processes, p)
+		beside := measure()
+		t.Logf("median round trip: %v alone, %v beside %d agents in trouble", idle, beside, len(others))
+		workers(len(others), func(i int) {
+			closed(t, scripts[i][:min(len(scripts[i]), 20)], others[i], processes[i])
+		})
+		return beside > 2*idle+2*time.Millisecond
 	}
-	beside := measure()
-	t.Logf("median round trip: %v alone, %v beside %d agents in trouble", idle, beside, len(others))
-	if beside > 2*idle+2*time.Millisecond {
-		t.Errorf("a round trip takes %v beside agents in trouble, %v alone", beside, idle)
+	for tries := 1; beside(); tries++ {
+		if tries == 10 {
+			t.Error("round trips are slower beside agents in trouble")
+			break
+		}
 	}
-	workers(len(others), func(i int) {
-		closed(t, scripts[i][:min(len(scripts[i]), 20)], others[i], processes[i])
-	})
 	closed(t, "healthy", c, good)
 }
 
