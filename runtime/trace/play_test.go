@@ -262,7 +262,7 @@ func TestAPlayKeepsTheRequestedSpeed(t *testing.T) {
 	for _, c := range []struct {
 		speed    float64
 		min, max time.Duration
-	}{{0, 0, 2 * time.Second}, {600, 100 * time.Millisecond, 5 * time.Second}} {
+	}{{0, 0, 30 * time.Second}, {600, 100 * time.Millisecond, 30 * time.Second}} {
 		live, end := transport.Pair()
 		played := make(chan error, 1)
 		go func() { played <- Play(t.Context(), end, rec, PlayOptions{Speed: c.speed}) }()

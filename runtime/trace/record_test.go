@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -138,7 +139,12 @@ func TestEachWriteHoldsWholeLinesAndNothingIsLost(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(20 * time.Millisecond)
+	patience.True(t, "the queue is full", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.bytes >= 1000-200
+	})
+	time.Sleep(20 * time.Millisecond) // for a writer that would not wait
 	w.mu.Lock()
 	if w.bytes > 1000+200 {
 		t.Errorf("%d bytes wait", w.bytes)
