@@ -19,6 +19,8 @@ type editor struct {
 	t   testing.TB
 	v   *nvim.Nvim
 	log string // of the host
+
+	patience time.Duration // patience, unless the test has much to do
 }
 
 // prelude collects what the tests look at.
@@ -69,7 +71,7 @@ func newEditor(t testing.TB, path string) *editor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &editor{t: t, v: v, log: filepath.Join(dir, "nvim", "hermes-host.log")}
+	e := &editor{t: t, v: v, log: filepath.Join(dir, "nvim", "hermes-host.log"), patience: patience}
 	t.Cleanup(func() {
 		v.Close()
 		if t.Failed() {
@@ -116,7 +118,7 @@ func (e *editor) lua(code string, args ...any) any {
 // until waits for a Lua expression to become true.
 func (e *editor) until(expr string) {
 	e.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(e.patience)
 	for {
 		if r, ok := e.lua("return (" + expr + ") and true or false").(bool); ok && r {
 			return
@@ -146,7 +148,7 @@ func (e *editor) is(expr string, want any) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(e.patience)
 	for {
 		text, _ := e.lua("local ok, v = pcall(function() return " + expr + " end) return ok and vim.json.encode(v) or tostring(v)").(string)
 		got := strings.ReplaceAll(text, `\/`, "/")

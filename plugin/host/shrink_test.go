@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neovim/go-client/nvim"
 
@@ -271,6 +272,7 @@ end`
 
 func TestAHugeUpdateReachesNeovimInBoundedParts(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.patience = 5 * time.Minute // with the race detector this is work for seconds a turn
 		e.open()
 		e.lua(probe)
 		for _, shape := range slices.DeleteFunc(slices.Clone(shapes), func(s string) bool { return s == "text" }) {
