@@ -13,13 +13,16 @@ import (
 // wallClock says where the time of day is meant.
 var wallClock = map[string]string{
 	"../../internal/atomicfile/sys_other.go": "the age of a file",
+	"../../runtime/files/write.go":           "the time of a file",
 	"../../runtime/lint/capture/capture.go":  "the times in a capture",
 	"../../runtime/lint/capture/document.go": "the times in a capture",
+	"../../runtime/review/project/disk.go":   "the time of a file",
 	"../../runtime/review/store/projects.go": "the age of a file",
 	"../../runtime/review/tree/content.go":   "the time of a file",
 	"../../runtime/review/tree/index.go":     "the time of a file",
 	"../../runtime/review/tree/saved.go":     "the time of a file",
 	"../../tools/hermes/logfile.go":          "the age of a file",
+	"../../tools/hermes/policy/parse.go":     "the days of a configuration",
 }
 
 // F11 of the conformance list. A jump of the clock moves no deadline: what

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -402,7 +403,7 @@ func (t *playedTurn) form(ctx context.Context, message string) error {
 }
 
 func (t *playedTurn) url(ctx context.Context, url string) error {
-	id := fmt.Sprintf("%s-page-%d", t.session.id, time.Now().UnixNano())
+	id := fmt.Sprintf("%s-page-%s", t.session.id, rand.Text())
 	err := t.elicit(ctx, object{"mode": "url", "message": "Open this page", "url": url, "elicitationId": id})
 	if errors.Is(err, said("accept")) {
 		return errors.Join(err, t.notify(acp.MethodElicitationComplete, object{"elicitationId": id}))
