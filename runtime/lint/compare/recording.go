@@ -53,7 +53,7 @@ type message struct {
 	text         []byte // without secrets
 	chunks       []byte // the text of all chunks, if it is one
 	chunked      bool
-	aside        bool // its place does not count
+	aside        bool  // its place does not count
 	tree         *node // of text, when it is needed
 	hash         uint64
 }
