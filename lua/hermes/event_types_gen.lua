@@ -134,7 +134,9 @@
 ---| "ThoughtLevelUpdated" # The thought level of a session changed.
 ---| "FileWritePre" # A file is about to be written for the agent.
 ---| "FileWritten" # A file has been written for the agent.
----| "FileEdited" # A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+---| "FileEdited" # An agent has changed a file, by whatever means: once for each change. With the review off, a file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+---| "ReviewUpdated" # The pending changes of a file under review are others now: an agent or the user has changed it, or a decision was made.
+---| "CheckpointCreated" # A checkpoint of a folder under review was made, before a prompt or before going back to another.
 ---| "TerminalStarted" # A command of the agent was started.
 ---| "TerminalData" # A command that runs for the agent printed something.
 ---| "TerminalExited" # A command that ran for the agent ended.
@@ -758,13 +760,39 @@
 ---@field old string # The text before.
 ---@field new string # The text now.
 
----A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+---An agent has changed a file, by whatever means: once for each change. With the review off, a file
+---that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
 ---@class hermes.event.FileEdited: hermes.EventData
----@field sessionId hermes.acp.SessionId # The session.
----@field toolCallId? hermes.acp.ToolCallId # The tool call that ended right before, when it names the file.
----@field path string # The name of the buffer.
----@field bufnr integer # The buffer.
----@field outcome "refreshed"|"merged"|"conflict"|"deleted" # The buffer shows the new text, alone or with unsaved edits; or it keeps its own, because you have changed the same lines or because the file is gone.
+---@field sessionId? hermes.acp.SessionId # The session. Its turn was the one that ran, if the change is inferred.
+---@field toolCallId? hermes.acp.ToolCallId # The tool call that made the change, or with the review off, that ended right before and names the file.
+---@field turn? string # The prompt, with the review on.
+---@field root? string # The folder under review.
+---@field path string # The absolute path; with the review off, the name of the buffer.
+---@field bufnr? integer # The buffer, with the review off.
+---@field outcome? "refreshed"|"merged"|"conflict"|"deleted" # With the review off. The buffer shows the new text, alone or with unsaved edits; or it keeps its own, because you have changed the same lines or because the file is gone.
+---@field source? string # How the change is known, with the review on: "write" (the agent asked Hermes to write), "tool" (a tool call), "disk" (found on the disk), or the name of another program.
+---@field fidelity? "exact"|"inferred" # Whether it is known whose the change is, or inferred from who was at work.
+---@field added? integer # Lines that it added.
+---@field removed? integer # Lines that it removed.
+---@field change? integer # The number of the change in the review of the root.
+
+---The pending changes of a file under review are others now: an agent or the user has changed it,
+---or a decision was made.
+---@class hermes.event.ReviewUpdated: hermes.EventData
+---@field root string # The folder under review.
+---@field path string # The absolute path of the file.
+---@field hunks integer # How many hunks are pending; 0 for none.
+---@field added integer # Lines that they add.
+---@field removed integer # Lines that they remove.
+---@field sessions string[] # The sessions whose changes are pending.
+
+---A checkpoint of a folder under review was made, before a prompt or before going back to another.
+---@class hermes.event.CheckpointCreated: hermes.EventData
+---@field root string # The folder under review.
+---@field id string # The checkpoint.
+---@field name string # The beginning of the prompt.
+---@field sessionId? hermes.acp.SessionId # The session.
+---@field turn? string # The prompt.
 
 ---A command of the agent was started.
 ---@class hermes.event.TerminalStarted: hermes.EventData

@@ -366,6 +366,8 @@ M.events = {
   FileWritePre = { source = "local" },
   FileWritten = { source = "local" },
   FileEdited = { source = "local" },
+  ReviewUpdated = { source = "local" },
+  CheckpointCreated = { source = "local" },
   TerminalStarted = { source = "local" },
   TerminalData = { source = "local" },
   TerminalExited = { source = "local" },

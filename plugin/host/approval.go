@@ -231,5 +231,6 @@ func (s *session) noteCall(u update) {
 // forgetTurn drops what held for one turn; the caller holds s.mu.
 func (s *session) forgetTurn() {
 	s.calls.Reset()
+	s.callsSeen = nil
 	s.approved = approvals{}
 }

@@ -21,6 +21,7 @@ type config struct {
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
 	Reconnect   reconnect          `json:"reconnect"`
+	Review      *reviewConfig      `json:"review"`
 	Traffic     bool               `json:"traffic"`     // somebody listens to TrafficMessage
 	RawTraffic  bool               `json:"raw_traffic"` // secrets stay in it
 }
@@ -267,6 +268,7 @@ func (h *Host) setup(c config) error {
 	h.config = c
 	h.mu.Unlock()
 	h.configureRules(c.Permissions)
+	h.reviews.configure(c.Review)
 	h.rawTraffic.Store(c.RawTraffic)
 	h.traffic.Store(c.Traffic)
 	return nil

@@ -25,7 +25,9 @@ const (
 	eventThoughtLevelUpdated       = "ThoughtLevelUpdated"       // The thought level of a session changed.
 	eventFileWritePre              = "FileWritePre"              // A file is about to be written for the agent.
 	eventFileWritten               = "FileWritten"               // A file has been written for the agent.
-	eventFileEdited                = "FileEdited"                // A file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+	eventFileEdited                = "FileEdited"                // An agent has changed a file, by whatever means: once for each change. With the review off, a file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
+	eventReviewUpdated             = "ReviewUpdated"             // The pending changes of a file under review are others now: an agent or the user has changed it, or a decision was made.
+	eventCheckpointCreated         = "CheckpointCreated"         // A checkpoint of a folder under review was made, before a prompt or before going back to another.
 	eventTerminalStarted           = "TerminalStarted"           // A command of the agent was started.
 	eventTerminalData              = "TerminalData"              // A command that runs for the agent printed something.
 	eventTerminalExited            = "TerminalExited"            // A command that ran for the agent ended.

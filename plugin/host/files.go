@@ -69,7 +69,15 @@ func (k *client) write(ctx context.Context, loc files.Location, p *acp.WriteText
 	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data(p.Content)))); err != nil {
 		return nil, err
 	}
-	now, err := k.conn.services.WriteFile(p, loc) // the file keeps its format, and what others have changed
+	s, err := k.conn.session(p.SessionID)
+	if err != nil {
+		return nil, invalidSession(acp.MethodFsWriteTextFile, err)
+	}
+	var now string
+	err = s.recorded(loc, p.Content, func() (err error) {
+		now, err = k.conn.services.WriteFile(p, loc) // the file keeps its format, and what others have changed
+		return err
+	})
 	if err != nil {
 		return nil, fileError(err)
 	}

@@ -38,6 +38,7 @@ type Host struct {
 	nvim    neovim
 	queue   *queue
 	asks    *asks
+	reviews *reviews
 	keeper  []string
 	ctx     context.Context // ends when Neovim is gone
 
@@ -83,6 +84,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		connections: make(map[string]*connection),
 	}
 	h.asks = newAsks(h)
+	h.reviews = newReviews(h)
 	nvim, err := newChannel(in, out, h.log, h.handle)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
@@ -100,6 +102,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	h.queue.close()
 	<-delivered
 	h.stop()
+	h.reviews.close()
 	if err != nil {
 		return fmt.Errorf("plugin: neovim: %w", err)
 	}
@@ -193,6 +196,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeOp(text, func(p mergeOp) error { return h.merge(id, p) })
 	case "rules":
 		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
+	case "review":
+		err = decodeOp(text, func(p reviewOp) error { return h.review(id, p) })
 	case "respond":
 		err = decodeOp(text, func(p answer) error { h.asks.answer(id, p); return nil })
 	default:

@@ -25,11 +25,13 @@ const (
 	errorInvalid
 	errorNotConnected
 	errorNotQueued
+	errorNothing
 	errorLogin
 	errorRegistry
 	errorRules
 	errorStart
 	errorTimeout
+	errorTouched
 	errorUnknownAgent
 	errorUnknownSession
 	errorUnsupported
@@ -48,11 +50,13 @@ var errorKinds = [...]string{
 	errorInvalid:        "invalid",
 	errorNotConnected:   "not_connected",
 	errorNotQueued:      "not_queued",
+	errorNothing:        "nothing",
 	errorLogin:          "login",
 	errorRegistry:       "registry",
 	errorRules:          "rules",
 	errorStart:          "start",
 	errorTimeout:        "timeout",
+	errorTouched:        "touched",
 	errorUnknownAgent:   "unknown_agent",
 	errorUnknownSession: "unknown_session",
 	errorUnsupported:    "unsupported",
@@ -66,6 +70,7 @@ type opError struct {
 	Kind    errorKind
 	Message string
 	Cause   error
+	Data    []byte // JSON for programs, or nil
 }
 
 func (e *opError) Error() string {
@@ -97,6 +102,9 @@ func describe(err error) *object {
 	if errors.As(err, &peer) {
 		o.num("code", int64(peer.Code))
 		o.raw("data", peer.Data)
+	}
+	if errors.As(err, &op) {
+		o.raw("data", op.Data)
 	}
 	switch {
 	case errors.As(err, &op) && op.byUser():

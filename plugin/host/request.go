@@ -373,6 +373,9 @@ func (c *connection) addSession(id acp.SessionID, roots []string) *session {
 	if c.sessions != nil {
 		c.sessions[id] = s
 	}
+	if r := c.host.reviews; r.isOn() {
+		r.post(func() { s.reviewed() }) // which looks at the folder before the first prompt
+	}
 	return s
 }
 

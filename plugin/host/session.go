@@ -33,8 +33,9 @@ type session struct {
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 	heard   atomic.Uint64 // counts what the agent said
 
-	calls    *history.State // tool calls of the turn
-	approved approvals      // commands the user has allowed in it
+	calls     *history.State              // tool calls of the turn
+	callsSeen map[acp.ToolCallID]callSeen // by reviews
+	approved  approvals                   // commands the user has allowed in it
 
 	opened  bool // the services know it; on first use of them
 	openErr error
@@ -179,6 +180,7 @@ func (s *session) run(t *turn) {
 	r, err := s.ask(t)
 	err = s.verdict(r, err)
 	close(t.over)
+	s.turnOver(s.author())
 	h := s.conn.host
 	h.asks.cancelSession(s.conn.name, string(s.id))
 	result := r.AppendJSON(nil)
@@ -249,6 +251,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 		case <-s.conn.ctx.Done():
 		}
 	}
+	s.checkpoint(t)
 	s.mu.Lock()
 	t.calling = true
 	s.mu.Unlock()

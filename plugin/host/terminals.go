@@ -64,6 +64,9 @@ func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, st
 		o.num("exitCode", int64(status.Code))
 	}
 	c.host.queue.push(event(eventTerminalExited, o))
+	if s, err := c.session(session); err == nil {
+		s.commandOver()
+	}
 }
 
 func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *object {

@@ -76,6 +76,7 @@ func (c *connection) update(u update) {
 func (s *session) update(u update) {
 	s.heard.Add(1)
 	s.noteCall(u)
+	s.reviewCall(u.value)
 	s.push(u.event, u.data)
 	s.foreign(u.value)
 }

@@ -228,16 +228,27 @@ func (f file) decidedBy(act uint32) bool {
 // without a lock, so the user may edit meanwhile; the file then fails with
 // ErrStale, and the caller reports with Wrote what it has become.
 func (p *Plan) Apply(write func(Change) error) error {
-	if p.before != nil {
-		if err := p.before(); err != nil {
-			return err
-		}
+	if err := p.Begin(); err != nil {
+		return err
 	}
 	var errs []error
 	for _, c := range p.Changes {
 		errs = append(errs, p.apply(c, write))
 	}
 	return errors.Join(errs...)
+}
+
+// Begin does what comes before the first file, once: the checkpoint of Restore.
+// Apply calls it. Callers do if they apply the files one by one.
+func (p *Plan) Begin() error {
+	if p.before == nil {
+		return nil
+	}
+	if err := p.before(); err != nil {
+		return err
+	}
+	p.before = nil
+	return nil
 }
 
 func (p *Plan) apply(c Change, write func(Change) error) error {

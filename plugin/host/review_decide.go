@@ -1,0 +1,281 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/project"
+)
+
+const (
+	maxTries   = 5                // of a decision about a buffer that the user is changing
+	applyLimit = 20 * time.Second // for Lua to change a buffer
+)
+
+// apply is a change of a held buffer that Lua is to make.
+type apply struct {
+	result   chan error    // capacity 1
+	recorded chan struct{} // closed when the review knows what became of it
+}
+
+// outcome is what a decision did to a file.
+type outcome struct {
+	Path       string  `json:"path"`
+	Before     string  `json:"before,omitempty"`
+	After      string  `json:"after,omitempty"`
+	Added      int     `json:"added,omitempty"`
+	Removed    int     `json:"removed,omitempty"`
+	Diff       string  `json:"diff,omitempty"`
+	Incomplete bool    `json:"incomplete,omitempty"`
+	Error      *string `json:"error,omitempty"`
+}
+
+// decide carries out a decision and answers it.
+func (p *reviewed) decide(id, name string, op reviewOp) {
+	p.deciding.Lock()
+	defer p.deciding.Unlock()
+	result, err := p.decision(name, op)
+	switch h := p.reviews.host; {
+	case id == "":
+	case err != nil:
+		h.fail(id, reviewError(err))
+	default:
+		h.reviewDone(id, result)
+	}
+}
+
+func (p *reviewed) decision(name string, op reviewOp) (any, error) {
+	s := review.Selection{Hunk: op.Hunk, Path: name, Session: p.reviews.key(p, op), Turn: op.Turn}
+	switch op.Do {
+	case "accept":
+		return p.accept(s)
+	case "reject":
+		first := true
+		return p.carryOut(func(only string) (*review.Plan, error) {
+			s := s
+			if only != "" {
+				s.Path = only
+			}
+			plan, err := p.Reject(s, op.Force)
+			if err == nil && first {
+				first = false
+				p.decided(plan.Decision)
+			}
+			return plan, err
+		})
+	case "undo":
+		p.mu.Lock()
+		if n := len(p.last); op.Decision == 0 && n > 0 {
+			op.Decision = p.last[n-1]
+		}
+		p.last = slices.DeleteFunc(p.last, func(d uint32) bool { return d == op.Decision })
+		p.mu.Unlock()
+		result, err := p.carryOut(func(string) (*review.Plan, error) { return p.Undo(op.Decision) })
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"decision": op.Decision, "files": result["files"]}, nil
+	}
+	return p.restore(op)
+}
+
+func (p *reviewed) accept(s review.Selection) (any, error) {
+	before := make(map[string]int)
+	for _, f := range p.Review().Files() {
+		before[f.Path] = f.Hunks
+	}
+	decision, err := p.Review().Accept(s)
+	if decision == 0 {
+		return nil, err
+	}
+	if err != nil {
+		p.reviews.host.log.Error("accept", "error", err)
+	}
+	p.decided(decision)
+	for _, f := range p.Review().Files() {
+		if before[f.Path] == f.Hunks {
+			delete(before, f.Path)
+		}
+	}
+	files := []outcome{}
+	for name := range before {
+		files = append(files, outcome{Path: p.Path(name)})
+	}
+	slices.SortFunc(files, func(a, b outcome) int { return strings.Compare(a.Path, b.Path) })
+	return map[string]any{"decision": decision, "files": files}, nil
+}
+
+func (p *reviewed) decided(decision uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last = append(p.last, decision); len(p.last) > maxChanges {
+		p.last = slices.Delete(p.last, 0, 1)
+	}
+}
+
+// carryOut makes a plan and applies it. What has changed meanwhile is planned
+// again.
+func (p *reviewed) carryOut(plan func(only string) (*review.Plan, error)) (map[string]any, error) {
+	todo, err := plan("")
+	if err != nil {
+		return nil, err
+	}
+	files := []outcome{}
+	for _, c := range todo.Changes {
+		var err error
+		for try := range maxTries {
+			again := todo
+			if try > 0 {
+				if again, err = plan(c.Path); err != nil {
+					break
+				}
+			}
+			if err = p.applyOne(again, c.Path); !errors.Is(err, review.ErrStale) {
+				break
+			}
+		}
+		o := outcome{Path: p.Path(c.Path)}
+		if err != nil {
+			text := err.Error()
+			o.Error = &text
+		}
+		files = append(files, o)
+	}
+	return map[string]any{"decision": todo.Decision, "files": files}, nil
+}
+
+// applyOne applies what a plan does to one file.
+func (p *reviewed) applyOne(plan *review.Plan, name string) error {
+	one := *plan
+	one.Changes = slices.DeleteFunc(slices.Clone(plan.Changes), func(c review.Change) bool { return c.Path != name })
+	var waits *apply
+	err := p.Apply(&one, func(c review.Change) error {
+		var err error
+		waits, err = p.inBuffer(c)
+		return err
+	})
+	if waits != nil {
+		close(waits.recorded)
+	}
+	return err
+}
+
+// inBuffer has Lua make a change in a held buffer.
+func (p *reviewed) inBuffer(c review.Change) (*apply, error) {
+	a := &apply{result: make(chan error, 1), recorded: make(chan struct{})}
+	p.mu.Lock()
+	p.applied++
+	id, tick := p.applied, p.ticks[c.Path]
+	p.applies[id] = a
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.applies, id)
+	}()
+	message := map[string]any{"id": id, "path": p.Path(c.Path), "tick": tick}
+	switch {
+	case c.After.Kind == review.Absent:
+		message["delete"] = true
+	case c.After.Kind == review.Link || c.Before.Kind == review.Link:
+		return a, errors.New("it is a link now; close its buffer first")
+	case c.Before.Kind == review.Absent:
+		message["text"] = c.After.Text
+	default:
+		edits := make([]editJSON, len(c.Edits))
+		for i, e := range c.Edits {
+			edits[i] = editJSON{Start: e.Start, End: e.End, Lines: slices.Concat([]string{}, e.Lines)}
+		}
+		message["edits"] = edits
+	}
+	if c.After.Mode != c.Before.Mode && c.After.Kind == review.Regular && c.Before.Kind == review.Regular {
+		message["mode"] = uint32(c.After.Mode)
+	}
+	h := p.reviews.host
+	it := from(mustJSON(message)).item(kindApply)
+	it.max = max(maxWrite, 2*it.cost)
+	h.queue.push(it)
+	select {
+	case err := <-a.result:
+		return a, err
+	case <-time.After(applyLimit):
+		return a, errors.New("the editor does not answer")
+	case <-h.ctx.Done():
+		return a, context.Cause(h.ctx)
+	}
+}
+
+// wasApplied takes Lua's answer. What Lua says next is handled once the review
+// knows of it, so that the user's next edit comes after it.
+func (p *reviewed) wasApplied(op reviewOp) {
+	p.mu.Lock()
+	a := p.applies[op.ID]
+	if a != nil && p.Path(p.Name(op.Path)) != op.Path && op.Path != "" {
+		a = nil // of another review
+	}
+	if a != nil {
+		delete(p.applies, op.ID)
+		p.ticks[p.Name(op.Path)] = op.Tick
+	}
+	p.mu.Unlock()
+	if a == nil {
+		if name := p.Name(op.Path); op.OK && p.Held(name) { // too late
+			p.reviews.host.queue.push(new(object).str("path", p.Path(name)).flag("again", true).item(kindHold))
+		}
+		return
+	}
+	switch {
+	case op.OK:
+		a.result <- nil
+	case op.Stale:
+		a.result <- review.ErrStale
+	default:
+		a.result <- errors.New(op.Error)
+	}
+	<-a.recorded
+}
+
+func (p *reviewed) restore(op reviewOp) (any, error) {
+	opts := project.RestoreOptions{Session: p.reviews.key(p, op), Everything: op.Everything}
+	for _, path := range op.Paths {
+		opts.Paths = append(opts.Paths, p.Name(path))
+	}
+	if op.Preview {
+		plan, err := p.Restore(p.reviews.host.ctx, op.Checkpoint, opts)
+		if err != nil {
+			return nil, err
+		}
+		files := []outcome{}
+		for _, c := range plan.Changes {
+			added, removed := c.Lines()
+			files = append(files, outcome{
+				Path: p.Path(c.Path), Before: kindNames[c.Before.Kind], After: kindNames[c.After.Kind],
+				Added: added, Removed: removed, Incomplete: c.Incomplete,
+			})
+		}
+		return map[string]any{"files": files}, nil
+	}
+	plan, err := p.Restore(p.reviews.host.ctx, op.Checkpoint, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Begin(); err != nil {
+		return nil, err
+	}
+	p.decided(plan.Decision)
+	points := p.Review().Checkpoints()
+	files := []outcome{}
+	for _, c := range plan.Changes {
+		o := outcome{Path: p.Path(c.Path), Incomplete: c.Incomplete}
+		if err := p.applyOne(plan, c.Path); err != nil {
+			text := err.Error()
+			o.Error = &text
+		}
+		files = append(files, o)
+	}
+	return map[string]any{"decision": plan.Decision, "checkpoint": points[len(points)-1].ID, "files": files}, nil
+}

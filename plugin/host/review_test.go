@@ -1,0 +1,525 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/neovim/go-client/msgpack/rpc"
+
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/review/project"
+)
+
+// desk is a client of the host like Neovim, whose buffers the test plays.
+type desk struct {
+	t     testing.TB
+	ep    *rpc.Endpoint
+	root  string
+	state string
+	stop  func()
+
+	mu      sync.Mutex
+	moved   chan struct{} // closed when something arrives
+	items   []deskItem
+	done    map[string]map[string]any
+	ops     int
+	barrier func()
+	session string
+	agent   string
+}
+
+type deskItem struct {
+	kind string
+	data map[string]any
+}
+
+func newDesk(t testing.TB, review bool) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	d := &desk{t: t, root: filepath.Join(dir, "project"), state: filepath.Join(dir, "state"), agent: "tester"}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		d.root = filepath.Join(real, "project")
+	}
+	if err := os.Mkdir(d.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.start(review)
+	return d
+}
+
+func (d *desk) start(review bool) {
+	d.t.Helper()
+	d.moved, d.items, d.done = make(chan struct{}), nil, make(map[string]map[string]any)
+	hostIn, toHost := io.Pipe()
+	fromHost, hostOut := io.Pipe()
+	var err error
+	if d.ep, err = rpc.NewEndpoint(fromHost, toHost, toHost); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.ep.Register("nvim_exec_lua", d.receive); err != nil {
+		d.t.Fatal(err)
+	}
+	served, ended := make(chan struct{}), make(chan struct{})
+	go func() { defer close(served); d.ep.Serve() }()
+	go func() {
+		defer close(ended)
+		log := slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if err := Serve(context.Background(), hostIn, hostOut, Options{Version: "test", Logger: log}); err != nil {
+			d.t.Error(err)
+		}
+	}()
+	d.stop = sync.OnceFunc(func() {
+		toHost.Close()
+		<-ended
+		hostOut.Close()
+		<-served
+	})
+	d.t.Cleanup(d.stop)
+	d.setup(review)
+}
+
+func (d *desk) setup(review bool) {
+	d.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	agent := map[string]any{"command": exe, "env": map[string]string{testagent.Env: "SERVE " + usual}}
+	config := map[string]any{"agents": map[string]any{"tester": agent, "second": agent}}
+	if review {
+		config["review"] = map[string]any{"enabled": true, "dir": filepath.Join(d.state, "review")}
+	}
+	d.send("setup", "", config)
+}
+
+func (d *desk) send(op, id string, payload any) {
+	d.t.Helper()
+	if err := d.ep.Notify("hermes", op, id, string(mustJSON(payload))); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// receive takes a batch.
+func (d *desk) receive(_ string, params []any) (float64, error) {
+	var batch []json.RawMessage
+	text, _ := params[0].([]byte)
+	if s, ok := params[0].(string); ok {
+		text = []byte(s)
+	}
+	if err := json.Unmarshal(text, &batch); err != nil {
+		return 0, err
+	}
+	for i := 0; i+1 < len(batch); i += 2 {
+		var it deskItem
+		json.Unmarshal(batch[i], &it.kind)
+		json.Unmarshal(batch[i+1], &it.data)
+		d.mu.Lock()
+		f := d.barrier
+		d.mu.Unlock()
+		if it.kind == kindBarrier && f != nil {
+			f()
+		}
+		if it.kind == kindAsk { // leave it to the host
+			d.send("respond", it.data["requestId"].(string), map[string]any{"default": true})
+		}
+		d.mu.Lock()
+		d.items = append(d.items, it)
+		if it.kind == kindDone {
+			d.done[it.data["id"].(string)] = it.data
+		}
+		close(d.moved)
+		d.moved = make(chan struct{})
+		d.mu.Unlock()
+	}
+	return 0, nil
+}
+
+// until waits until is is true of what has arrived.
+func (d *desk) until(what string, is func() bool) {
+	d.t.Helper()
+	timeout := time.After(patience)
+	for {
+		d.mu.Lock()
+		ok, moved := is(), d.moved
+		d.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-moved:
+		case <-timeout:
+			d.t.Fatalf("no %s; got %v", what, d.items)
+		}
+	}
+}
+
+// call does an operation and returns its result, or the kind of its error.
+func (d *desk) call(op string, payload any) (result map[string]any, kind string) {
+	d.t.Helper()
+	d.ops++
+	id := fmt.Sprint("op", d.ops)
+	d.send(op, id, payload)
+	var data map[string]any
+	d.until("answer to "+op, func() bool { data = d.done[id]; return data != nil })
+	if e, ok := data["error"].(map[string]any); ok {
+		return e, e["kind"].(string)
+	}
+	result, _ = data["result"].(map[string]any)
+	return result, ""
+}
+
+func (d *desk) must(op string, payload any) map[string]any {
+	d.t.Helper()
+	r, kind := d.call(op, payload)
+	if kind != "" {
+		d.t.Fatalf("%s %v: %v", op, payload, r)
+	}
+	return r
+}
+
+type args = map[string]any
+
+func (d *desk) review(do string, more args) map[string]any {
+	d.t.Helper()
+	more["do"] = do
+	return d.must("review", more)
+}
+
+// tell says something that has no answer.
+func (d *desk) tell(do string, more args) {
+	d.t.Helper()
+	more["do"] = do
+	d.send("review", "", more)
+}
+
+func (d *desk) open() {
+	d.t.Helper()
+	d.must("connect", args{"agent": d.agent})
+	r := d.must("request", args{"agent": d.agent, "method": "session/new", "params": args{"cwd": d.root, "mcpServers": []any{}}})
+	d.session = r["sessionId"].(string)
+}
+
+func (d *desk) prompt(script string) {
+	d.t.Helper()
+	d.must("request", args{"agent": d.agent, "method": "session/prompt", "params": args{
+		"sessionId": d.session, "prompt": []any{args{"type": "text", "text": script}}}})
+}
+
+func (d *desk) of(kind string) (list []map[string]any) {
+	for _, it := range d.items {
+		if it.kind == kind {
+			list = append(list, it.data)
+		}
+	}
+	return list
+}
+
+func (d *desk) seen(kind string) []map[string]any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of(kind)
+}
+
+// settle waits until the looks are done that were asked for: a checkpoint comes
+// after them.
+func (d *desk) settle() {
+	d.t.Helper()
+	n := len(d.seen(eventCheckpointCreated))
+	d.prompt("SAY so")
+	d.until("checkpoint", func() bool { return len(d.of(eventCheckpointCreated)) > n })
+}
+
+func (d *desk) path(name string) string { return filepath.Join(d.root, name) }
+
+func (d *desk) write(name, text string) {
+	d.t.Helper()
+	if err := os.WriteFile(d.path(name), []byte(text), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// disk is the text of a file, or "absent".
+func (d *desk) disk(name string) string {
+	d.t.Helper()
+	text, err := os.ReadFile(d.path(name))
+	if os.IsNotExist(err) {
+		return "absent"
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// pending are the hunks: path, old, new.
+func (d *desk) pending() (list []string) {
+	d.t.Helper()
+	for _, h := range d.review("hunks", args{})["hunks"].([]any) {
+		h := h.(map[string]any)
+		text := func(key string) string {
+			var b strings.Builder
+			lines, _ := h[key].([]any)
+			for _, l := range lines {
+				b.WriteString(l.(string))
+			}
+			return strings.TrimSpace(b.String())
+		}
+		list = append(list, strings.TrimPrefix(h["path"].(string), d.root+"/")+" "+text("old")+">"+text("new"))
+	}
+	return list
+}
+
+func (d *desk) is(what string, got, want any) {
+	d.t.Helper()
+	if g, w := string(mustJSON(got)), string(mustJSON(want)); g != w {
+		d.t.Errorf("%s: %s, want %s", what, g, w)
+	}
+}
+
+func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	for _, name := range []string{"tool", "write", "command", "quiet", "gone"} {
+		d.write(name, "a\nb\n")
+	}
+	d.open()
+	d.prompt(strings.Join([]string{
+		"EDIT " + d.path("tool") + ` a\nB\n`,
+		"WRITE " + d.path("write") + ` a`,
+		"RUN printf 'a\\nB\\n' > " + d.path("command"),
+		"TOUCH " + d.path("quiet") + ` a\nB\nC\n`,
+		"TOUCH " + d.path("new") + ` made\n`,
+		"REMOVE " + d.path("gone"),
+	}, "\n"))
+	d.settle()
+	got := map[string]string{}
+	for _, e := range d.seen(eventFileEdited) {
+		name := strings.TrimPrefix(e["path"].(string), d.root+"/")
+		got[name] += fmt.Sprintf("%v %v +%v -%v %v;", e["source"], e["fidelity"], e["added"], e["removed"], e["toolCallId"])
+		if e["agent"] != "tester" || e["sessionId"] != d.session || e["turn"] == nil || e["root"] != d.root || e["change"] == nil {
+			t.Errorf("%v", e)
+		}
+	}
+	d.is("told", got, map[string]string{
+		"tool": "tool exact +1 -1 e1;", "write": "write exact +1 -2 <nil>;", "command": "disk inferred +1 -1 <nil>;",
+		"quiet": "disk inferred +2 -1 <nil>;", "new": "disk inferred +1 -0 <nil>;", "gone": "disk inferred +0 -2 <nil>;",
+	})
+	files := d.review("files", args{})["files"].([]any)
+	d.is("files", len(files), 6)
+	d.until("ReviewUpdated", func() bool { return len(d.of(eventReviewUpdated)) >= 6 })
+	d.is("held", len(d.seen(kindHold)) >= 6, true)
+	points := d.seen(eventCheckpointCreated)
+	d.is("checkpoints", len(points), 2)
+	d.is("name of a checkpoint", points[1]["name"], "SAY so")
+	d.is("turn", len(d.review("turn", args{"sessionId": d.session})["paths"].([]any)), 0)
+	c := d.review("change", args{"root": d.root, "change": 1})
+	d.is("change", []any{c["path"], c["before"].(map[string]any)["text"], c["after"].(map[string]any)["text"]}, []any{d.path("tool"), "a\nb\n", "a\nB\n"})
+}
+
+func TestWithTheReviewOffNothingIsKeptOrTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	d.write("f", "a\n")
+	d.open()
+	d.prompt("EDIT " + d.path("f") + " b\nWRITE " + d.path("g") + " c")
+	for _, kind := range []string{eventFileEdited, eventReviewUpdated, eventCheckpointCreated, kindHold, kindHunks, kindLook, kindBarrier} {
+		if list := d.seen(kind); len(list) > 0 {
+			t.Errorf("%s: %v", kind, list)
+		}
+	}
+	if _, err := os.Stat(d.state); !os.IsNotExist(err) {
+		t.Errorf("the state is there: %v", err)
+	}
+	if e, kind := d.call("review", args{"do": "files"}); kind != "invalid" {
+		t.Errorf("%v", e)
+	}
+	d.setup(true) // with a session
+	d.prompt("SAY on")
+	d.prompt("EDIT " + d.path("f") + " d")
+	d.settle()
+	d.is("pending", d.pending(), []string{"f b>d"})
+	d.setup(false)
+	d.prompt("EDIT " + d.path("f") + " e")
+	d.setup(true)
+	d.prompt("SAY on again")
+	d.is("pending", d.pending(), []string{"f b>"}) // nobody knows who wrote e
+}
+
+func TestAPathOutsideOfTheFoldersIsNotRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	secret := filepath.Join(filepath.Dir(d.root), "secret")
+	if err := os.WriteFile(secret, []byte("key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.open()
+	d.prompt("EDIT " + secret + " changed\nEDIT " + d.root + "/../secret again")
+	d.settle()
+	d.is("told", d.seen(eventFileEdited), nil)
+	d.is("pending", d.pending(), nil)
+	var found []string
+	filepath.WalkDir(d.state, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			text, _ := os.ReadFile(path)
+			if strings.Contains(string(text), "key\n") {
+				found = append(found, path)
+			}
+		}
+		return nil
+	})
+	d.is("state with it", found, nil)
+}
+
+func TestDecisionsChangeTheDiskAndCanBeUndone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\nb\nc\nd\ne\n")
+	d.open()
+	d.prompt("EDIT " + d.path("f") + ` A\nb\nc\nd\nE\n` + "\nTOUCH " + d.path("new") + ` n\n`)
+	d.settle()
+	hunks := d.review("hunks", args{"path": d.path("f")})["hunks"].([]any)
+	d.is("hunks", len(hunks), 2)
+	id := hunks[0].(map[string]any)["id"]
+	r := d.review("accept", args{"path": d.path("f"), "hunk": id})
+	d.is("accepted", r["files"].([]any)[0].(map[string]any)["path"], d.path("f"))
+	d.review("reject", args{"sessionId": d.session})
+	d.is("disk", []string{d.disk("f"), d.disk("new")}, []string{"A\nb\nc\nd\ne\n", "absent"})
+	d.is("pending", d.pending(), nil)
+	d.review("undo", args{})
+	d.is("disk", []string{d.disk("f"), d.disk("new")}, []string{"A\nb\nc\nd\nE\n", "n\n"})
+	d.review("undo", args{}) // of the first
+	d.is("pending", d.pending(), []string{"f a>A", "f e>E", "new >n"})
+	if e, kind := d.call("review", args{"do": "undo"}); kind != "nothing" {
+		t.Errorf("%v", e)
+	}
+	preview := d.review("restore", args{"checkpoint": "1", "preview": true})["files"].([]any)
+	d.is("preview", len(preview), 2)
+	d.is("disk", d.disk("f"), "A\nb\nc\nd\nE\n")
+	r = d.review("restore", args{"checkpoint": "1", "paths": []string{d.path("f")}})
+	d.is("disk", []string{d.disk("f"), d.disk("new")}, []string{"a\nb\nc\nd\ne\n", "n\n"})
+	d.review("restore", args{"checkpoint": r["checkpoint"], "everything": true})
+	d.is("disk", []string{d.disk("f"), d.disk("new")}, []string{"A\nb\nc\nd\nE\n", "n\n"})
+	d.stop()
+	d.start(true)
+	d.is("pending", len(d.review("files", args{"cwd": d.root})["files"].([]any)) > 0, true)
+}
+
+func TestABufferIsReviewedInsteadOfItsFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\nb\nc\n")
+	d.open()
+	path := d.path("f")
+	d.prompt("EDIT " + path + ` A\nb\nc\n`)
+	d.settle()
+	d.tell("hold", args{"path": path, "text": "A\nb\nc\n", "tick": 5})
+	d.until("hunks", func() bool { return len(d.of(kindHunks)) == 1 })
+	if h := d.seen(kindHunks)[0]; h["tick"] != 5.0 || len(h["hunks"].([]any)) != 1 {
+		t.Errorf("%v", h)
+	}
+	d.tell("edited", args{"path": path, "edits": []any{args{"start": 1, "end": 2, "lines": []string{"mine\n", "b\n"}}, args{"start": 0, "end": 0, "lines": []string{"top\n"}}}, "tick": 7})
+	// The agent edits the disk; Lua merges it into the buffer.
+	d.prompt("EDIT " + path + ` A\nb\nC\n`)
+	d.until("look", func() bool { return len(d.of(kindLook)) == 1 })
+	if l := d.seen(kindLook)[0]; l["path"] != path || l["toolCallId"] != "e1" || l["sessionId"] != d.session {
+		t.Errorf("%v", l)
+	}
+	d.tell("changed", args{"path": path, "agent": "tester", "sessionId": d.session, "toolCallId": "e1", "source": "tool", "text": "top\nA\nmine\nb\nC\n", "tick": 9})
+	d.is("pending", d.pending(), []string{"f a>A", "f c>C"})
+	d.is("told", len(d.seen(eventFileEdited)), 2)
+	// A decision goes through the buffer.
+	hunks := d.review("hunks", args{"path": path})["hunks"].([]any)
+	answered := make(chan map[string]any)
+	go func() { answered <- d.review("reject", args{"path": path, "hunk": hunks[1].(map[string]any)["id"]}) }()
+	d.until("apply", func() bool { return len(d.of(kindApply)) == 1 })
+	a := d.seen(kindApply)[0]
+	d.is("edits", a["edits"], []any{args{"start": 4, "end": 5, "lines": []string{"c\n"}, "undo": false}})
+	d.is("tick", a["tick"], 9)
+	// The user has typed meanwhile.
+	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 0, "lines": []string{"more\n"}}}, "tick": 10})
+	d.tell("applied", args{"id": a["id"], "path": path, "stale": true, "tick": 10})
+	d.until("second apply", func() bool { return len(d.of(kindApply)) == 2 })
+	a = d.seen(kindApply)[1]
+	d.is("edits", a["edits"], []any{args{"start": 5, "end": 6, "lines": []string{"c\n"}, "undo": false}})
+	d.tell("applied", args{"id": a["id"], "path": path, "ok": true, "tick": 11})
+	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 1, "lines": []string{}}}, "tick": 12})
+	if f := (<-answered)["files"].([]any)[0].(map[string]any); f["error"] != nil {
+		t.Errorf("%v", f)
+	}
+	d.is("pending", d.pending(), []string{"f a>A"})
+	b := d.review("base", args{"path": path})
+	d.is("current", b["current"].(map[string]any)["text"], "top\nA\nmine\nb\nc\n")
+	d.is("base", b["base"].(map[string]any)["text"], "top\na\nmine\nb\nc\n")
+	d.is("disk", d.disk("f"), "A\nb\nC\n")
+	// An edit that does not fit.
+	d.tell("edited", args{"path": path, "edits": []any{args{"start": 70, "end": 71, "lines": []string{"x\n"}}}, "tick": 13})
+	d.until("again", func() bool {
+		return slices.ContainsFunc(d.of(kindHold), func(h map[string]any) bool { return h["again"] == true })
+	})
+	// The user has written into a hunk.
+	d.tell("hold", args{"path": path, "text": "top\nA!\nmine\nb\nc\n", "tick": 14})
+	if e, kind := d.call("review", args{"do": "reject", "path": path}); kind != "touched" && kind != "nothing" {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\n")
+	d.open()
+	d.mu.Lock()
+	d.barrier = sync.OnceFunc(func() { d.send("review", "", args{"do": "wrote", "path": d.path("f")}) })
+	d.mu.Unlock()
+	d.prompt("TOUCH " + d.path("f") + ` mine\n` + "\nTOUCH " + d.path("g") + ` theirs\n`) // f by the user's hand
+	d.settle()
+	d.is("pending", d.pending(), []string{"g >theirs"})
+}
+
+func TestALockedProjectIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	other, err := project.Open(d.state, d.root, project.Options{Program: "Another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	d.write("f", "a\n")
+	d.open()
+	d.prompt("EDIT " + d.path("f") + " b")
+	d.prompt("EDIT " + d.path("f") + " c")
+	d.until("notice", func() bool { return len(d.of(kindNotice)) == 1 })
+	if text := d.seen(kindNotice)[0]["message"].(string); !strings.Contains(text, "Another") || !strings.Contains(text, fmt.Sprint(os.Getpid())) {
+		t.Errorf("%q does not say who", text)
+	}
+	d.tell("changed", args{"path": d.path("f"), "agent": "tester", "sessionId": d.session, "source": "write", "before": "a\n", "text": "b\nc\n", "tick": 1})
+	d.until("FileEdited", func() bool { return len(d.of(eventFileEdited)) == 1 })
+	d.is("files", d.review("files", args{})["files"], []any{})
+}
+
+func TestTwoAgentsInOneFolder(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "1\n2\n3\n")
+	d.open()
+	first := d.session
+	d.prompt("EDIT " + d.path("f") + ` A\n2\n3\n`)
+	d.agent = "second"
+	d.open()
+	d.prompt("EDIT " + d.path("f") + ` A\n2\nB\n`)
+	d.settle()
+	d.is("pending", d.pending(), []string{"f 1>A", "f 3>B"})
+	d.review("reject", args{"agent": "tester", "sessionId": first})
+	d.is("disk", d.disk("f"), "1\n2\nB\n")
+	d.is("pending", d.pending(), []string{"f 3>B"})
+}
