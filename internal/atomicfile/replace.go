@@ -111,6 +111,11 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*os.File, string, error) {
 	}
 }
 
+// IsTemp reports whether a name is that of a temporary file of this package.
+func IsTemp(name string) bool {
+	return len(name) == tempLen && strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
 // Sweep removes the temporary files of dead processes from dir.
 func Sweep(dir *os.Root) {
 	d, err := dir.Open(".")
@@ -120,7 +125,7 @@ func Sweep(dir *os.Root) {
 	defer d.Close()
 	names, _ := d.Readdirnames(-1)
 	for _, name := range names {
-		if len(name) != tempLen || !strings.HasPrefix(name, tempPrefix) || !strings.HasSuffix(name, tempSuffix) {
+		if !IsTemp(name) {
 			continue
 		}
 		if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() {

@@ -66,6 +66,7 @@ type reviewed struct {
 	given            string
 	ready            chan struct{}
 	err              error
+	unlisten         func() // ends what reports changes from outside; nil if nothing does
 
 	mu      sync.Mutex
 	ticks   map[string]int64  // of held buffers
@@ -218,6 +219,10 @@ func (p *reviewed) open(state string) {
 		OnEvent: p.event, OnLook: p.look, Barrier: p.barrier,
 	})
 	if p.err == nil {
+		var err error
+		if p.unlisten, err = p.Listen(); err != nil {
+			h.log.Warn("programs outside cannot report changes", "error", err)
+		}
 		return
 	}
 	h.log.Warn("no review", "folder", p.given, "error", p.err)
@@ -251,6 +256,9 @@ func (p *reviewed) close() {
 		}
 	}
 	p.mu.Unlock()
+	if p.unlisten != nil {
+		p.unlisten()
+	}
 	if err := p.Close(); err != nil {
 		p.reviews.host.log.Error("close a review", "error", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,20 +58,65 @@ func newDesk(t testing.TB, review bool) *desk {
 	return d
 }
 
+// startProcess starts the host as a program of its own and returns what kills it.
+func (d *desk) startProcess() (kill func()) {
+	d.t.Helper()
+	d.reset()
+	exe, err := os.Executable()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), roleEnv+"=host", "GORACE=atexit_sleep_ms=0")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	served := d.serve(out, in)
+	kill = sync.OnceFunc(func() {
+		cmd.Process.Kill()
+		<-served
+		cmd.Wait()
+	})
+	d.t.Cleanup(kill)
+	d.setup(true)
+	return kill
+}
+
+func (d *desk) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.moved, d.items, d.done = make(chan struct{}), nil, make(map[string]map[string]any)
+}
+
+// serve speaks with a host until it is gone.
+func (d *desk) serve(from io.Reader, to io.WriteCloser) (served chan struct{}) {
+	d.t.Helper()
+	ep, err := rpc.NewEndpoint(from, to, to)
+	if err == nil {
+		err = ep.Register("nvim_exec_lua", d.receive)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.ep, served = ep, make(chan struct{})
+	go func() { defer close(served); ep.Serve() }()
+	return served
+}
+
 func (d *desk) start(review bool) {
 	d.t.Helper()
-	d.moved, d.items, d.done = make(chan struct{}), nil, make(map[string]map[string]any)
+	d.reset()
 	hostIn, toHost := io.Pipe()
 	fromHost, hostOut := io.Pipe()
-	var err error
-	if d.ep, err = rpc.NewEndpoint(fromHost, toHost, toHost); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := d.ep.Register("nvim_exec_lua", d.receive); err != nil {
-		d.t.Fatal(err)
-	}
-	served, ended := make(chan struct{}), make(chan struct{})
-	go func() { defer close(served); d.ep.Serve() }()
+	served, ended := d.serve(fromHost, toHost), make(chan struct{})
 	go func() {
 		defer close(ended)
 		log := slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -522,4 +568,63 @@ func TestTwoAgentsInOneFolder(t *testing.T) {
 	d.review("reject", args{"agent": "tester", "sessionId": first})
 	d.is("disk", d.disk("f"), "1\n2\nB\n")
 	d.is("pending", d.pending(), []string{"f 3>B"})
+}
+
+// The host is killed while an agent writes: what it wrote is pending, and nothing
+// of it is the user's.
+func TestTheReviewSurvivesTheEndOfTheHost(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	d.stop()
+	d.write("f", "base\n")
+	for round := range 6 {
+		kill := d.startProcess()
+		d.open()
+		var script []string
+		for i := range 50 {
+			script = append(script, fmt.Sprintf(`WRITE %s base\nround %d line %d`, d.path("f"), round, i))
+		}
+		text := strings.Join(append(script, "WAIT 10m"), "\n")
+		d.send("request", "p", args{"agent": d.agent, "method": "session/prompt", "params": args{
+			"sessionId": d.session, "prompt": []any{args{"type": "text", "text": text}}}})
+		n := round * 8
+		d.until("changes", func() bool { return len(d.of(eventFileEdited)) > n })
+		kill()
+		kill = d.startProcess()
+		d.review("files", args{"cwd": d.root})
+		d.open()
+		d.settle()
+		b := d.review("base", args{"path": d.path("f")})
+		d.is("base", b["base"].(map[string]any)["text"], "base\n")
+		d.is("current", b["current"].(map[string]any)["text"], d.disk("f"))
+		kill()
+	}
+}
+
+func BenchmarkReviewOf1000Files(b *testing.B) {
+	d := newDesk(b, true)
+	var script []string
+	for i := range 1000 {
+		name := fmt.Sprintf("dir%d/file%d.go", i%20, i)
+		if err := os.MkdirAll(filepath.Dir(d.path(name)), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		d.write(name, strings.Repeat("some line of code\n", 100))
+		script = append(script, "TOUCH "+d.path(name)+" "+strings.Repeat(`some line of code\n`, 50)+"changed")
+	}
+	d.open()
+	d.prompt(strings.Join(script, "\n"))
+	d.settle()
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			if n := len(d.review("files", args{})["files"].([]any)); n != 1000 {
+				b.Fatal(n)
+			}
+		}
+	})
+	b.Run("open one", func(b *testing.B) {
+		for b.Loop() {
+			d.review("hunks", args{"path": d.path("dir3/file3.go")})
+		}
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"time"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -162,7 +162,7 @@ func (p *Project) write(c review.Change) error {
 	case review.Absent:
 		return dir.Remove(name)
 	case review.Link:
-		temp := name + ".hermes-" + strconv.Itoa(os.Getpid())
+		temp := fmt.Sprintf(".hermes-%016x.tmp", time.Now().UnixNano()) // as atomicfile's, which no snapshot has
 		if err := dir.Symlink(c.After.Target, temp); err != nil {
 			return err
 		}

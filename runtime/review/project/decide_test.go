@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
@@ -177,4 +178,24 @@ func TestTheStateOfReviewsIsNotUnderReview(t *testing.T) {
 	if len(s.Entries) != 2 {
 		t.Errorf("the snapshot has %+v", s.Entries)
 	}
+}
+
+// A scan while a file is being replaced sees its temporary file.
+func TestATemporaryFileOfAWriteIsNotUnderReview(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "a\n")
+	a := r.turn("s")
+	dir, err := os.OpenRoot(r.root)
+	r.must(err)
+	defer dir.Close()
+	old, err := dir.Lstat("f")
+	r.must(err)
+	r.must(atomicfile.Replace(dir, "f", "b\n", old, 0o644, func(string) error {
+		r.Scan(a)
+		r.wait()
+		return nil
+	}))
+	r.ends(a)
+	r.is("f s disk? a>b")
+	r.told("f disk")
 }

@@ -264,7 +264,7 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 	slices.Sort(names)
 	rules, fold := c.enter(h, d, names)
 	for _, name := range names {
-		if isGit(name) {
+		if isGit(name) || atomicfile.IsTemp(name) { // which is about to get its name
 			continue
 		}
 		if ctx.Err() != nil { // many patterns take long
