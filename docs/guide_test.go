@@ -206,7 +206,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/review":              {udiff, sys},
 		"runtime/review/feed":         {udiff, sys},
 		"runtime/review/patch":        {udiff, sys},
-		"runtime/review/project":      {udiff, sys},
+		"runtime/review/project":      {udiff, fsnotify, sys},
 		"runtime/review/store":        {sys},
 		"runtime/review/tree":         {sys},
 		"runtime/review/watch":        {fsnotify, sys},

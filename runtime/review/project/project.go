@@ -22,11 +22,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/runtime/review/watch"
 )
 
 // Options are settings of a Project. The zero value is the default.
@@ -67,6 +69,8 @@ type Project struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	work    sync.WaitGroup
+
+	watcher atomic.Pointer[watch.Watcher] // or nil
 
 	attributing sync.Mutex // is held while it is decided whose one file is
 
@@ -251,6 +255,9 @@ func (p *Project) event(e review.Event) {
 	p.mu.Lock()
 	p.records++
 	p.mu.Unlock()
+	if e.Path != "" {
+		p.watch(e.Path)
+	}
 	if p.opts.OnEvent != nil {
 		p.opts.OnEvent(e)
 	}
