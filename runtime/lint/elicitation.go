@@ -487,9 +487,9 @@ func grants(u *url.URL) string {
 // issued follows the ids of elicitations, wherever the agent names them.
 func issued(c *Checker) *Bounded[string, bool] {
 	ids := NewBounded[string, bool](maxRequests)
-	word := []byte("elicitationId")
+	word := mark{"elicitation", 'I', "d"}
 	c.Message(sentBy(Agent, func(m *Message) {
-		if m.Method == "elicitation/complete" || !bytes.Contains(m.Bytes, word) {
+		if m.Method == "elicitation/complete" || !marked(m.Bytes, word) {
 			return
 		}
 		for v := range m.Root.Below() {

@@ -99,9 +99,9 @@ func extensionRules() []Rule {
 // eachMeta calls f with every _meta of the protocol. What is below one, or in the input
 // and output of tools, belongs to somebody else.
 func eachMeta(c *Checker, f func(*Message, Value)) {
-	word := []byte(`"_meta"`)
+	word := mark{`"`, '_', `meta"`}
 	c.Message(func(m *Message) {
-		if bytes.Contains(m.Bytes, word) || bytes.IndexByte(m.Bytes, '\\') >= 0 {
+		if marked(m.Bytes, word) || bytes.IndexByte(m.Bytes, '\\') >= 0 {
 			metas(m.Params, func(v Value) { f(m, v) })
 			metas(m.Result, func(v Value) { f(m, v) })
 		}

@@ -27,7 +27,7 @@ func securityRules() []Rule {
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					c.Exercised()
-					if !hasAny(m.Bytes, credentialSigns) {
+					if !hasCredentialMark(m.Bytes) {
 						return
 					}
 					for _, at := range credential.FindAllIndex(m.Bytes, maxFindings) {
@@ -188,17 +188,18 @@ func securityRules() []Rule {
 }
 
 var (
-	credentialSigns = [][]byte{
-		[]byte("PRIVATE KEY-----"), []byte("ghp_"), []byte("gho_"), []byte("ghs_"), []byte("github_pat_"), []byte("glpat-"),
-		[]byte("sk-ant-"), []byte("sk-proj-"), []byte("xoxb-"), []byte("xoxp-"), []byte("AKIA"), []byte("AIza"), []byte("npm_"),
+	credentialMarks = [][]mark{
+		{{"PRIVATE KEY", '-', "----"}, {"glpat", '-', ""}, {"sk", '-', "ant-"}, {"sk", '-', "proj-"}, {"xoxb", '-', ""}, {"xoxp", '-', ""}},
+		{{"ghp", '_', ""}, {"gho", '_', ""}, {"ghs", '_', ""}, {"github", '_', "pat_"}, {"npm", '_', ""}},
+		{{"", 'A', "KIA"}, {"", 'A', "Iza"}},
 	}
 	credential = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(\\n|\\r|[A-Za-z0-9+/=]){64}|\b(gh[pos]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{50,}|glpat-[\w-]{20,}|sk-(ant|proj)-[\w-]{40,}|xox[bp]-[\w-]{30,}|AKIA[A-Z0-9]{16}\b|AIza[\w-]{35}|npm_[A-Za-z0-9]{36})`)
 	secretName = regexp.MustCompile(`(?i)(^|[_-])(token|secret|password|passwd|api_?key|apikey|authorization|private_key|access_key)$`)
 	indirect   = regexp.MustCompile(`^\s*$|[$<{]|(?i)^(bearer )?(x+|\*+|redacted|changeme|your[_-].*|\[redacted\]|todo|none|test|dummy|placeholder)$`)
 )
 
-func hasAny(b []byte, words [][]byte) bool {
-	return slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(b, w) })
+func hasCredentialMark(text []byte) bool {
+	return slices.ContainsFunc(credentialMarks, func(marks []mark) bool { return marked(text, marks...) })
 }
 
 // isLiteral reports whether a value is a secret itself, not a reference to one.
