@@ -1,24 +1,28 @@
 package capture
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// session is a recording of one long session: a little of everything, most of it small.
-func session(size int) []byte {
-	var b bytes.Buffer
+// session writes a recording of one long session: a little of everything, most of it
+// small. It returns its size.
+func session(to io.Writer, size int) (written int, err error) {
+	w := bufio.NewWriterSize(to, 1<<20)
 	seq := 0
 	record := func(from, format string, args ...any) {
 		seq++
-		fmt.Fprintf(&b, `{"seq":%d,"time":"2026-11-21T05:00:%02d.%09dZ","direction":"%s","transport":"stdio","message":{"jsonrpc":"2.0",`, seq, seq/1000%60, seq%1000, from)
-		fmt.Fprintf(&b, format+"}}\n", args...)
+		n, _ := fmt.Fprintf(w, `{"seq":%d,"time":"2026-11-21T05:%02d:%02d.%09dZ","direction":"%s","transport":"stdio","message":{"jsonrpc":"2.0",`, seq, seq/60_000%60, seq/1000%60, seq%1000*1_000_000, from)
+		m, _ := fmt.Fprintf(w, format+"}}\n", args...)
+		written += n + m
 	}
 	const toAgent, toClient = "client->agent", "agent->client"
 	update := func(format string, args ...any) {
@@ -29,7 +33,7 @@ func session(size int) []byte {
 	record(toAgent, `"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}`)
 	record(toClient, `"id":1,"result":{"sessionId":"s1"}`)
 	text := strings.Repeat(`the quick brown fox says \"hi\"\n`, 70)
-	for id := 2; b.Len() < size; id++ {
+	for id := 2; written < size; id++ {
 		record(toAgent, `"id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"%s"}]}`, id, text[:330])
 		for k := range 20 {
 			for n := range 12 {
@@ -42,11 +46,15 @@ func session(size int) []byte {
 		}
 		record(toClient, `"id":%d,"result":{"stopReason":"end_turn"}`, id)
 	}
-	return b.Bytes()
+	return written, w.Flush()
 }
 
 func BenchmarkLint(b *testing.B) {
-	text := session(16 << 20)
+	var file bytes.Buffer
+	if _, err := session(&file, 16<<20); err != nil {
+		b.Fatal(err)
+	}
+	text := file.Bytes()
 	for _, profile := range []lint.Profile{lint.Spec, lint.Recommended, lint.Strict} {
 		b.Run(string(profile), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
