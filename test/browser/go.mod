@@ -1,6 +1,6 @@
 module github.com/hermes-nvim/hermes/test/browser
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/chromedp/cdproto v0.159.0

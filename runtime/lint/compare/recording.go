@@ -92,15 +92,6 @@ func Read(ctx context.Context, r *capture.Reader, o lint.Options) (*Recording, e
 	return rec, nil
 }
 
-// Turns returns how many prompts there are.
-func (r *Recording) Turns() int {
-	n := 0
-	for _, p := range r.parts {
-		n += min(p.turn, 1)
-	}
-	return n
-}
-
 // run is a text of a session that comes in chunks.
 type run struct {
 	head         *message
@@ -113,9 +104,9 @@ func (r *Recording) watch(c *lint.Checker, connection int) {
 		r.parts = append(r.parts, p)
 		return p
 	}
+	now := begin(0) // where messages outside of turns belong
 	anytime := begin(0)
 	anytime.anytime = true
-	now := begin(0) // where messages outside of turns belong
 	turns := map[*lint.Turn]*part{}
 	runs := map[string]run{}
 	turn := 0
