@@ -9,6 +9,9 @@ require (
 	golang.org/x/sys v0.48.0
 )
 
-require github.com/creack/pty v1.1.24 // indirect
+require (
+	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
+	github.com/creack/pty v1.1.24 // indirect
+)
 
 replace github.com/hermes-nvim/hermes => ../
