@@ -283,7 +283,8 @@ func drive(t *testing.T, f fake, change func(*Options)) *Result {
 	}
 	r, err := Run(t.Context(), o)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return &Result{Outcomes: []Outcome{{}}}
 	}
 	return r
 }

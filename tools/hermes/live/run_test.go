@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -260,9 +261,10 @@ func TestEachStepSeesWhatItIsFor(t *testing.T) {
 			t.Errorf("nothing makes %s fail", step.id)
 		}
 	}
+	var all sync.WaitGroup // together, because they only wait
+	defer all.Wait()
 	for id, c := range cases {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
+		all.Go(func() {
 			r := drive(t, c.agent, func(o *Options) {
 				o.Steps, o.Prompts, o.Timeout, o.Logout = []string{id}, []string{"hello", "two"}, 4*time.Second, true
 				switch id {
