@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	case *timeout <= 0:
 		return usageError("--timeout %v is in the past", *timeout)
 	}
-	options, failOn, err := o.options()
+	options, err := o.ready("client")
 	if err != nil {
 		return err
 	}
@@ -71,11 +70,12 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	if len(o.files) > 0 {
 		to = nil
 	}
-	if err := o.tellRun(to, cmp.Or(oneLine(r.Peer), "client"), r, true); err != nil {
+	failed, err := o.tellRun(to, "client", r, true)
+	if err != nil {
 		return fmt.Errorf("no report: %w", err)
 	}
-	if failOn <= lint.Error && (r.Decision == live.NotConformant || r.Report.Count(failOn) > 0) {
+	if o.limit <= lint.Error && r.Decision == live.NotConformant {
 		return &exit{Status: 1}
 	}
-	return nil
+	return failed
 }

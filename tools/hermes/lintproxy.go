@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
@@ -24,13 +25,13 @@ var lintLive = map[string]func(ctx context.Context, args []string, std *stdio) e
 // liveFlags are what these subcommands have in common.
 type liveFlags struct {
 	lintOutput
-	profile, failOn, record string
-	raw                     bool
+	lintJudgement
+	record string
+	raw    bool
 }
 
 func (o *liveFlags) flags(f flags, recordFlag, reportFlag string) {
-	f.StringVar(&o.profile, "profile", string(lint.Recommended), "rules to use: `NAME` is spec, recommended or strict")
-	f.StringVar(&o.failOn, "fail-on", lint.Error.String(), "fail if there are findings of this `SEVERITY` or above: info, warn, error or never")
+	o.lintJudgement.flags(f.FlagSet)
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: "+formatList(func(l lintFormat) string { return l.name }))
 	f.IntVar(&o.max, "max", 5, "show at most `N` findings of each rule; 0 shows all")
 	f.Var(&o.files, reportFlag, "write the report to `FILE`, whose extension says the format: "+formatList(func(l lintFormat) string { return l.extension })+"; may be repeated")
@@ -38,19 +39,15 @@ func (o *liveFlags) flags(f flags, recordFlag, reportFlag string) {
 	f.BoolVar(&o.raw, "raw", false, "keep secrets in the recording")
 }
 
-// options checks the flags. Severities above lint.Error never fail.
-func (o *liveFlags) options() (options lint.Options, failOn lint.Severity, err error) {
-	if options.Profile, err = lint.ParseProfile(o.profile); err != nil {
-		return options, 0, usageError("%w", err)
+// ready checks the flags and reads the configuration. The options are for the judgement
+// of what has a name.
+func (o *liveFlags) ready(name string) (lint.Options, error) {
+	if err := o.read(nil); err != nil {
+		return lint.Options{}, err
 	}
-	failOn = lint.Error + 1
-	if o.failOn != "never" {
-		if failOn, err = lint.ParseSeverity(o.failOn); err != nil {
-			return options, 0, usageError("%w", err)
-		}
-	}
+	options := o.options(name)
 	options.Whole = true
-	return options, failOn, o.check()
+	return options, o.check()
 }
 
 // recorded starts the recording that was asked for; nil without one.
@@ -79,16 +76,6 @@ func (o *liveFlags) tell(w io.Writer, reports []report.File) error {
 	return nil
 }
 
-// failing reports whether a severity was found.
-func failing(reports []report.File, failOn lint.Severity) bool {
-	for _, r := range reports {
-		if failOn <= lint.Error && r.Count(failOn) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 const lintProxySynopsis = `[FLAG...] -- AGENT [ARGUMENT...]
 
 Runs an agent for a client that starts this as its agent, passes every byte on
@@ -110,7 +97,8 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 	} else if len(rest) > 0 || len(argv) == 0 {
 		return usageError("the agent's command is missing after --: hermes lint proxy -- AGENT [ARGUMENT...]")
 	}
-	options, failOn, err := o.options()
+	name := filepath.Base(argv[0])
+	options, err := o.ready(name)
 	if err != nil {
 		return err
 	}
@@ -120,15 +108,19 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 	}
 	w := newWatched(recording, options, broken)
 	err = proxy(proxied{recorder: w, faults: broken}, argv, std)
-	reports, e := w.close()
+	judged, e := w.close()
 	if e != nil {
 		fmt.Fprintf(std.err, "hermes lint proxy: %s is not complete: %s\n", oneLine(o.record), oneLine(e.Error()))
 	}
+	for i := range judged {
+		o.judged(judged[i].Report, name)
+	}
+	reports, failed := o.outcome(judged)
 	if e := o.tell(std.err, reports); e != nil {
 		fmt.Fprintf(std.err, "hermes lint proxy: no report: %s\n", oneLine(e.Error()))
 	}
-	if err == nil && failing(reports, failOn) {
-		return &exit{Status: 1}
+	if err == nil {
+		return failed
 	}
 	return passOn(err)
 }
@@ -147,6 +139,14 @@ func newWatched(recording *trace.Writer, o lint.Options, broken *faults) *watche
 		j := live.NewJudge(o, lint.Nobody)
 		w.ends[lint.Client], w.ends[lint.Agent] = j, j
 		return w
+	}
+	if accept := o.Accept; accept != nil { // the two are judged at the same time
+		var mu sync.Mutex
+		o.Accept = func(f *lint.Finding) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return accept(f)
+		}
 	}
 	for _, side := range []lint.Party{lint.Client, lint.Agent} {
 		w.ends[side] = live.NewJudge(o, side)

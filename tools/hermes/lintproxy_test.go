@@ -244,3 +244,33 @@ func scenario(t *testing.T, text string) []string {
 	t.Helper()
 	return []string{"env", "-u", asHermes, testagent.Env + "=" + text, self(t)}
 }
+
+// The configuration says what counts in everything that hermes lint judges.
+func TestTheConfigurationHoldsForWhatHappensNow(t *testing.T) {
+	t.Parallel()
+	noisy := []string{"sh", "-c", "echo noise; exec \"$0\" \"$@\"", self(t), "demo-agent"}
+	for name, args := range map[string][]string{
+		"proxy":             append([]string{"lint", "proxy", "--"}, noisy...),
+		"proxy with faults": append([]string{"lint", "proxy", "--fault", "delay:n=1,time=1ms", "--"}, noisy...),
+		"run":               append([]string{"lint", "run", "--step", "initialize", "--step", "session-new", "--"}, noisy...),
+		"agent":             {"lint", "agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			status := func() int {
+				cmd := hermes(t, dir, args...)
+				cmd.Stdin = strings.NewReader("noise\n")
+				_, _, status := end(t, cmd)
+				return status
+			}
+			if got := status(); got != 1 {
+				t.Errorf("without a configuration: exit status %d", got)
+			}
+			write(t, filepath.Join(dir, ".hermes-lint.toml"), "[severity]\nTR02 = \"info\"\nTR03 = \"info\"\n")
+			if got := status(); got != 0 {
+				t.Errorf("with a configuration: exit status %d", got)
+			}
+		})
+	}
+}

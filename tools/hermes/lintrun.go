@@ -51,7 +51,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	} else if len(rest) > 0 || len(argv) == 0 {
 		return usageError("the agent's command is missing after --: hermes lint run -- AGENT [ARGUMENT...]")
 	}
-	options, failOn, err := o.options()
+	options, err := o.ready(filepath.Base(argv[0]))
 	if err != nil {
 		return err
 	}
@@ -102,17 +102,16 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	case started != nil:
 		return &exit{statusUsage, fmt.Errorf("cannot start %s: %w", oneLine(argv[0]), started)}
 	}
-	if err := o.tellRun(std.out, filepath.Base(argv[0]), r, false); err != nil {
-		return err
-	}
+	failed, err := o.tellRun(std.out, filepath.Base(argv[0]), r, false)
 	switch {
-	case failOn > lint.Error:
-	case r.Decision == live.NotConformant || r.Report.Count(failOn) > 0:
+	case err != nil:
+		return err
+	case o.limit <= lint.Error && r.Decision == live.NotConformant:
 		return &exit{Status: 1}
-	case r.Decision == live.Undecided:
+	case failed == nil && o.limit <= lint.Error && r.Decision == live.Undecided:
 		return &exit{Status: statusUsage}
 	}
-	return nil
+	return failed
 }
 
 // promptTexts fills in the prompts. One that names a file is the text of that file.
@@ -147,9 +146,11 @@ func promptTexts(o *live.Options) error {
 }
 
 // tellRun writes the outcome of a run to the files, and to w unless it is nil, there with
-// the steps if they have not been written yet.
-func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result, steps bool) error {
-	files := []report.File{{Name: name, Report: r.Report}}
+// the steps if they have not been written yet. failed says that there are findings that
+// fail.
+func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result, steps bool) (failed, err error) {
+	o.judged(r.Report, name)
+	files, failed := o.outcome([]report.File{{Name: name, Report: r.Report}})
 	write := func(w io.Writer, format *lintFormat, steps bool) error {
 		if format.name != "text" && format.name != "json" {
 			return format.write(w, files, &o.lintOutput)
@@ -175,11 +176,11 @@ func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result, steps bool
 		if err := writeReport(name, func(w io.Writer) error {
 			return write(&printer{to: w}, formatOfFile(name), true)
 		}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if w == nil {
-		return nil
+		return failed, nil
 	}
-	return write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), steps)
+	return failed, write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), steps)
 }

@@ -298,6 +298,7 @@ func (p *played) initialize(can map[string]any, peer string) (object, error) {
 		"agentInfo":       object{"name": "hermes-lint", "title": "hermes lint agent", "version": p.Version},
 		"authMethods":     []any{},
 		"agentCapabilities": object{
+			"_meta":               object{"hermes.dev": object{"lint": true}}, // whose methods are asked
 			"loadSession":         true,
 			"promptCapabilities":  object{"image": true, "audio": true, "embeddedContext": true},
 			"mcpCapabilities":     object{"http": true, "sse": true},
