@@ -586,7 +586,7 @@ describe("completion of :Hermes", function()
       return get("#menus") == 1
     end)
     for _, row in ipairs({
-      { "co", "config connect" },
+      { "co", "config conflict connect" },
       { "connect " .. name, name },
       { "connect mine env", "env" },
       { "disconnect ", name },

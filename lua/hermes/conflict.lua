@@ -51,7 +51,6 @@ local function compare(buf)
   local o = vim.bo[file]
   o.buftype, o.bufhidden, o.swapfile, o.modeline = "nofile", "wipe", false, false
   o.fileformat = vim.bo[buf].fileformat
-  pcall(vim.api.nvim_buf_set_name, file, vim.api.nvim_buf_get_name(buf) .. " (on disk)")
   vim.api.nvim_buf_set_lines(file, 0, -1, false, plan.hunks[1] and plan.hunks[1].new or {})
   o.syntax = vim.bo[buf].filetype
   o.modifiable, o.modified = false, false
