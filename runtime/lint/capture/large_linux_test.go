@@ -17,7 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-var largeSize = flags.Int("capture-size", 24<<20, "size in bytes of the capture of TestALargeCaptureNeedsLittleMemory")
+var largeSize = flags.Int("capture-size", 8<<20, "size in bytes of the capture of TestALargeCaptureNeedsLittleMemory")
 
 // largeLimit is the memory that linting may need, in bytes, however large the capture is.
 const largeLimit = 256 << 20
