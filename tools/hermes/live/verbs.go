@@ -220,9 +220,12 @@ func (t *playedTurn) ask(ctx context.Context, title string) error {
 		return errors.Join(err, t.endCall(id, "failed"))
 	}
 	chosen, err := outcomeOf(result)
-	status := "completed"
-	if chosen != "yes" && chosen != "always" {
-		status = "failed"
+	status := "failed"
+	if chosen == "yes" || chosen == "always" {
+		status = "completed"
+		if e := t.update(object{"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}); e != nil {
+			return e
+		}
 	}
 	if e := t.endCall(id, status); err == nil {
 		err = e
