@@ -193,10 +193,8 @@ func (c *comparison) part(old, new *part) {
 		}
 		return best - 1
 	}, func(list, i int) string {
-		if list == 0 {
-			return old.messages[i].label
-		}
-		return new.messages[i].label
+		m := []*part{old, new}[list].messages[i]
+		return fmt.Sprint(m.label, " ", m.hash) // in so long a turn only equal messages are paired
 	})
 	// What is gone here and new there has moved.
 	moved := map[int]int{}
