@@ -45,7 +45,7 @@ describe("some test calls", function()
         check("hermes", name)
       end
     end
-    for _, part in ipairs({ "permissions", "queue", "context", "text" }) do
+    for _, part in ipairs({ "permissions", "queue", "context", "text", "review" }) do
       for name in pairs(hermes[part]) do
         check(part, name)
       end

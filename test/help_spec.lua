@@ -73,7 +73,7 @@ describe("the help", function()
         missing[#missing + 1] = name
       end
     end
-    for _, part in ipairs({ "permissions", "queue", "context" }) do
+    for _, part in ipairs({ "permissions", "queue", "context", "review" }) do
       for name in pairs(require("hermes")[part]) do
         if not text:find(("*hermes.%s.%s()*"):format(part, name), 1, true) then
           missing[#missing + 1] = part .. "." .. name
@@ -194,6 +194,10 @@ describe("the examples of the help", function()
     if vim.pack then vim.pack.add = function() end end -- and nothing from the network
     package.preload.cmp = function() -- which is not installed here
       return { register_source = function() end, setup = function() end }
+    end
+    package.preload["mini.diff"] = function()
+      local function git() end
+      return { setup = function() end, gen_source = { git = git } }
     end]])
     local has_pack = child.lua_get("vim.pack ~= nil")
     child.lua("_G.id, _G.f = session, function() end")

@@ -16,6 +16,10 @@
 --   { "asks": […], "times": 1 }  asks all of this at once, as often, and waits for the cancel;
 --                                with a "mode" it is an elicitation
 --   { "hold": true }             waits until the turn is cancelled
+--   { "write": path, "content": "…" }  writes a file through the client
+--   { "edit": path, "content": "…" }   writes a file on the disk, in a tool call; null removes it
+--   { "add": "…", "to": path, "times": 1, "every": ms }  reads a file and writes it with one more
+--                                line, numbered, before its last one; again if the client refuses
 --   { "stderr": "…" }, { "exit": 3 }, { "fail": "…" }
 -- It writes every request that it gets to its standard error.
 
@@ -90,8 +94,67 @@ local function go_on(co, ...)
   waiting[co] = coroutine.status(co) == "suspended" and enough or nil
 end
 
+---@param session string
+---@param method string
+---@param params table
+---@return table answer
+local function call(session, method, params)
+  asked = asked + 1
+  local id = "call-" .. asked
+  params.sessionId = session
+  send({ id = id, method = method, params = params })
+  return wait(function(message)
+    return message.id == id and not message.method
+  end)
+end
+
 ---@type table<string, fun(session: string, step: table): string?>
 local steps = {
+  write = function(session, step)
+    local params = { path = step.write, content = step.content }
+    local answer = call(session, "fs/write_text_file", params)
+    say(session, answer.error and "refused: " .. answer.error.message or "written")
+  end,
+  edit = function(session, step)
+    asked = asked + 1
+    local call_id = "edit-" .. asked
+    update(session, {
+      sessionUpdate = "tool_call",
+      toolCallId = call_id,
+      title = "Edit",
+      kind = step.content == vim.NIL and "delete" or "edit",
+      status = "in_progress",
+      locations = { { path = step.edit } },
+    })
+    vim.uv.sleep(step.pause or 0)
+    if step.content == vim.NIL then
+      os.remove(step.edit)
+    else
+      local file = assert(io.open(step.edit, "wb"))
+      file:write(step.content)
+      file:close()
+    end
+    update(session, {
+      sessionUpdate = "tool_call_update",
+      toolCallId = call_id,
+      status = "completed",
+    })
+  end,
+  add = function(session, step)
+    local refused = 0
+    for i = 1, step.times or 1 do
+      repeat
+        local read = call(session, "fs/read_text_file", { path = step.to })
+        local lines = vim.split(read.result.content, "\n")
+        table.insert(lines, #lines - 1, ("%s %d"):format(step.add, i))
+        local content = table.concat(lines, "\n")
+        local answer = call(session, "fs/write_text_file", { path = step.to, content = content })
+        refused = refused + (answer.error and 1 or 0)
+      until not answer.error or refused > 1000
+      vim.uv.sleep(step.every or 0)
+    end
+    say(session, ("added, refused %d times"):format(refused))
+  end,
   update = function(session, step)
     for i = 1, step.times or 1 do
       local id = step.update.toolCallId

@@ -342,4 +342,15 @@ function M.pending()
   return list
 end
 
+---@param request_id string of a question for permission that waits
+---@return string? option that refuses it this time
+function M.refusal(request_id)
+  local ask = asks[request_id]
+  for _, option in ipairs(ask and ask.data.options or {}) do
+    if option.kind == "reject_once" then
+      return option.optionId
+    end
+  end
+end
+
 return M

@@ -143,6 +143,41 @@ local place = {
   steer = 3,
 }
 
+-- ... and those of hermes.review.
+local review_place = {
+  checkpoints = 1,
+  files = 1,
+  pending = 1,
+  quickfix = 1,
+  accept = 2,
+  base = 2,
+  blame = 2,
+  change = 2,
+  reject = 2,
+  restore = 2,
+  turn = 2,
+  undo = 2,
+  comment = 3,
+}
+
+---@param name string
+---@param at integer where it takes its options
+---@param call fun(...: any)
+---@return fun(...: any): any
+local function waiting(name, at, call)
+  return function(...)
+    local args = { ... }
+    return wait(function(done)
+      local given = args[at]
+      if name == "connect" and type(given) == "string" then
+        given = { protocol = given }
+      end
+      args[at] = vim.tbl_extend("force", given or {}, { on_done = done })
+      call(unpack(args, 1, at))
+    end)
+  end
+end
+
 ---Waits in a function that async() runs. `await(begin)` calls `begin(done)` and returns what
 ---`done(nil, ...)` gets. `await.prompt(...)` and the like call the function of Hermes of that name
 ---and return its result. What fails is raised.
@@ -153,6 +188,20 @@ M.await = setmetatable({
       require("hermes").request(agent, method, params, done)
     end)
   end,
+  review = setmetatable({}, {
+    __index = function(_, name)
+      local at = review_place[name]
+      if not at then
+        error(
+          ("hermes.await.review: there is no function %q to wait for"):format(tostring(name)),
+          2
+        )
+      end
+      return waiting(name, at, function(...)
+        require("hermes").review[name](...)
+      end)
+    end,
+  }),
 }, {
   __call = function(_, begin)
     require("hermes.check").need(begin, "callback", "await", "the function")
@@ -163,15 +212,9 @@ M.await = setmetatable({
     if not at then
       error(("hermes.await: there is no function %q to wait for"):format(tostring(name)), 2)
     end
-    return function(...)
-      local args = { ... }
-      return wait(function(done)
-        local given = args[at]
-        given = type(given) == "string" and { protocol = given } or given -- of connect
-        args[at] = vim.tbl_extend("force", given or {}, { on_done = done })
-        require("hermes")[name](unpack(args, 1, at))
-      end)
-    end
+    return waiting(name, at, function(...)
+      require("hermes")[name](...)
+    end)
   end,
 })
 

@@ -642,6 +642,39 @@ function M.write(path, content, opts, done)
   return true
 end
 
+--- Gives a loaded buffer new content as one undo step because the user has decided so.
+---@param buf integer
+---@param content string as it shall be on disk
+---@param write boolean also write the file
+---@return boolean replaced
+---@return string? problem why it was not replaced, or not written
+function M.put(buf, content, write)
+  local marked = content:sub(1, #disk.bom) == disk.bom
+  local plain = marked and content:sub(#disk.bom + 1) or content
+  local o = vim.bo[buf]
+  local reason = not o.modifiable and "E21: 'modifiable' is off"
+    or o.readonly and "E45: 'readonly' option is set"
+    or disk.encoding_problem(plain, o.fileencoding)
+  if reason then
+    return false, reason
+  end
+  local replaced = false
+  local ok, problem = require("hermes.changed").apply(buf, function()
+    if o.bomb ~= marked then
+      o.bomb = marked
+    end
+    M.carry_out(buf, M.plan(buf, nil, content))
+    replaced = true
+    if write then
+      with_options(buf, function()
+        save(buf, {})
+      end)
+    end
+  end)
+  vim.api.nvim_buf_call(buf, break_undo)
+  return replaced, not ok and one_line(tostring(problem)) or nil
+end
+
 ---@class hermes.buffer.Conflict
 ---@field path string
 ---@field reason "conflict"|"deleted"

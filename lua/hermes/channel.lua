@@ -16,6 +16,29 @@ function M.running()
   return channel ~= nil
 end
 
+local function stop_review()
+  if package.loaded["hermes.review.view"] then
+    require("hermes.review.view").stop()
+  end
+  if package.loaded["hermes.review.held"] then
+    require("hermes.review.held").stop()
+  end
+end
+
+---Starts or stops what follows the setting `review`.
+local function follow_review()
+  local review = require("hermes.config").get().review
+  if not review.enabled then
+    return stop_review()
+  end
+  require("hermes.review.held").start()
+  if review.view then
+    require("hermes.review.view").start()
+  elseif package.loaded["hermes.review.view"] then
+    require("hermes.review.view").stop()
+  end
+end
+
 local function on_exit(_, code)
   channel, hello = nil, nil
   if vim.v.exiting ~= vim.NIL then
@@ -41,6 +64,7 @@ local function on_exit(_, code)
   local ids = rpc.pending()
   require("hermes.answers").drop_all(message)
   require("hermes.state").host_gone(err.kind, message)
+  stop_review()
   for _, id in ipairs(ids) do
     rpc.finish(id, err)
   end
@@ -111,6 +135,7 @@ function M.prepare()
   require("hermes.common") -- and which text both last had in common
   require("hermes.events")
   require("hermes.state")
+  follow_review()
 end
 
 ---Sends one message to a running host. on_exit handles a dead channel.
@@ -130,6 +155,9 @@ end
 ---Sends the configuration.
 function M.configure()
   require("hermes.rpc").send("setup", "", require("hermes.config_wire").all())
+  if hello then -- otherwise prepare() does it
+    follow_review()
+  end
 end
 
 ---Stops the host, and all agents with it.
@@ -175,6 +203,13 @@ local kinds = {
     require("hermes.log").notify(level, item.message)
   end,
 }
+
+-- Messages about buffers whose files are under review.
+for _, kind in ipairs({ "apply", "barrier", "hold", "hunks", "look" }) do
+  kinds[kind] = function(item)
+    require("hermes.review.held").receive(kind, item)
+  end
+end
 
 local decode_opts = { luanil = { object = true } }
 

@@ -435,6 +435,14 @@ local subcommands = {
       require("hermes.waiting").respond()
     end,
   },
+  review = {
+    run = function(words, args)
+      require("hermes.review.view").run(words, args)
+    end,
+    complete = function(lead, before)
+      return require("hermes.review.view").complete(lead, before)
+    end,
+  },
   chat = {
     run = function(args)
       require("hermes.chat").open({ agent = args[1] })

@@ -111,6 +111,12 @@ M.defaults = {
     raw = false, -- secrets are not replaced, in the event TrafficMessage either
     keys = true, -- map keys in the buffers of hermes.traffic
   },
+  ---The review of what agents change in files. `review = false` turns it off: nothing is kept,
+  ---scanned or loaded then.
+  review = {
+    enabled = true,
+    view = true, -- show the hunks in buffers
+  },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },
@@ -264,6 +270,8 @@ function M.set(opts)
   opts = opts or {}
   if type(opts) ~= "table" then
     error(("hermes.setup: expected a table, not a %s"):format(type(opts)), 0)
+  elseif type(opts.review) == "boolean" then
+    opts = vim.tbl_extend("force", opts, { review = { enabled = opts.review } })
   end
   opts = check(opts, M.defaults, "")
   local rules = opts.permissions and opts.permissions.rules

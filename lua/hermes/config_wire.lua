@@ -43,6 +43,11 @@ function M.rules_path()
   return vim.fs.normalize(vim.fn.stdpath("state")) .. "/hermes/permissions.json"
 end
 
+---@return string the folder that keeps the reviews
+function M.review_dir()
+  return vim.fs.normalize(vim.fn.stdpath("state")) .. "/hermes/review"
+end
+
 ---The part of the configuration that the host needs.
 ---@return table
 function M.all()
@@ -62,6 +67,7 @@ function M.all()
     },
     timeouts = current.timeouts,
     reconnect = current.reconnect,
+    review = current.review.enabled and { enabled = true, dir = M.review_dir() } or nil,
     traffic = require("hermes.events").wants_traffic(),
     raw_traffic = current.traffic.raw,
   }

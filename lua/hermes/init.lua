@@ -8,6 +8,7 @@
 ---@field await hermes.Await waits in a function that async() runs
 ---@field context hermes.Context content blocks for prompts
 ---@field queue hermes.Queue the prompts that wait
+---@field review hermes.Review what agents changed in files
 local M = {}
 
 ---Configure Hermes. Repeated calls merge; see hermes.config for the keys.
@@ -115,6 +116,9 @@ local parts = {
   end,
   queue = function()
     return require("hermes.queue")
+  end,
+  review = function()
+    return require("hermes.review")
   end,
 }
 

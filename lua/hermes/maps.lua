@@ -16,6 +16,12 @@ function M.load()
   for _, name in ipairs({ "cancel", "chat", "mode", "new", "prompt", "sessions", "status" }) do
     map("n", name, ("<Cmd>Hermes %s<CR>"):format(name))
   end
+  for _, name in ipairs({ "next", "previous", "accept", "reject", "undo", "comment" }) do
+    map("n", "review-" .. name, ("<Cmd>Hermes review %s<CR>"):format(name))
+  end
+  for _, name in ipairs({ "accept", "reject" }) do
+    map("x", "review-" .. name, (":Hermes review %s<CR>"):format(name))
+  end
   map("x", "prompt", "<Esc><Cmd>lua require('hermes.command').prompt_selection()<CR>")
   for _, mode in ipairs({ "n", "x", "i", "t" }) do
     map(mode, "respond", "<Cmd>Hermes respond<CR>")

@@ -200,6 +200,14 @@ function M.work()
   end
 end
 
+--- Checks a buffer because its file has changed.
+---@param buf integer
+---@param cause hermes.refresh.Cause
+function M.check(buf, cause)
+  add(buf, cause)
+  schedule(0)
+end
+
 local ended = { completed = true, failed = true }
 
 --- Called after all listeners of an event with which files may have changed, or

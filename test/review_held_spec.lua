@@ -1,0 +1,498 @@
+-- What the host hears of the buffers that hold files under review. A mirror follows the messages as
+-- the host does; it must always have the text of the buffer.
+
+local this = assert(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
+local root = vim.fs.dirname(vim.fs.dirname(this))
+local eq = MiniTest.expect.equality
+
+local child = MiniTest.new_child_neovim()
+
+--- Runs in the child: the other end of the messages.
+local prelude = [=[
+local root, dir = ...
+vim.opt.rtp:prepend(root)
+vim.cmd.cd(dir)
+vim.o.swapfile, vim.o.showmode = false, false
+_G.held = require("hermes.review.held")
+_G.disk = require("hermes.disk")
+_G.changed = require("hermes.changed")
+_G.said, _G.mirrors, _G.undone = {}, {}, {}
+local function split(text)
+  local lines, at = {}, 1
+  while at <= #text do
+    local stop = text:find("\n", at, true) or #text
+    lines[#lines + 1] = text:sub(at, stop)
+    at = stop + 1
+  end
+  return lines
+end
+local follow = {
+  hold = function(m) mirrors[m.path] = split(m.text) end,
+  changed = function(m) mirrors[m.path] = m.text and split(m.text) end,
+  release = function(m) mirrors[m.path] = nil end,
+  applied = function(m) mirrors[m.path] = m.ok and target and split(target) or mirrors[m.path] end,
+  edited = function(m)
+    local mirror = mirrors[m.path]
+    for _, edit in ipairs(m.edits) do
+        local new = vim.list_slice(mirror, 1, edit.start)
+      vim.list_extend(new, edit.lines)
+      mirror = vim.list_extend(new, mirror, edit["end"] + 1)
+      undone[#undone + 1] = edit.undo or false
+    end
+    mirrors[m.path] = mirror
+  end,
+}
+require("hermes.rpc").send = function(op, id, payload)
+  assert(op == "review" and id == "")
+  payload = vim.json.decode(vim.json.encode(payload)) -- it can be sent
+  said[#said + 1] = payload
+  if follow[payload["do"]] then
+    follow[payload["do"]](payload)
+  end
+end
+held.start()
+function _G.Flush()
+  for _, buf in ipairs(held.buffers()) do
+    held.flush(buf)
+  end
+end
+--- Opens a file and holds it.
+function _G.Open(name, text)
+  local path = dir .. "/" .. name
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  vim.cmd("silent edit! " .. vim.fn.fnameescape(path))
+  held.receive("hold", { path = vim.uv.fs_realpath(path) })
+  said, undone = {}, {}
+  return path
+end
+function _G.Mirror()
+  return mirrors[vim.uv.fs_realpath(vim.api.nvim_buf_get_name(0))]
+end
+--- What the mirror lacks, or has too much.
+function _G.Wrong()
+  Flush()
+  local text = disk.text(0)
+  local mirror = Mirror()
+  local mine = mirror and table.concat(mirror)
+  if mine ~= text then
+    return vim.inspect({ mirror = mine, text = text, said = said })
+  end
+end
+--- Changes the lines of the current buffer as an agent's write does.
+function _G.Write(first, last, lines)
+  local buf = vim.api.nvim_get_current_buf()
+  local ok, _, before = changed.apply(buf, function()
+    vim.api.nvim_buf_set_lines(buf, first, last, true, lines)
+  end)
+  assert(ok)
+  changed.report({
+    bufnr = buf,
+    agent = "a",
+    sessionId = "s",
+    source = "write",
+    outcome = "written",
+    before = before,
+  })
+end
+function _G.File()
+  return (disk.read(vim.api.nvim_buf_get_name(0)))
+end
+--- Carries out a decision about the current buffer, as the host asks for it.
+function _G.Apply(item)
+  item.path = vim.api.nvim_buf_get_name(0)
+  item.tick = item.tick or vim.b.changedtick
+  held.receive("apply", item)
+  for i = #said, 1, -1 do
+    if said[i]["do"] == "applied" then
+      return said[i]
+    end
+  end
+end
+function _G.Kinds()
+  return vim.tbl_map(function(m) return m["do"] end, said)
+end
+]=]
+
+local dir
+
+local function start()
+  dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+  vim.fn.mkdir(dir, "p")
+  child.restart({ "--headless" })
+  child.lua(prelude, { root, dir })
+end
+
+local function lua(code, ...)
+  return child.lua(code, { ... })
+end
+
+local function wrong()
+  return lua("return Wrong()")
+end
+
+describe("a held buffer", function()
+  before_each(start)
+  after_each(function()
+    child.stop()
+  end)
+
+  it("is sent as a whole, then by the lines that the user changes", function()
+    lua([[Open("a", "one\ntwo\nthree\n")]])
+    child.type_keys("jccTWO<Esc>")
+    eq(wrong(), vim.NIL)
+    eq(lua("return Kinds()"), { "edited" })
+    eq(lua("return said[1].edits"), { { start = 1, ["end"] = 2, lines = { "TWO\n" } } })
+    child.type_keys("ofour<CR>five<Esc>", "ggdd", "Gp")
+    eq(wrong(), vim.NIL)
+  end)
+
+  it("says a moment after an edit what it was, without being asked", function()
+    lua([[Open("a", "one\n")]])
+    child.type_keys("ccx")
+    local heard = vim.wait(20000, function()
+      return lua("return #said") > 0
+    end, 5)
+    eq({ heard, lua("return said[1].edits") }, {
+      true,
+      { { start = 0, ["end"] = 1, lines = { "x\n" } } },
+    })
+  end)
+
+  it("tells undo and redo from other edits", function()
+    lua([[Open("a", "one\ntwo\nthree\n")]])
+    child.type_keys("x")
+    eq(wrong(), vim.NIL)
+    child.type_keys("u")
+    eq(wrong(), vim.NIL)
+    child.type_keys("<C-r>")
+    eq(wrong(), vim.NIL)
+    child.type_keys("jx")
+    eq(wrong(), vim.NIL)
+    eq(lua("return undone"), { false, true, true, false })
+  end)
+
+  it("never calls what was typed an undo, however fast the undo follows", function()
+    lua([[held.pause_ms = 60000
+    Open("a", "one\ntwo\nthree\n")]])
+    child.type_keys("xu", "jxjx", "u", "iab<Esc>")
+    eq(wrong(), vim.NIL)
+    child.type_keys("u")
+    eq(wrong(), vim.NIL)
+    for _, message in ipairs(lua("return said")) do
+      for _, edit in ipairs(message.edits) do
+        eq(edit.undo and table.concat(edit.lines):find("ab") or nil, nil)
+      end
+    end
+  end)
+
+  it("keeps an agent's writes out of the user's edits, in the order in which both came", function()
+    lua([[Open("a", "one\ntwo\nthree\n")]])
+    child.type_keys("ccmine<Esc>")
+    lua([[Write(2, 3, { "agent", "agent" })]])
+    child.type_keys("Gomore<Esc>")
+    eq(wrong(), vim.NIL)
+    eq(lua("return Kinds()"), { "edited", "changed", "edited" })
+    eq(lua("return { said[2].text, said[2].before or false, said[2].sessionId, said[2].source }"), {
+      "mine\ntwo\nagent\nagent\n",
+      false,
+      "s",
+      "write",
+    })
+    eq(lua("return said[3].edits[1].lines"), { "more\n" })
+  end)
+
+  it("says what a buffer was before an agent's first write to it", function()
+    lua(
+      [[local path = ...
+    vim.fn.writefile({ "x" }, path)
+    vim.cmd("silent edit " .. path)
+    Write(1, 1, { "agent" })]],
+      dir .. "/b"
+    )
+    eq(
+      lua("return { said[1]['do'], said[1].before, said[1].text }"),
+      { "changed", "x\n", "x\nagent\n" }
+    )
+  end)
+
+  it("is the same after other line ends, a missing last one, a mark, and nothing at all", function()
+    for name, text in pairs({
+      dos = "one\r\ntwo\r\n",
+      noeol = "one\ntwo",
+      bom = "\239\187\191one\ntwo\n",
+      empty = "",
+      line = "\n",
+      blank = "\n\n",
+    }) do
+      local all = { "x", "ggOnew<Esc>", "Gonew<Esc>", "ggdG", "u", "Goa<CR>b<Esc>ggdd" }
+      for _, keys in ipairs(all) do
+        lua("Open(...)", name, text)
+        child.type_keys(keys)
+        eq({ name, keys, wrong() }, { name, keys, vim.NIL })
+        child.type_keys("u")
+        eq({ name, keys, "u", wrong() }, { name, keys, "u", vim.NIL })
+        child.cmd("silent write")
+        eq({ name, keys, "w", wrong() }, { name, keys, "w", vim.NIL })
+      end
+    end
+    lua("Open('f', 'one\\ntwo\\n')")
+    child.cmd("set fileformat=dos")
+    eq(wrong(), vim.NIL)
+    child.cmd("set bomb")
+    eq(wrong(), vim.NIL)
+  end)
+
+  it("is not held when its bytes cannot be sent by lines", function()
+    for name, text in pairs({
+      latin1 = "caf\233\n",
+      zero = "a\0b\n",
+      mac = "one\rtwo\r",
+    }) do
+      child.o.fileformats = name == "mac" and "mac" or "unix,dos"
+      lua("Open(...)", name, text)
+      eq({ name, lua("return Mirror() == nil") }, { name, true })
+    end
+    child.o.fileformats = "unix,dos"
+    lua("Open('c', 'one\\n')")
+    child.type_keys("A<C-v>xff<Esc>") -- U+00FF
+    eq(wrong(), vim.NIL)
+    lua([[vim.api.nvim_buf_set_lines(0, 0, 1, true, { "a\255" }) Flush()]])
+    eq(lua("return Mirror() == nil"), true)
+  end)
+
+  it("says when it was written, renamed and closed", function()
+    lua([[Open("a", "one\n")]])
+    child.type_keys("x")
+    child.cmd("silent write")
+    eq(lua("return Kinds()"), { "edited", "wrote" })
+    child.cmd("silent write " .. dir .. "/other")
+    eq(lua("return { said[2].path, said[3].path }"), { dir .. "/a", dir .. "/other" })
+    child.cmd("silent file " .. dir .. "/b")
+    eq(lua("return Kinds()"), { "edited", "wrote", "wrote", "release" })
+    lua([[Open("c", "one\n")]])
+    child.cmd("bdelete!")
+    lua("assert(vim.wait(20000, function() return #said > 0 end))")
+    eq(lua("return Kinds()"), { "release" })
+  end)
+
+  it("is held again after :edit, and when it is opened again", function()
+    lua([[Open("a", "one\n")]])
+    child.type_keys("x")
+    child.cmd("silent edit!")
+    eq(wrong(), vim.NIL)
+    eq(lua("return { said[#said]['do'], said[#said].reloaded or false }"), { "hold", false })
+    child.type_keys("x")
+    eq(wrong(), vim.NIL)
+    child.cmd("bdelete!")
+    lua("assert(vim.wait(20000, function() return next(mirrors) == nil end))")
+    child.cmd("silent edit " .. dir .. "/a")
+    eq(wrong(), vim.NIL)
+    vim.fn.writefile({ "other", "text" }, dir .. "/a")
+    child.cmd("silent edit")
+    eq(wrong(), vim.NIL)
+    eq(lua("return said[#said].reloaded"), true)
+  end)
+
+  it("is not held while the disk has what it lacks", function()
+    lua([[Open("a", "one\n")]])
+    child.cmd("bdelete!")
+    lua("assert(vim.wait(20000, function() return next(mirrors) == nil end))")
+    child.cmd("silent edit " .. dir .. "/b")
+    child.type_keys("imine<Esc>")
+    vim.fn.writefile({ "the agent's" }, dir .. "/b")
+    lua("said = {} held.receive('hold', { path = ... })", dir .. "/b")
+    eq(lua("return said"), {})
+    child.cmd("silent write!")
+    lua("assert(vim.wait(20000, function() return Mirror() ~= nil end))")
+    eq(wrong(), vim.NIL)
+  end)
+
+  it("costs less than 0.1 ms for each key", function()
+    local ms = lua([[local lines = {}
+    for i = 1, 10000 do
+      lines[i] = ("line %d of a file with some text in it"):format(i)
+    end
+    held.pause_ms = 60000 -- flushed here
+    Open("a", table.concat(lines, "\n") .. "\n")
+    local other = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_lines(other, 0, -1, false, lines)
+    local buf = vim.api.nvim_get_current_buf()
+    _G.sent = 0
+    require("hermes.rpc").send = function(_, _, payload)
+      sent = sent + #vim.json.encode(payload)
+    end
+    local count = 2000
+    local function typed(into)
+      local began = os.clock()
+      for i = 1, count do
+        vim.api.nvim_buf_set_text(into, 4000 + i, 0, 4000 + i, 0, { "k" })
+        held.flush(into)
+      end
+      return (os.clock() - began) * 1000 / count
+    end
+    local plain, cost = typed(other), typed(buf)
+    assert(sent > 50 * count)
+    return cost - plain]])
+    eq(ms < 0.1 or ms, true)
+  end)
+
+  it("keeps hunks in place while the user goes on", function()
+    lua([[Open("a", "one\ntwo\nthree\nfour\n")
+    function _G.Push(tick)
+      held.receive("hunks", { path = vim.api.nvim_buf_get_name(0), tick = tick, hunks = {
+        { id = 1, kind = "text", current = { start = 1, ["end"] = 2 }, old = {} },
+        { id = 2, kind = "text", current = { start = 3, ["end"] = 3 }, old = { "x\n" } },
+      } })
+    end
+    function _G.Places()
+      local places = held.hunks(vim.api.nvim_get_current_buf())
+      return vim.tbl_map(function(place) return { place.first, place.last } end, places)
+    end
+    _G.tick = vim.b.changedtick
+    Push(tick)]])
+    eq(lua("return Places()"), { { 1, 2 }, { 3, 3 } })
+    child.type_keys("ggOabove<Esc>")
+    eq(lua("return Places()"), { { 2, 3 }, { 4, 4 } })
+    child.type_keys("Gobelow<Esc>", "2GObetween<Esc>")
+    eq(lua("return Places()"), { { 3, 4 }, { 5, 5 } })
+    -- Hunks that the host found before it heard of these edits.
+    lua("Push(tick)")
+    eq(lua("return Places()"), { { 3, 4 }, { 5, 5 } })
+    lua("Flush() Push(vim.b.changedtick)")
+    eq(lua("return Places()"), { { 1, 2 }, { 3, 3 } })
+  end)
+
+  it("takes decisions as one undo step, only on the text that they are for", function()
+    lua([[Open("a", "one\ntwo\nthree\nfour\n")
+    vim.api.nvim_win_set_cursor(0, { 4, 2 })
+    vim.api.nvim_buf_set_mark(0, "m", 4, 1, {})
+    _G.answer = Apply({ id = 7, edits = {
+      { start = 0, ["end"] = 0, lines = { "zero\n" } },
+      { start = 1, ["end"] = 3, lines = {} },
+    } })]])
+    eq(lua("return { disk.text(0), answer.ok, answer.id }"), { "zero\none\nfour\n", true, 7 })
+    eq(lua("return { vim.api.nvim_win_get_cursor(0), vim.api.nvim_buf_get_mark(0, 'm') }"), {
+      { 3, 2 },
+      { 3, 1 },
+    })
+    eq({ lua("return vim.bo.modified"), lua("return File()") }, { false, "zero\none\nfour\n" })
+    eq(lua("return Kinds()"), { "applied", "wrote" })
+    child.type_keys("u")
+    eq(lua("Flush() return { disk.text(0), said[#said].edits[1].undo }"), {
+      "one\ntwo\nthree\nfour\n",
+      true,
+    })
+
+    -- A decision about another text is not carried out.
+    lua([[said = {}
+    local stale = vim.b.changedtick
+    vim.api.nvim_buf_set_lines(0, 0, 1, true, { "mine" })
+    _G.answer = Apply({ id = 8, tick = stale, text = "lost\n" })]])
+    eq(lua("return { Kinds(), answer.stale, disk.text(0) }"), {
+      { "edited", "applied" },
+      true,
+      "mine\ntwo\nthree\nfour\n",
+    })
+
+    -- Unsaved edits are not written, and nothing is removed under them.
+    eq(lua([[return Apply({ id = 9, text = "mine\nfour\n" }).ok]]), true)
+    eq(lua("return { vim.bo.modified, disk.text(0) }"), { true, "mine\nfour\n" })
+    eq(lua("return File()"), "zero\none\nfour\n")
+    eq(lua("return Apply({ id = 10, delete = true }).error ~= nil"), true)
+    eq(lua("return disk.text(0)"), "mine\nfour\n")
+    child.cmd("silent write")
+    eq(lua("return Apply({ id = 11, delete = true }).ok"), true)
+    eq(lua("return { disk.text(0), vim.bo.modified }"), { "", false })
+    eq(vim.uv.fs_stat(dir .. "/a"), nil)
+  end)
+
+  it("has the exact bytes after a decision", function()
+    for name, texts in pairs({
+      noeol = { "one\ntwo", "one\nTWO" },
+      cut = { "one\ntwo\n", "one\ntwo" },
+      dos = { "one\r\ntwo\r\n", "one\r\n" },
+      bom = { "\239\187\191one\n", "\239\187\191two\n" },
+      empty = { "one\n", "" },
+      filled = { "", "\n\n" },
+    }) do
+      lua("Open(...)", name, texts[1])
+      lua("_G.target = ... Apply({ id = 1, text = target })", texts[2])
+      eq({ name, lua("return disk.text(0)") }, { name, texts[2] })
+      eq({ name, lua("return File()") }, { name, texts[2] })
+      eq({ name, wrong() }, { name, vim.NIL })
+    end
+  end)
+
+  it("follows any edits", function()
+    local keys = {
+      "x",
+      "dd",
+      "p",
+      "P",
+      "yyp",
+      "J",
+      "u",
+      "u",
+      "<C-r>",
+      "ggdd",
+      "Gdd",
+      "oab<Esc>",
+      "Ocd<Esc>",
+      "ihi<CR>ho<Esc>",
+      "Aend<Esc>",
+      "ggO<Esc>",
+      "Go<Esc>",
+      ":%s/a/b/e<CR>",
+      ":g/b/d<CR>",
+      ":m0<CR>",
+      ":sort<CR>",
+      "dgg",
+      "yG",
+      "3k",
+      "j",
+      "k",
+      "5j",
+      "G",
+      "gg",
+      "i<C-o>u<Esc>",
+      "R123<Esc>",
+      ".",
+      "ifoo<C-w>bar<Esc>",
+      ":silent w<CR>",
+      ":silent e!<CR>",
+      ":g/e/s/e/E/<CR>",
+      "ggyG",
+      "<C-v>jd",
+    } -- stylua: ignore
+    local seed = vim.uv.hrtime() % 100000
+    math.randomseed(seed)
+    for round = 1, 12 do
+      local lines = {}
+      for i = 1, math.random(0, 12) do
+        lines[i] = ("%s%d"):format(("abcde"):sub(i % 5 + 1), i)
+      end
+      local text = table.concat(lines, "\n") .. (math.random(3) > 1 and #lines > 0 and "\n" or "")
+      lua("Open(...)", "f" .. round, text)
+      child.fn.setreg('"', "put\n")
+      local typed = {}
+      for _ = 1, 40 do
+        local key = keys[math.random(#keys)]
+        typed[#typed + 1] = key
+        child.type_keys(key)
+        if math.random(4) == 1 then
+          local problem = wrong()
+          if problem ~= vim.NIL then
+            error(("seed %d: %q after %s: %s"):format(seed, text, vim.inspect(typed), problem))
+          end
+        elseif math.random(6) == 1 then
+          typed[#typed + 1] = "agent"
+          lua([[local count = vim.api.nvim_buf_line_count(0)
+          local at = math.random(0, count)
+          Write(at, math.min(at + 2, count), { "agent" })]])
+        end
+      end
+    end
+  end)
+end)
