@@ -60,8 +60,8 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 
 func newEditor(t testing.TB, path string) *editor {
 	t.Helper()
-	dir := t.TempDir()
-	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
+	dir, state := t.TempDir(), stateDir(t) // the logs are not in the folder that agents work in
+	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CONFIG_HOME="+state, "NVIM_LOG_FILE="+filepath.Join(state, "nvim.log"))
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(path),
 		nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t)),
@@ -71,7 +71,7 @@ func newEditor(t testing.TB, path string) *editor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &editor{t: t, v: v, log: filepath.Join(dir, "nvim", "hermes-host.log"), patience: patience}
+	e := &editor{t: t, v: v, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience}
 	t.Cleanup(func() {
 		v.Close()
 		if t.Failed() {
@@ -103,6 +103,25 @@ hermes.setup({
   },
 })`, exe, usual)
 	return e
+}
+
+// stateDir is a folder that may be written to a moment longer than the test: the
+// host stores its reviews once Neovim is gone.
+func stateDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hermes-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%s cannot be removed", dir)
+				return
+			}
+		}
+	})
+	return dir
 }
 
 // lua runs code and returns what it returns.
