@@ -338,6 +338,39 @@ describe("a held buffer", function()
     eq(ms < 0.1 or ms, true)
   end)
 
+  it("is drawn in pieces, however large a hunk is", function()
+    local worst, signs = unpack(lua([[local lines, old = {}, {}
+    for i = 1, 100000 do
+      lines[i] = "a line of the agent"
+    end
+    for i = 1, 1000 do
+      old[i] = "a line that is gone\n"
+    end
+    Open("a", table.concat(lines, "\n") .. "\n")
+    require("hermes.review.view").start()
+    local namespace = vim.api.nvim_get_namespaces()["hermes.review.view"]
+    local function is_drawn() -- the last line is the last to be
+      return #vim.api.nvim_buf_get_extmarks(0, namespace, { 99999, 0 }, -1, { limit = 1 }) > 0
+    end
+    -- The longest time of the processor between two ticks of a timer.
+    local last, worst, timer = os.clock(), 0, vim.uv.new_timer()
+    timer:start(0, 1, function()
+      worst, last = math.max(worst, os.clock() - last), os.clock()
+    end)
+    vim.schedule(function()
+      held.receive("hunks", {
+        path = held.path(vim.api.nvim_get_current_buf()),
+        tick = vim.b.changedtick,
+        hunks = { { id = 1, kind = "text", current = { start = 0, ["end"] = 100000 }, old = old } },
+      })
+    end)
+    vim.wait(60000, is_drawn, 5)
+    vim.wait(20) -- for the last tick
+    timer:stop()
+    return { worst * 1000, #vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {}) }]]))
+    eq({ signs, worst < 50 or worst }, { 100001, true })
+  end)
+
   it("keeps hunks in place while the user goes on", function()
     lua([[Open("a", "one\ntwo\nthree\nfour\n")
     function _G.Push(tick)

@@ -401,6 +401,7 @@ describe("the review", function()
     turn({ { write = dir .. "/a.txt", content = changed } })
     local answer = run("review.files", vim.empty_dict(), {})
     eq({ answer.err, hunks() }, { "off", {} })
+    eq(lua("return { #heard, require('hermes.changed').take == nil }"), { 0, true })
   end)
 end)
 
