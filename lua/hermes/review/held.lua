@@ -391,7 +391,8 @@ local function hold(buf, path)
     return
   end
   local state = disk.state(buf)
-  if state == "changed" and not require("hermes.buffer").is_busy(buf) then
+  local follows = require("hermes.config").get().buffer.refresh
+  if state == "changed" and follows and not require("hermes.buffer").is_busy(buf) then
     pcall(require("hermes.buffer").update, buf)
     state = disk.state(buf)
   end
@@ -615,7 +616,7 @@ local items = {
   end,
   look = function(item)
     local buf = M.find(item.path) or require("hermes.buffer").find(item.path)
-    if buf then
+    if buf and require("hermes.config").get().buffer.refresh then
       require("hermes.refresh").check(buf, item)
     end
   end,
