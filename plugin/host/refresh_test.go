@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -222,11 +223,14 @@ func TestAFileThatTheAgentMakesIsShownInItsEmptyBuffer(t *testing.T) {
 
 func TestRefreshingCanBeTurnedOff(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.lua(`hermes.setup({ buffer = { refresh = false } })`)
-		s.prompt("EDIT " + s.path + ` alpha\nBETA\ngamma\n`)
-		s.prompt("SAY and so on")
-		s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "beta", "gamma"})
-		s.is(`#of("FileEdited")`, 0)
+		for i, setup := range []string{`{ buffer = { refresh = false } }`, `{ buffer = { refresh = false }, review = false }`} {
+			s.lua(`hermes.setup(` + setup + `)`)
+			s.prompt("EDIT " + s.path + ` alpha\nBETA` + strconv.Itoa(i) + `\ngamma\n`)
+			s.prompt("SAY and so on")
+			s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "beta", "gamma"})
+			s.is(`#of("FileEdited")`, 1) // by the review, while it is on
+		}
+
 	})
 }
 
