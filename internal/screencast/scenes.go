@@ -26,6 +26,7 @@ var (
 var scenes = map[string]scene{
 	animated:   tour,
 	"question": asked,
+	"review":   slices.Concat(tour, scene{{wait: "tour", keys: "\x1b\x17h:Hermes review\r"}, {wait: "1 hunk", pause: reading}}),
 	"status":   slices.Concat(tour, scene{{wait: "tour", keys: ":Hermes status\r"}, {wait: "idle", pause: reading}}),
 	"traffic": slices.Concat(tour, scene{
 		{wait: "tour", keys: ":Hermes traffic\r"},
