@@ -121,22 +121,34 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 	return failed
 }
 
+// openCapture begins to read a capture; - is standard input. Call end when it is read.
+func openCapture(name string, in io.Reader) (r *capture.Reader, end func(), err error) {
+	if name == "-" {
+		r, err = capture.NewReader(name, in)
+		return r, func() { r.Close() }, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r, err = capture.NewReader(name, file); err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return r, func() {
+		r.Close()
+		file.Close()
+	}, nil
+}
+
 // lintFile judges one capture. With an error, the report is about what precedes it, nil
 // if that is nothing.
 func lintFile(ctx context.Context, name string, o lint.Options, in io.Reader) (*lint.Report, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	r, err := capture.NewReader(name, in)
+	r, end, err := openCapture(name, in)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer end()
 	l := lint.New(o)
 	err = capture.Each(ctx, r, l.Add)
 	report := l.Report()

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/capture"
 	"github.com/hermes-nvim/hermes/runtime/lint/compare"
 )
 
@@ -70,19 +68,11 @@ func lintDiff(ctx context.Context, args []string, std *stdio) error {
 }
 
 func readToCompare(ctx context.Context, name string, o lint.Options, in io.Reader) (*compare.Recording, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	r, err := capture.NewReader(name, in)
+	r, end, err := openCapture(name, in)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer end()
 	recording, err := compare.Read(ctx, r, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
