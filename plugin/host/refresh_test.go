@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -119,27 +120,33 @@ func TestAFileThatTheAgentEditsOnDiskIsShownAtOnce(t *testing.T) {
 		"when a command ends":          "RUN printf 'alpha\\nBETA\\ngamma\\n' > %s\nWAIT 10m",
 		"at the end of the turn":       "TOUCH %s alpha\\nBETA\\ngamma\\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inEveryScreen(t, func(t *testing.T, s *screen) {
-				s.lua(`post = 0; vim.api.nvim_create_autocmd("FileChangedShellPost", { callback = function() post = post + 1 error("theirs") end })`)
-				s.lua(`hermes.prompt(s, ...)`, strings.ReplaceAll(script, "%s", s.path))
-				s.shows("BETA")
-				s.until(`#of("FileEdited") > 0`)
-				s.is(`{ #of("FileEdited"), of("FileEdited")[1].outcome, of("FileEdited")[1].bufnr, of("FileEdited")[1].path, post }`,
-					[]any{1, "refreshed", 1, s.path, 1})
-				if strings.HasPrefix(script, "EDIT") {
-					s.is(`of("FileEdited")[1].toolCallId`, "e1")
-				}
-				s.keys("Gosaved<Esc>")
-				s.saves()
-				if got := s.disk(); got != "alpha\nBETA\ngamma\nsaved\n" {
-					t.Errorf("the file holds %q", got)
-				}
-				s.keys("uu")
-				s.is(`vim.api.nvim_buf_get_lines(0, 0, -1, false)`, []string{"alpha", "beta", "gamma"})
+		for _, reviewed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, reviewed %v", name, reviewed), func(t *testing.T) {
+				t.Parallel()
+				inEveryScreen(t, func(t *testing.T, s *screen) {
+					want := []any{1, s.path, 1, nil, nil}
+					if !reviewed { // then the event is about the buffer
+						s.lua(`hermes.setup({ review = false })`)
+						want = []any{1, s.path, 1, "refreshed", 1}
+					}
+					s.lua(`post = 0; vim.api.nvim_create_autocmd("FileChangedShellPost", { callback = function() post = post + 1 error("theirs") end })`)
+					s.lua(`hermes.prompt(s, ...)`, strings.ReplaceAll(script, "%s", s.path))
+					s.shows("BETA")
+					s.until(`#of("FileEdited") > 0 and post > 0`)
+					s.is(`{ #of("FileEdited"), of("FileEdited")[1].path, post, of("FileEdited")[1].outcome or vim.NIL, of("FileEdited")[1].bufnr or vim.NIL }`, want)
+					if strings.HasPrefix(script, "EDIT") {
+						s.is(`of("FileEdited")[1].toolCallId`, "e1")
+					}
+					s.keys("Gosaved<Esc>")
+					s.saves()
+					if got := s.disk(); got != "alpha\nBETA\ngamma\nsaved\n" {
+						t.Errorf("the file holds %q", got)
+					}
+					s.keys("uu")
+					s.is(`vim.api.nvim_buf_get_lines(0, 0, -1, false)`, []string{"alpha", "beta", "gamma"})
+				})
 			})
-		})
+		}
 	}
 }
 

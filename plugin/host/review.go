@@ -66,7 +66,7 @@ type reviewed struct {
 	given            string
 	ready            chan struct{}
 	err              error
-	ends             []func() // what reports changes from outside
+	unlisten         func() // ends what reports changes from outside; nil if nothing does
 
 	mu      sync.Mutex
 	ticks   map[string]int64  // of held buffers
@@ -219,15 +219,9 @@ func (p *reviewed) open(state string) {
 		OnEvent: p.event, OnLook: p.look, Barrier: p.barrier,
 	})
 	if p.err == nil {
-		if end, err := p.Listen(); err != nil {
+		var err error
+		if p.unlisten, err = p.Listen(); err != nil {
 			h.log.Warn("programs outside cannot report changes", "error", err)
-		} else {
-			p.ends = append(p.ends, end)
-		}
-		if end, err := p.Watch(); err != nil {
-			h.log.Warn("files are looked at only when something is known to have changed", "error", err)
-		} else {
-			p.ends = append(p.ends, end)
 		}
 		return
 	}
@@ -262,8 +256,8 @@ func (p *reviewed) close() {
 		}
 	}
 	p.mu.Unlock()
-	for _, end := range p.ends {
-		end()
+	if p.unlisten != nil {
+		p.unlisten()
 	}
 	if err := p.Close(); err != nil {
 		p.reviews.host.log.Error("close a review", "error", err)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -150,7 +151,8 @@ func (d *desk) setup(review bool) {
 
 func (d *desk) send(op, id string, payload any) {
 	d.t.Helper()
-	if err := d.ep.Notify("hermes", op, id, string(mustJSON(payload))); err != nil {
+	// A host that is killed reads nothing; what a test waits for does not come then.
+	if err := d.ep.Notify("hermes", op, id, string(mustJSON(payload))); err != nil && !errors.Is(err, os.ErrClosed) {
 		d.t.Fatal(err)
 	}
 }
@@ -530,23 +532,6 @@ func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
 	d.prompt("TOUCH " + d.path("f") + ` mine\n` + "\nTOUCH " + d.path("g") + ` theirs\n`) // f by the user's hand
 	d.settle()
 	d.is("pending", d.pending(), []string{"g >theirs"})
-}
-
-// What happens to a file under review is noticed without a tool call or a turn that
-// ends. While no turn runs, it is the user's.
-func TestFilesUnderReviewAreWatched(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t, true)
-	d.write("f", "a\nb\n")
-	d.open()
-	d.prompt("TOUCH " + d.path("f") + ` a\nB\n`)
-	d.settle()
-	d.write("f", "mine\na\nB\n")
-	until(t, "the user's line is noticed", patience, func() bool {
-		base, _ := d.review("base", args{"path": d.path("f")})["base"].(map[string]any)
-		return base["text"] == "mine\na\nb\n"
-	})
-	d.is("pending", d.pending(), []string{"f b>B"})
 }
 
 func TestALockedProjectIsSaidOnce(t *testing.T) {

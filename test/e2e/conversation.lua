@@ -112,7 +112,8 @@ local function names(since)
   local list = {}
   for i = (since or 0) + 1, #events do
     local data = events[i].data
-    list[#list + 1] = events[i].name .. " " .. (data.message or data.error or data.text or "")
+    local text = tostring(data.message or data.error or data.text or "")
+    list[#list + 1] = events[i].name .. " " .. text
   end
   return table.concat(list, "\n  ")
 end
@@ -222,6 +223,7 @@ if speak.read then
   mark = turn(speak.read)
   check(text_of("AgentTextMessage", mark):find("unsaved"), "the agent read the disk", mark)
   vim.cmd.edit({ bang = true })
+  turn(speak.read) -- what it read is gone, so a write would be refused
 end
 
 -- A rejected edit changes nothing.

@@ -167,7 +167,7 @@ func (r release) licenses(ctx context.Context, t target) ([]byte, error) {
 	var text bytes.Buffer
 	for _, module := range modules {
 		name, dir, _ := strings.Cut(module, "\t")
-		files, err := filepath.Glob(filepath.Join(dir, "LICENSE*"))
+		files, err := filepath.Glob(filepath.Join(dir, "L[Ii][Cc][Ee][Nn][Ss][Ee]*"))
 		if err != nil {
 			return nil, err
 		}

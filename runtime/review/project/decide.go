@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -162,7 +162,7 @@ func (p *Project) write(c review.Change) error {
 	case review.Absent:
 		return dir.Remove(name)
 	case review.Link:
-		temp := fmt.Sprintf(".hermes-%016x.tmp", time.Now().UnixNano()) // as atomicfile's, which no snapshot has
+		temp := fmt.Sprintf(".hermes-%016x.tmp", rand.Uint64()) // as atomicfile's, which no snapshot has
 		if err := dir.Symlink(c.After.Target, temp); err != nil {
 			return err
 		}
