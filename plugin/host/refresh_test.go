@@ -125,8 +125,9 @@ func TestAFileThatTheAgentEditsOnDiskIsShownAtOnce(t *testing.T) {
 				t.Parallel()
 				inEveryScreen(t, func(t *testing.T, s *screen) {
 					want := []any{1, s.path, 1, nil, nil}
-					if !reviewed { // then the event is about the buffer
-						s.lua(`hermes.setup({ review = false })`)
+					if reviewed {
+						s.lua(`hermes.setup({ review = true })`)
+					} else { // then the event is about the buffer
 						want = []any{1, s.path, 1, "refreshed", 1}
 					}
 					s.lua(`post = 0; vim.api.nvim_create_autocmd("FileChangedShellPost", { callback = function() post = post + 1 error("theirs") end })`)
@@ -230,7 +231,7 @@ func TestAFileThatTheAgentMakesIsShownInItsEmptyBuffer(t *testing.T) {
 
 func TestRefreshingCanBeTurnedOff(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
-		for i, setup := range []string{`{ buffer = { refresh = false } }`, `{ buffer = { refresh = false }, review = false }`} {
+		for i, setup := range []string{`{ buffer = { refresh = false }, review = true }`, `{ buffer = { refresh = false }, review = false }`} {
 			s.lua(`hermes.setup(` + setup + `)`)
 			s.prompt("EDIT " + s.path + ` alpha\nBETA` + strconv.Itoa(i) + `\ngamma\n`)
 			s.prompt("SAY and so on")
