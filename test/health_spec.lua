@@ -108,7 +108,7 @@ describe("health and the command", function()
   end)
 
   it("complete subcommands, agents and sessions", function()
-    eq(child.fn.getcompletion("Hermes con", "cmdline"), { "config", "connect" })
+    eq(child.fn.getcompletion("Hermes con", "cmdline"), { "config", "conflict", "connect" })
     eq(vim.tbl_contains(child.fn.getcompletion("Hermes connect ", "cmdline"), "demo"), true)
     eq(child.fn.getcompletion("Hermes cancel ", "cmdline"), {})
     eq(child.fn.getcompletion("silent! Hermes connect de", "cmdline"), { "demo" })

@@ -179,7 +179,8 @@ describe("the lists of what runs", function()
       for i, text in ipairs({ "hold", "one", "two", "three" }) do
         ids[i] = hermes.prompt("b", text)
       end]])
-    local texts = "vim.tbl_map(function(p) return p.content[1].text end, hermes.queue.list('b'))"
+    local texts =
+      "vim.tbl_map(function(p) return (p.content or {{}})[1].text end, hermes.queue.list('b'))"
     wait_for("#hermes.queue.list('b') == 3")
     child.lua([[hermes.queue.move(ids[4], 1)
       hermes.queue.edit(ids[2], "another")
