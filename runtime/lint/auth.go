@@ -18,16 +18,11 @@ func authRules() []Rule {
 			Summary: "authenticate names a way to log in that the agent advertises.",
 			Why:     "The agent does not know what to do.",
 			Check: func(c *Checker) {
-				c.Request(sentBy(Client, func(m *Message) {
-					id := m.Params.Get("methodId")
-					if !c.AgentHello.Exists() || !id.IsString() {
-						return
-					}
-					c.Exercised()
+				eachLogin(c, func(m *Message, id Value) {
 					if !c.loginMethod(id).Exists() {
 						c.Fail(m, id, "the agent does not advertise this method")
 					}
-				}), "authenticate")
+				}, "authenticate")
 			},
 		},
 		{
@@ -35,16 +30,11 @@ func authRules() []Rule {
 			Summary: "A login in a terminal is not started by a request.",
 			Why:     "The client has to run the agent in a terminal for it, and the request can only fail.",
 			Check: func(c *Checker) {
-				c.Request(sentBy(Client, func(m *Message) {
-					id := m.Params.Get("methodId")
-					if !c.AgentHello.Exists() || !id.IsString() {
-						return
-					}
-					c.Exercised()
+				eachLogin(c, func(m *Message, id Value) {
 					if c.loginMethod(id).Get("type").Is("terminal") {
 						c.Fail(m, id, "the method is of type terminal")
 					}
-				}), "authenticate", "auth/login")
+				}, "authenticate", "auth/login")
 			},
 		},
 		{
@@ -249,6 +239,19 @@ func (h *History) loginMethod(id Value) Value {
 		}
 	}
 	return Value{}
+}
+
+// eachLogin has check look at the requests that log in by a way that the agent may have
+// advertised.
+func eachLogin(c *Checker, check func(m *Message, id Value), methods ...string) {
+	c.Request(sentBy(Client, func(m *Message) {
+		id := m.Params.Get("methodId")
+		if !c.AgentHello.Exists() || !id.IsString() {
+			return
+		}
+		c.Exercised()
+		check(m, id)
+	}), methods...)
 }
 
 // eachMethod calls f with the ways to log in.
