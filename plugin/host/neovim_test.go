@@ -60,7 +60,7 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 
 func newEditor(t testing.TB, path string) *editor {
 	t.Helper()
-	dir, state := t.TempDir(), stateDir(t) // the logs are not in the folder that agents work in
+	dir, state := t.TempDir(), editors.StateDir(t) // the logs are not in the folder that agents work in
 	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CONFIG_HOME="+state, "NVIM_LOG_FILE="+filepath.Join(state, "nvim.log"))
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(path),
@@ -103,25 +103,6 @@ hermes.setup({
   },
 })`, exe, usual)
 	return e
-}
-
-// stateDir is a folder that may be written to a moment longer than the test: the
-// host stores its reviews once Neovim is gone.
-func stateDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "hermes-state")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for end := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("%s cannot be removed", dir)
-				return
-			}
-		}
-	})
-	return dir
 }
 
 // lua runs code and returns what it returns.

@@ -20,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/editors"
 	"github.com/hermes-nvim/hermes/test/llm"
@@ -147,7 +146,7 @@ func run(t *testing.T, nvim, script string, config any) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nvim, "--clean", "--headless", "--cmd", "set rtp^="+root, "-l", filepath.Join(root, "test/e2e", script))
 	cmd.Dir = t.TempDir()
-	state := stateDir(t)
+	state := editors.StateDir(t)
 	cmd.Env = append(os.Environ(), "HERMES_E2E="+string(settings), "XDG_STATE_HOME="+state, "XDG_CACHE_HOME="+state, "NVIM=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -194,18 +193,6 @@ func build(t *testing.T) string {
 		t.Fatalf("building hermes: %v\n%s", err, out)
 	}
 	return bin
-}
-
-// stateDir is a folder that may be written to a moment longer than the test: the
-// host stores its reviews once Neovim is gone.
-func stateDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "hermes-e2e-state")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { patience.True(t, "the state can be removed", func() bool { return os.RemoveAll(dir) == nil }) })
-	return dir
 }
 
 // realTempDir has no symbolic link in its path, so that agents and Neovim use the

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Program is a Neovim.
@@ -36,4 +37,26 @@ func All(t testing.TB) []Program {
 		list = append(list, Program{Path: path, Version: strings.TrimPrefix(first, "NVIM v")})
 	}
 	return list
+}
+
+// stateTime is how long a host may take to store its reviews.
+const stateTime = time.Minute
+
+// StateDir is a folder that may be written to a moment longer than the test: the
+// host stores its reviews once Neovim is gone.
+func StateDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hermes-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(stateTime); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%s cannot be removed", dir)
+				return
+			}
+		}
+	})
+	return dir
 }
