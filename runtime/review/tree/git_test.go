@@ -142,16 +142,16 @@ func TestARepositoryThatIgnoresTheRootSaysNothing(t *testing.T) {
 	t.Parallel()
 	for ignore, want := range map[string][]string{
 		"*\n":               {"a.o", "b", "c/a.o"},
-		"/work/\n*.o\n":     {"a.o", "b", "c/a.o"},
+		"/code/\n*.o\n":     {"a.o", "b", "c/a.o"},
 		"project/\n":        {"a.o", "b", "c/a.o"},
 		"project/c\n*.o\n":  {"b"},
-		"/work/project/b\n": {"a.o", "c/a.o"},
-		"/*\n!/work\n*.o\n": {"b"},
+		"/code/project/b\n": {"a.o", "c/a.o"},
+		"/*\n!/code\n*.o\n": {"b"},
 	} {
 		home := t.TempDir()
 		git(t, home, "", "init", "-q")
-		makeFiles(t, home, map[string]string{".gitignore": ignore, "work/project/a.o": "", "work/project/b": "", "work/project/c/a.o": ""})
-		s := newProject(t, filepath.Join(home, "work/project"), openStore(t, t.TempDir(), store.Options{}), Options{}).scan(t)
+		makeFiles(t, home, map[string]string{".gitignore": ignore, "code/project/a.o": "", "code/project/b": "", "code/project/c/a.o": ""})
+		s := newProject(t, filepath.Join(home, "code/project"), openStore(t, t.TempDir(), store.Options{}), Options{}).scan(t)
 		if got := paths(s); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", ignore, got, want)
 		}
