@@ -96,10 +96,15 @@ func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
 			}
 		}
 	})
-	opened := 0
-	for range 300 {
+	// Most tries are refused on a busy machine, and each may be.
+	limit := time.Now().Add(time.Minute)
+	for opened := 0; opened < 50; {
 		s, err := Open(dir, Options{Root: "/project"})
 		if err != nil {
+			if time.Now().After(limit) {
+				t.Errorf("opened only %d times, then: %v", opened, err)
+				break
+			}
 			continue
 		}
 		opened++
@@ -111,9 +116,6 @@ func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
 	}
 	close(stop)
 	group.Wait()
-	if opened < 10 {
-		t.Errorf("opened only %d times", opened)
-	}
 }
 
 // The same at the worst moment: the lock is taken, but of a directory that has
