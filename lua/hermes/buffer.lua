@@ -277,6 +277,7 @@ function M.update(buf, cause)
       error(problem, 0)
     end
     disk.note(buf, version)
+    require("hermes.common").keep(buf, version, bytes)
     if vim.b[buf].changedtick ~= tick then
       outcome = "refreshed"
       changed.report({
@@ -304,7 +305,8 @@ function M.read(path, line, limit)
     return nil
   end
   if disk.state(buf) == "changed" then
-    if M.is_busy(buf) or not pcall(M.update, buf) or disk.state(buf) == "changed" then
+    local update = not M.is_busy(buf) and disk.unsettled(buf) == 0
+    if not update or not pcall(M.update, buf) or disk.state(buf) == "changed" then
       return nil
     end
   end

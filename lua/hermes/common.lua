@@ -35,6 +35,17 @@ function M.note(buf)
   end
 end
 
+--- Remembers a text that the buffer has just got from its file, which may be
+--- another one by now.
+---@param buf integer
+---@param version string of the file
+---@param bytes string of the file
+function M.keep(buf, version, bytes)
+  local keeps = #bytes <= M.max_bytes and not disk.is_managed(buf)
+  local edited = vim.bo[buf].modified or vim.fn.bufwinid(buf) ~= -1 -- or soon
+  texts[buf] = keeps and edited and { version = version, bytes = bytes } or nil
+end
+
 --- The text, as UTF-8 with the line ends of the file.
 ---@param buf integer
 ---@return string? text nil when it is not known

@@ -95,6 +95,31 @@ function M.state(buf)
   return (vim.bo[buf].modified or was == false) and "conflict" or "changed"
 end
 
+--- Milliseconds that a file must have been left alone until it counts: programs
+--- write in pieces.
+M.settle_ms = 40
+
+--- The same of a file that is empty or gone: programs empty a file before they
+--- write it, and remove it before they replace it.
+M.settle_gone_ms = 300
+
+--- How long to wait until the file of a buffer has been left alone for a while.
+---@param buf integer
+---@return integer ms 0 when it has
+function M.unsettled(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local stat = vim.uv.fs_stat(name)
+  local quiet = stat and stat.size > 0 and M.settle_ms or M.settle_gone_ms
+  stat = stat or vim.uv.fs_stat(vim.fs.dirname(name)) -- which has lost it
+  if not stat then
+    return 0
+  end
+  local seconds, micros = vim.uv.gettimeofday()
+  local age = (seconds - stat.mtime.sec) * 1000 + micros / 1000 - stat.mtime.nsec / 1e6
+  -- A file of the future has the time of another machine.
+  return age < 0 and 0 or math.max(0, math.ceil(quiet - age))
+end
+
 --- Whether the file did not exist when the buffer was created, so that the
 --- buffer has never held any of it.
 ---@param buf integer

@@ -248,7 +248,7 @@ function M.with_disk(buf, cause, done, favour)
       if exact(buf) == t.theirs then
         disk.accept(buf, true)
       end
-      require("hermes.common").note(buf)
+      require("hermes.common").keep(buf, t.version, t.bytes)
       require("hermes.changed").report({
         bufnr = buf,
         agent = cause and cause.agent,

@@ -7,13 +7,16 @@ local M = {}
 --- so that many buffers do not delay the user.
 M.slice_ms, M.pause_ms = 5, 10
 
+--- How often a buffer whose file is being written is looked at until that counts.
+M.settle_tries = 12
+
 --- How often, and how many milliseconds apart, a buffer is retried while it is
 --- locked.
 M.retries, M.retry_ms = 40, 50
 
 ---@class hermes.refresh.Cause
----@field agent string
----@field sessionId string
+---@field agent? string nil when nobody knows who changed the file
+---@field sessionId? string
 ---@field call? table the tool call that ended
 ---@field toolCallId? string of the call, if it names the file
 
@@ -21,6 +24,7 @@ local queue = {} ---@type integer[] buffers to look at
 local causes = {} ---@type table<integer, hermes.refresh.Cause> of the buffers in the queue
 local waiting = {} ---@type table<integer, hermes.refresh.Cause> of buffers the user is editing
 local tries = {} ---@type table<integer, integer>
+local unsettled = {} ---@type table<integer, integer> how often files were found being written
 -- The user knows that the buffer and its file differ, and why.
 local told = {} ---@type table<integer, hermes.refresh.Cause>
 local merging = {} ---@type table<integer, true> the host is asked for the result
@@ -41,6 +45,8 @@ end
 local function add(buf, cause)
   if not causes[buf] then
     queue[#queue + 1] = buf
+  end
+  if not (causes[buf] and causes[buf].agent) then
     causes[buf] = cause
   end
 end
@@ -145,6 +151,17 @@ local function merge(buf, cause)
   end)
 end
 
+--- Looks at the buffers again that could not be changed yet.
+local function again()
+  if next(waiting) then
+    for buf, cause in pairs(waiting) do
+      add(buf, cause)
+    end
+    waiting = {}
+    schedule(0)
+  end
+end
+
 --- Checks one buffer.
 ---@param buf integer
 local function look(buf)
@@ -157,9 +174,18 @@ local function look(buf)
   end
   local state = disk.state(buf)
   if state == "same" then
-    told[buf] = nil
+    told[buf], unsettled[buf] = nil, nil
     return
   end
+  local wait = disk.unsettled(buf)
+  if wait > 0 and (unsettled[buf] or 0) < M.settle_tries then
+    unsettled[buf] = (unsettled[buf] or 0) + 1
+    require("hermes.common").note(buf) -- before the user edits it
+    waiting[buf] = cause
+    vim.defer_fn(again, wait)
+    return
+  end
+  unsettled[buf] = nil
   if cause.call and names(cause.call, buf) then
     cause = vim.tbl_extend("force", cause, { toolCallId = cause.call.toolCallId })
   end
@@ -252,6 +278,11 @@ local function before_write(buf, path)
   if vim.fs.normalize(path) ~= vim.fs.normalize(name) then
     return
   end
+  if disk.state(buf) ~= "same" then
+    vim.wait(M.write_ms, function()
+      return disk.unsettled(buf) == 0
+    end, 5)
+  end
   local state = disk.state(buf)
   local cause = causes[buf] or waiting[buf]
   if state == "changed" then
@@ -283,15 +314,7 @@ vim.api.nvim_create_autocmd("BufWritePre", {
 
 vim.api.nvim_create_autocmd({ "ModeChanged", "BufEnter", "BufModifiedSet" }, {
   group = vim.api.nvim_create_augroup("hermes.refresh", {}),
-  callback = function()
-    if next(waiting) then
-      for buf, cause in pairs(waiting) do
-        add(buf, cause)
-      end
-      waiting = {}
-      schedule(0)
-    end
-  end,
+  callback = again,
 })
 
 return M

@@ -39,7 +39,7 @@ func (p *reviewed) event(e review.Event) {
 		p.remember(e)
 		q.push(event(eventFileEdited, p.edited(e)))
 		if !p.Held(e.Path) {
-			q.push(new(object).str("path", p.Path(e.Path)).item(kindHold))
+			q.push(p.stamp(new(object), e.Author).str("path", p.Path(e.Path)).item(kindHold))
 		}
 	case review.Updated:
 		p.touch(e.Path)

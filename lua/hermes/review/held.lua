@@ -386,19 +386,19 @@ end
 
 ---@param buf integer
 ---@param path string as the host calls the file
-local function hold(buf, path)
+---@param cause? hermes.refresh.Cause why the buffer may have to be refreshed first
+---@param again? boolean whether that has been asked for
+local function hold(buf, path, cause, again)
   if held[buf] then
     return
   end
   local state = disk.state(buf)
-  local follows = require("hermes.config").get().buffer.refresh
-  if state == "changed" and follows and not require("hermes.buffer").is_busy(buf) then
-    pcall(require("hermes.buffer").update, buf)
-    state = disk.state(buf)
-  end
   if state == "changed" or state == "conflict" then
     -- The host would take what the disk has and the buffer lacks for the user's deletions.
     waiting[buf] = path
+    if not again and require("hermes.config").get().buffer.refresh then
+      require("hermes.refresh").check(buf, cause or {})
+    end
     return
   end
   waiting[buf] = nil
@@ -417,7 +417,7 @@ end
 local function hold_waiting()
   for buf, path in pairs(waiting) do
     if vim.api.nvim_buf_is_loaded(buf) then
-      hold(buf, path)
+      hold(buf, path, nil, true)
     else
       waiting[buf] = nil
     end
@@ -478,6 +478,9 @@ local outcomes = { written = true, refreshed = true, merged = true }
 ---@return boolean taken the host reports it
 local function take(change)
   local buf = change.bufnr
+  if next(waiting) then
+    vim.schedule(hold_waiting)
+  end
   if not change.agent then -- the host knows, or finds out
     if held[buf] then
       settle(buf, held[buf], change.text)
@@ -513,9 +516,6 @@ local function take(change)
     release(buf)
   end
   tell_saved(buf)
-  if next(waiting) then
-    vim.schedule(hold_waiting)
-  end
   return true
 end
 
@@ -611,7 +611,7 @@ local items = {
       M.flush(buf)
       M.resend(buf)
     elseif buf then
-      hold(buf, item.path)
+      hold(buf, item.path, item)
     end
   end,
   look = function(item)

@@ -49,7 +49,7 @@ func (p *Project) refresh(name string) {
 	if author, running := p.Running(); running {
 		j.user, j.author = false, author
 	}
-	p.look(j, name, Told{})
+	p.look(p.ctx, j, j.author, name, Told{})
 }
 
 // RestoreOptions say what Restore goes back on.

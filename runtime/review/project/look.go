@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -21,7 +22,8 @@ type job struct {
 	then   func(now *tree.Snapshot)
 	done   chan struct{}
 
-	dirs       []string // among the files
+	dirs       []string      // among the files
+	waited     time.Duration // for files to settle
 	gone, made []moved
 }
 
@@ -102,7 +104,7 @@ func (p *Project) do(ctx context.Context, j *job) {
 				scan, j.dirs = true, append(j.dirs, name)
 				break
 			}
-			p.look(j, name, f)
+			p.look(ctx, j, j.author, name, f)
 		}
 	}
 	var now *tree.Snapshot
@@ -130,8 +132,8 @@ func (p *Project) isFile(name string) bool {
 }
 
 // look looks at one file.
-func (p *Project) look(j *job, name string, told Told) {
-	for range 10 {
+func (p *Project) look(ctx context.Context, j *job, author review.Author, name string, told Told) {
+	for range 100 {
 		p.mu.Lock()
 		at := p.later[name].at
 		p.mu.Unlock()
@@ -144,8 +146,11 @@ func (p *Project) look(j *job, name string, told Told) {
 		if known && before == now && !p.doubted(j, name) {
 			return
 		}
+		if (!known || before != now) && p.settle(ctx, j, name) {
+			continue
+		}
 		p.barrier(j)
-		if p.attribute(j, name, told, at, now) {
+		if p.attribute(j, author, name, told, at, now) {
 			return
 		}
 	}
@@ -153,7 +158,7 @@ func (p *Project) look(j *job, name string, told Told) {
 
 // attribute says whose a file is that was read, unless something has become known
 // of it since. Then it returns false.
-func (p *Project) attribute(j *job, name string, told Told, at uint64, now review.State) bool {
+func (p *Project) attribute(j *job, author review.Author, name string, told Told, at uint64, now review.State) bool {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	p.mu.Lock()
@@ -170,7 +175,7 @@ func (p *Project) attribute(j *job, name string, told Told, at uint64, now revie
 		}
 	}
 	p.note(name, now)
-	p.found(j, j.author, name, before, known, now)
+	p.found(j, author, name, before, known, now)
 	return true
 }
 
@@ -257,11 +262,11 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 			return nil
 		}
 		p.failed("contents are not kept", "", now.Unkept)
-		p.compare(j, start, last, now)
+		p.compare(ctx, j, start, last, now)
 	}
 	for _, name := range p.review.Paths() {
 		if !p.covered(name) {
-			p.look(j, name, Told{})
+			p.look(ctx, j, j.author, name, Told{})
 		} else if last == nil {
 			p.sync(now, name)
 		}
@@ -285,7 +290,7 @@ func (p *Project) sync(now *tree.Snapshot, name string) {
 
 // compare attributes what differs between two snapshots, the later one of which
 // was begun at start.
-func (p *Project) compare(j *job, start uint64, last, now *tree.Snapshot) {
+func (p *Project) compare(ctx context.Context, j *job, start uint64, last, now *tree.Snapshot) {
 	var names []string
 	if last != nil {
 		for _, c := range tree.Compare(last, now) {
@@ -310,12 +315,12 @@ func (p *Project) compare(j *job, start uint64, last, now *tree.Snapshot) {
 	maps.DeleteFunc(p.later, func(_ string, l later) bool { return l.at < start })
 	p.mu.Unlock()
 	for _, name := range again {
-		p.look(j, name, Told{})
+		p.look(ctx, j, j.authorOf(name), name, Told{})
 	}
 }
 
 // compareOne attributes one file. It returns false if the snapshot may be older
-// than what is known of the file.
+// than what is known of the file, or than what is being written.
 func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, name string) bool {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
@@ -344,12 +349,21 @@ func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, nam
 	if !known || before == after {
 		return true
 	}
+	if p.unsettled(j, name) > 0 {
+		p.note(name, before) // the look that follows compares with that
+		return false
+	}
+	p.found(j, j.authorOf(name), name, before, true, after)
+	return true
+}
+
+// authorOf is whose a change is that a scan has found.
+func (j *job) authorOf(name string) review.Author {
 	author := j.author
 	if !slices.ContainsFunc(j.dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") }) {
 		author.Inferred, author.Source = true, "disk"
 	}
-	p.found(j, author, name, before, true, after)
-	return true
+	return author
 }
 
 func (p *Project) isKnown(name string) bool {
