@@ -4,7 +4,6 @@ local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { root .. "/bin/hermes", "host" } },
-  review = true,
   agents = { demo = { command = root .. "/bin/hermes", args = { "demo-agent" } } },
 })
 

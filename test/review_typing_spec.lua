@@ -27,7 +27,6 @@ describe("an agent that writes while the user types", function()
       _G.hermes = require("hermes")
       hermes.setup({
         attention = { done = false },
-        review = true,
         agents = { spec = {
           command = program,
           args = { "--clean", "--headless", "-l", root .. "/test/scripted_agent.lua" },

@@ -111,10 +111,10 @@ M.defaults = {
     raw = false, -- secrets are not replaced, in the event TrafficMessage either
     keys = true, -- map keys in the buffers of hermes.traffic
   },
-  ---The review of what agents change in files. `review = true`, or a table, turns it on. While it
-  ---is off, nothing is kept, scanned or loaded.
+  ---The review of what agents change in files. `review = false` turns it off: nothing is kept,
+  ---scanned or loaded then.
   review = {
-    enabled = false,
+    enabled = true,
     view = true, -- show the hunks in buffers
   },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
@@ -272,9 +272,6 @@ function M.set(opts)
     error(("hermes.setup: expected a table, not a %s"):format(type(opts)), 0)
   elseif type(opts.review) == "boolean" then
     opts = vim.tbl_extend("force", opts, { review = { enabled = opts.review } })
-  elseif type(opts.review) == "table" and opts.review.enabled == nil then
-    local review = vim.tbl_extend("force", opts.review, { enabled = true })
-    opts = vim.tbl_extend("force", opts, { review = review })
   end
   opts = check(opts, M.defaults, "")
   local rules = opts.permissions and opts.permissions.rules

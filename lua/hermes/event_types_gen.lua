@@ -768,7 +768,7 @@
 ---@field turn? string # The prompt, with the review on.
 ---@field root? string # The folder under review.
 ---@field path string # The absolute path; with the review off, the name of the buffer.
----@field bufnr? integer # The buffer, with the review off.
+---@field bufnr? integer # The buffer, when the file is loaded.
 ---@field outcome? "refreshed"|"merged"|"conflict"|"deleted" # With the review off. The buffer shows the new text, alone or with unsaved edits; or it keeps its own, because you have changed the same lines or because the file is gone.
 ---@field source? string # How the change is known, with the review on: "write" (the agent asked Hermes to write), "tool" (a tool call), "disk" (found on the disk), or the name of another program.
 ---@field fidelity? "exact"|"inferred" # Whether it is known whose the change is, or inferred from who was at work.

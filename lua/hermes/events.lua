@@ -487,6 +487,8 @@ local function receive(name, data)
     if not require("hermes.models").by_method(session) then
       return
     end
+  elseif name == "FileEdited" then
+    data.bufnr = require("hermes.buffer").find(data.path)
   end
   emit(name, data)
   if shapes[name].refresh then

@@ -34,7 +34,7 @@ end)() == nil`, true)
 		e.is(`of("AgentToolCallUpdate")[1].content[1].new_text`, "y")
 		e.is(`of("AgentToolCall")[1].input`, `{"a":[1]}`)
 		e.is("order", []string{
-			"StateChanged", "TurnStarted", "ClientTextMessage", "AgentTextMessage", "AgentToolCall", "ToolCallState",
+			"StateChanged", "TurnStarted", "ClientTextMessage", "CheckpointCreated", "AgentTextMessage", "AgentToolCall", "ToolCallState",
 			"AgentToolCallUpdate", "ToolCallState", "AgentTextMessage", "Prompted", "TurnEnded", "StateChanged",
 		})
 	})

@@ -67,7 +67,7 @@ func TestEveryUpdateHasItsEventAndData(t *testing.T) {
 		}
 		e.seesOnly(func(name string) bool {
 			return slices.ContainsFunc(rows, func(r updateRow) bool { return r.event == name })
-		}, "StateChanged", "TurnStarted", "ClientTextMessage", "ToolCallState", "Prompted", "TurnEnded")
+		}, "StateChanged", "TurnStarted", "ClientTextMessage", "CheckpointCreated", "ToolCallState", "Prompted", "TurnEnded")
 	})
 }
 

@@ -96,7 +96,7 @@ end)()`, []string{
 			"QueueChanged",
 			"StateChanged", "UserTextMessage", "SessionLoaded", "StateChanged", // of the session
 			"StateChanged", // ready
-			"QueueChanged", "StateChanged", "TurnStarted", "ClientTextMessage",
+			"QueueChanged", "StateChanged", "TurnStarted", "ClientTextMessage", "CheckpointCreated",
 			"AgentTextMessage", "Prompted", "TurnEnded", "StateChanged",
 		})
 		e.is(`of("ModeUpdated")[1].seq == nil and of("AgentCurrentMode")[1].seq < of("AgentTextMessage")[1].seq`, true)

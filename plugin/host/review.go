@@ -66,7 +66,7 @@ type reviewed struct {
 	given            string
 	ready            chan struct{}
 	err              error
-	unlisten         func() // ends what reports changes from outside; nil if nothing does
+	ends             []func() // what reports changes from outside
 
 	mu      sync.Mutex
 	ticks   map[string]int64  // of held buffers
@@ -219,9 +219,15 @@ func (p *reviewed) open(state string) {
 		OnEvent: p.event, OnLook: p.look, Barrier: p.barrier,
 	})
 	if p.err == nil {
-		var err error
-		if p.unlisten, err = p.Listen(); err != nil {
+		if end, err := p.Listen(); err != nil {
 			h.log.Warn("programs outside cannot report changes", "error", err)
+		} else {
+			p.ends = append(p.ends, end)
+		}
+		if end, err := p.Watch(); err != nil {
+			h.log.Warn("files are looked at only when something is known to have changed", "error", err)
+		} else {
+			p.ends = append(p.ends, end)
 		}
 		return
 	}
@@ -256,8 +262,8 @@ func (p *reviewed) close() {
 		}
 	}
 	p.mu.Unlock()
-	if p.unlisten != nil {
-		p.unlisten()
+	for _, end := range p.ends {
+		end()
 	}
 	if err := p.Close(); err != nil {
 		p.reviews.host.log.Error("close a review", "error", err)

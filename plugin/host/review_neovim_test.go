@@ -11,7 +11,6 @@ import (
 // each change is told once.
 func TestInNeovimEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.lua(`hermes.setup({ review = true })`)
 		other := s.file("other.txt", "one\ntwo\n")
 		plain := s.file("plain.txt", "one\ntwo\n")
 		s.lua(`vim.cmd("split " .. ...)`, other)

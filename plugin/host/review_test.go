@@ -535,6 +535,23 @@ func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
 	d.is("pending", d.pending(), []string{"g >theirs"})
 }
 
+// What happens to a file under review is noticed without a tool call or a turn that
+// ends. While no turn runs, it is the user's.
+func TestFilesUnderReviewAreWatched(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\nb\n")
+	d.open()
+	d.prompt("TOUCH " + d.path("f") + ` a\nB\n`)
+	d.settle()
+	d.write("f", "mine\na\nB\n")
+	until(t, "the user's line is noticed", patience, func() bool {
+		base, _ := d.review("base", args{"path": d.path("f")})["base"].(map[string]any)
+		return base["text"] == "mine\na\nb\n"
+	})
+	d.is("pending", d.pending(), []string{"f b>B"})
+}
+
 func TestALockedProjectIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)

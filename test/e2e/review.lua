@@ -8,7 +8,6 @@ local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
   agents = { [config.agent] = config.launch },
-  review = true,
 })
 
 local edited = {}

@@ -2,9 +2,14 @@ package project
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review/watch"
 )
+
+// toolTime is how long a change during a turn waits for the tool call that made
+// it to say so. Then nobody has to infer whose it is.
+const toolTime = time.Second
 
 // Watch looks at the files under review whenever the system says that they have
 // changed, not only when a tool call or a turn ends. What changed belongs to the
@@ -45,7 +50,11 @@ func (p *Project) noticed(n watch.Notice) {
 		j.user, j.author = false, author
 		j.author.Source, j.author.Inferred = "disk", true
 	}
-	if j.scan || len(j.files) > 0 {
+	switch {
+	case !j.scan && len(j.files) == 0:
+	case j.user:
 		p.add(j)
+	default:
+		time.AfterFunc(toolTime, func() { p.add(j) })
 	}
 }
