@@ -40,6 +40,26 @@ func Write(w io.Writer, r *review.Review, paths ...string) error {
 	return out.Flush()
 }
 
+// Change writes what a plan does to a file, as Write does. A binary file has no
+// lines to show.
+func Change(w io.Writer, c review.Change) error {
+	out := bufio.NewWriter(w)
+	if binary(content(c.Before)) || binary(content(c.After)) || c.Before == c.After {
+		return nil
+	}
+	printer{out}.states(c.Path, c.Before, c.After, nil, func(from, to []string) []region {
+		var all []region
+		shift := 0
+		for _, e := range c.Edits {
+			start := e.Start + shift
+			all = append(all, region{base: review.Range{Start: e.Start, End: e.End}, current: review.Range{Start: start, End: start + len(e.Lines)}})
+			shift += len(e.Lines) - (e.End - e.Start)
+		}
+		return all
+	})
+	return out.Flush()
+}
+
 type printer struct{ *bufio.Writer }
 
 func (p printer) comment(format string, args ...any) {
@@ -65,13 +85,22 @@ func (p printer) file(f review.File, base, current review.State, hunks []review.
 	if base.Kind == review.Regular && current.Kind == review.Regular && base.Mode != current.Mode && old == now {
 		p.comment("not in this patch: its permissions, which were %04o and are %04o", base.Mode, current.Mode)
 	}
+	if base != current && (base.Kind != current.Kind || old != now || content(base) != content(current)) {
+		p.states(f.Path, base, current, authors, func(from, to []string) []region { return regions(from, to, hunks, authors) })
+	}
+}
+
+// states writes what became of a file. regions finds what differs in its lines.
+func (p printer) states(path string, base, current review.State, authors []review.Author, regions func(from, to []string) []region) {
+	all := func(from, to []string) []region { return whole(from, to, authors) }
 	switch {
-	case base == current, base.Kind == current.Kind && old == now && content(base) == content(current):
-	case base.Kind == current.Kind || base.Kind == review.Absent || current.Kind == review.Absent:
-		p.change(f.Path, base, current, hunks, authors)
-	default: // a link became a file, or a file a link
-		p.change(f.Path, base, review.State{}, nil, authors)
-		p.change(f.Path, review.State{}, current, nil, authors)
+	case base.Kind != current.Kind && base.Kind != review.Absent && current.Kind != review.Absent: // a link became a file, or a file a link
+		p.change(path, base, review.State{}, all)
+		p.change(path, review.State{}, current, all)
+	case base.Kind == review.Link || current.Kind == review.Link:
+		p.change(path, base, current, all)
+	default:
+		p.change(path, base, current, regions)
 	}
 }
 
@@ -108,7 +137,7 @@ func blob(s review.State) string {
 }
 
 // change writes a change between two states, which are of one kind or absent.
-func (p printer) change(path string, base, current review.State, hunks []review.Hunk, authors []review.Author) {
+func (p printer) change(path string, base, current review.State, regions func(from, to []string) []region) {
 	a, b := Quote("a/"+path), Quote("b/"+path)
 	old, now := gitMode(base), gitMode(current)
 	fmt.Fprintf(p, "diff --git %s %s\n", a, b)
@@ -136,7 +165,8 @@ func (p printer) change(path string, base, current review.State, hunks []review.
 		p.binary(from, to)
 	default:
 		fmt.Fprintf(p, "--- %s\n+++ %s\n", a, b)
-		p.lines(split(from), split(to), hunks, authors)
+		from, to := split(from), split(to)
+		p.lines(from, to, regions(from, to))
 	}
 }
 
@@ -205,8 +235,7 @@ func whole(from, to []string, authors []review.Author) []region {
 const context = 3 // lines around a change
 
 // lines writes the hunks of a unified diff. Regions that are near share one.
-func (p printer) lines(from, to []string, hunks []review.Hunk, authors []review.Author) {
-	all := regions(from, to, hunks, authors)
+func (p printer) lines(from, to []string, all []region) {
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].base.Start-all[n-1].base.End <= 2*context {

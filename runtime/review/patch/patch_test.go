@@ -251,6 +251,20 @@ func TestGitMakesTheCurrentTreeOfTheBaseWhateverHappened(t *testing.T) {
 		if patch := patchOf(t, r); strings.Contains(patch, "diff") {
 			applies(t, patch, before, after)
 		}
+		// A plan shows what it would do.
+		plan, err := r.Reject(review.Selection{}, true)
+		if errors.Is(err, review.ErrNothing) {
+			continue
+		}
+		must(t, err)
+		var b strings.Builder
+		for _, c := range plan.Changes {
+			must(t, Change(&b, c))
+			before[c.Path] = c.After
+		}
+		if b.Len() > 0 {
+			applies(t, b.String(), after, before)
+		}
 	}
 }
 
