@@ -60,7 +60,11 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 
 func newEditor(t testing.TB, path string) *editor {
 	t.Helper()
-	dir, state := t.TempDir(), editors.StateDir(t) // the logs are not in the folder that agents work in
+	return newEditorIn(t, path, t.TempDir(), editors.StateDir(t)) // the logs are not in the folder that agents work in
+}
+
+func newEditorIn(t testing.TB, path, dir, state string) *editor {
+	t.Helper()
 	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CONFIG_HOME="+state, "NVIM_LOG_FILE="+filepath.Join(state, "nvim.log"))
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(path),
