@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "host":
+		limitFiles(path)
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()
 		var log io.Writer = io.Discard
@@ -54,6 +55,10 @@ func TestMain(m *testing.M) {
 	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
 	os.Exit(2)
 }
+
+// limitFiles bounds the size of the files that this program writes, in bytes, where
+// the system can.
+var limitFiles = func(bytes string) {}
 
 // testKeeper is this program as a keeper.
 func testKeeper() []string {

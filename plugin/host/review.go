@@ -29,6 +29,7 @@ const (
 	barrierLimit = time.Second           // how long a change waits for what the user did before it
 	pushPeriod   = 50 * time.Millisecond // between two lists of hunks
 	flushPause   = time.Second           // without events until the user's edits are stored
+	retryPause   = 10 * time.Second      // until what could not be stored is tried again
 	expireAfter  = 90 * 24 * time.Hour   // of a project that nobody opens
 )
 
@@ -187,7 +188,7 @@ func (r *reviews) open(root string) *reviewed {
 	if r.state == "" || r.closing {
 		return nil
 	}
-	if p := r.projects[root]; p != nil {
+	if p := r.around(root); p != nil {
 		return p
 	}
 	p := &reviewed{
@@ -216,7 +217,7 @@ func (p *reviewed) open(state string) {
 	p.reviews.closed.Wait()
 	p.Project, p.err = project.Open(state, p.given, project.Options{
 		Program: "Hermes in Neovim", Logger: h.log,
-		OnEvent: p.event, OnLook: p.look, Barrier: p.barrier,
+		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, Barrier: p.barrier, Apart: p.reviews.below(p.given),
 	})
 	if p.err == nil {
 		if end, err := p.Listen(); err != nil {

@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/patch"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const (
 	maxTries   = 5                // of a decision about a buffer that the user is changing
 	applyLimit = 20 * time.Second // for Lua to change a buffer
+	maxDiff    = 64 << 10         // bytes, of a file in a preview
+	maxDiffs   = 1 << 20          // of all its files
 )
 
 // apply is a change of a held buffer that Lua is to make.
@@ -30,6 +34,7 @@ type outcome struct {
 	Added      int     `json:"added,omitempty"`
 	Removed    int     `json:"removed,omitempty"`
 	Diff       string  `json:"diff,omitempty"`
+	Cut        bool    `json:"cut,omitempty"` // the diff is not whole
 	Incomplete bool    `json:"incomplete,omitempty"`
 	Error      *string `json:"error,omitempty"`
 }
@@ -161,6 +166,10 @@ func (p *reviewed) applyOne(plan *review.Plan, name string) error {
 	if waits != nil {
 		close(waits.recorded)
 	}
+	if unstored := (*store.Error)(nil); errors.As(err, &unstored) { // the user knows already
+		p.reviews.host.log.Error("store a decision", "error", err)
+		return nil
+	}
 	return err
 }
 
@@ -239,6 +248,18 @@ func (p *reviewed) wasApplied(op reviewOp) {
 	<-a.recorded
 }
 
+// diffOf is the diff of a change, or as many of its lines as there is room for.
+func diffOf(c review.Change, room int) (diff string, cut bool) {
+	var b strings.Builder
+	if err := patch.Change(&b, c); err != nil {
+		return "", true
+	}
+	if diff = b.String(); len(diff) <= room {
+		return diff, false
+	}
+	return diff[:1+strings.LastIndexByte(diff[:room], '\n')], true
+}
+
 func (p *reviewed) restore(op reviewOp) (any, error) {
 	opts := project.RestoreOptions{Session: p.reviews.key(p, op), Everything: op.Everything}
 	for _, path := range op.Paths {
@@ -250,11 +271,14 @@ func (p *reviewed) restore(op reviewOp) (any, error) {
 			return nil, err
 		}
 		files := []outcome{}
+		room := maxDiffs
 		for _, c := range plan.Changes {
 			added, removed := c.Lines()
+			diff, cut := diffOf(c, min(room, maxDiff))
+			room -= len(diff)
 			files = append(files, outcome{
 				Path: p.Path(c.Path), Before: kindNames[c.Before.Kind], After: kindNames[c.After.Kind],
-				Added: added, Removed: removed, Incomplete: c.Incomplete,
+				Added: added, Removed: removed, Diff: diff, Cut: cut, Incomplete: c.Incomplete,
 			})
 		}
 		return map[string]any{"files": files}, nil

@@ -2,17 +2,22 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
+
+// settleLimit is how long a question waits for looks at the disk.
+const settleLimit = 2 * time.Second
 
 // reviewOp is what Lua says or asks about files under review.
 type reviewOp struct {
@@ -70,7 +75,7 @@ func (h *Host) review(id string, op reviewOp) error {
 		}
 		return nil
 	}
-	h.reviews.post(func() {
+	answer := func() {
 		result, err := h.reviews.do(id, op)
 		switch {
 		case errors.Is(err, errLater):
@@ -82,8 +87,34 @@ func (h *Host) review(id string, op reviewOp) error {
 		default:
 			h.reviewDone(id, result)
 		}
+	}
+	if op.Do != "files" && op.Do != "hunks" && op.Do != "turn" {
+		h.reviews.post(answer)
+		return nil
+	}
+	h.reviews.post(func() {
+		h.start(func() {
+			h.reviews.settle()
+			h.reviews.post(answer)
+		})
 	})
 	return nil
+}
+
+// settle waits until it is known what agents have changed so far. A question
+// about that may come right after the end of a turn.
+func (r *reviews) settle() {
+	ctx, cancel := context.WithTimeout(r.host.ctx, settleLimit)
+	defer cancel()
+	for _, p := range r.all() {
+		if p.Settled() {
+			continue
+		}
+		if err := p.Wait(ctx); err != nil {
+			r.host.log.Warn("the answer may lack the newest changes", "error", err)
+		}
+		p.barrier() // for buffers that follow the disk
+	}
 }
 
 func (h *Host) reviewDone(id string, result any) {

@@ -14,7 +14,6 @@ import (
 const (
 	maxNamed = 100  // files that a tool call names
 	maxCalls = 1000 // tool calls of a turn that are told apart
-	maxTitle = 200  // bytes of the name of a checkpoint
 )
 
 // callSeen is what reviews know of a tool call.
@@ -41,7 +40,7 @@ func (s *session) checkpoint(t *turn) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.conn.ctx, promptLimit)
-	key, name := sessionKey(s.conn.name, s.id), titleOf(t.params)
+	key, name := sessionKey(s.conn.name, s.id), textOf(t.params)
 	done := make(chan struct{})
 	s.conn.host.reviews.post(func() {
 		if !p.is() {
@@ -65,15 +64,11 @@ func (s *session) checkpoint(t *turn) {
 	}
 }
 
-// titleOf is the beginning of a prompt's text.
-func titleOf(p *acp.PromptRequest) string {
+// textOf is the first text of a prompt.
+func textOf(p *acp.PromptRequest) string {
 	for _, b := range p.Prompt {
-		if t, ok := b.(*acp.TextContent); ok {
-			line, _, _ := strings.Cut(strings.TrimSpace(t.Text), "\n")
-			if len(line) > maxTitle {
-				line = strings.ToValidUTF8(line[:maxTitle], "") + "…"
-			}
-			return line
+		if t, ok := b.(*acp.TextContent); ok && strings.TrimSpace(t.Text) != "" {
+			return t.Text
 		}
 	}
 	return ""

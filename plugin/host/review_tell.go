@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const (
@@ -88,17 +90,37 @@ func (p *reviewed) touch(name string) {
 		p.timer = time.AfterFunc(pushPeriod, p.tell)
 	}
 	if p.pause == nil {
-		p.pause = time.AfterFunc(flushPause, func() {
-			p.mu.Lock()
-			p.pause = nil
-			p.mu.Unlock()
-			if err := p.Review().Flush(); err != nil {
-				p.reviews.host.log.Error("store the user's edits", "error", err)
-			}
-		})
+		p.pause = time.AfterFunc(flushPause, p.flush)
 	} else {
 		p.pause.Reset(flushPause)
 	}
+}
+
+// flush stores the user's edits, and what could not be stored before.
+func (p *reviewed) flush() {
+	p.mu.Lock()
+	p.pause = nil
+	p.mu.Unlock()
+	err := p.Flush()
+	if err == nil || errors.Is(err, store.ErrClosed) {
+		return
+	}
+	p.reviews.host.log.Error("store the user's edits", "error", err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pause == nil && p.reviews.host.ctx.Err() == nil {
+		p.pause = time.AfterFunc(retryPause, p.flush)
+	}
+}
+
+// trouble tells the user that what happens in the review is not stored, or is
+// stored again.
+func (p *reviewed) trouble(err error) {
+	if err == nil {
+		p.reviews.host.notice("info", "the review of %s is stored again", p.given)
+		return
+	}
+	p.reviews.host.notice("error", "the review of %s cannot be stored, and goes on in memory: %v", p.given, err)
 }
 
 // tell tells what is pending in the files that were touched.

@@ -60,8 +60,9 @@ func newDesk(t testing.TB, review bool) *desk {
 	return d
 }
 
-// startProcess starts the host as a program of its own and returns what kills it.
-func (d *desk) startProcess() (kill func()) {
+// startProcess starts the host as a program of its own, in a role such as "host",
+// and returns what kills it.
+func (d *desk) startProcess(role string) (kill func()) {
 	d.t.Helper()
 	d.reset()
 	exe, err := os.Executable()
@@ -69,7 +70,7 @@ func (d *desk) startProcess() (kill func()) {
 		d.t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), roleEnv+"=host", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		d.t.Fatal(err)
@@ -253,8 +254,13 @@ func (d *desk) tell(do string, more args) {
 
 func (d *desk) open() {
 	d.t.Helper()
+	d.openIn(d.root)
+}
+
+func (d *desk) openIn(folder string) {
+	d.t.Helper()
 	d.must("connect", args{"agent": d.agent})
-	r := d.must("request", args{"agent": d.agent, "method": "session/new", "params": args{"cwd": d.root, "mcpServers": []any{}}})
+	r := d.must("request", args{"agent": d.agent, "method": "session/new", "params": args{"cwd": folder, "mcpServers": []any{}}})
 	d.session = r["sessionId"].(string)
 }
 
@@ -373,6 +379,50 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	d.is("turn", len(d.review("turn", args{"sessionId": d.session})["paths"].([]any)), 0)
 	c := d.review("change", args{"root": d.root, "change": 1})
 	d.is("change", []any{c["path"], c["before"].(map[string]any)["text"], c["after"].(map[string]any)["text"]}, []any{d.path("tool"), "a\nb\n", "a\nB\n"})
+}
+
+func TestAnAnswerRightAfterATurnHasWhatTheTurnLeft(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	for i := range 300 { // so that a look takes a moment
+		d.write(fmt.Sprint("file", i), "x\n")
+	}
+	d.open()
+	for i := range 5 {
+		d.prompt("TOUCH " + d.path(fmt.Sprint("new", i)) + ` n\n`)
+		d.is("files", len(d.review("files", args{})["files"].([]any)), i+1)
+		d.prompt("TOUCH " + d.path(fmt.Sprint("new", i)) + ` n\nm\n`)
+		d.is("hunk", d.pending()[i], fmt.Sprintf("new%d >n\nm", i))
+		d.prompt("TOUCH " + d.path("new0") + fmt.Sprintf(` n\nm\n%d\n`, i))
+		d.is("turn", d.review("turn", args{"sessionId": d.session})["paths"], []string{d.path("new0")})
+		d.prompt("TOUCH " + d.path("new0") + ` n\nm\n`)
+	}
+}
+
+func TestAPreviewShowsTheChangeOfEachFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\nb\nc\n")
+	d.write("large", strings.Repeat("x\n", 100))
+	d.open()
+	d.prompt(strings.Join([]string{
+		"EDIT " + d.path("f") + ` a\nB\nc\n`, "EDIT " + d.path("made") + ` n\n`, "REMOVE " + d.path("large"),
+		"EDIT " + d.path("long") + " " + strings.Repeat(`a line of some length\n`, 5000),
+	}, "\n"))
+	d.settle()
+	diffs := map[string]string{}
+	for _, f := range d.review("restore", args{"checkpoint": "1", "preview": true})["files"].([]any) {
+		f := f.(map[string]any)
+		diff := f["diff"].(string)
+		name := strings.TrimPrefix(f["path"].(string), d.root+"/")
+		_, diffs[name], _ = strings.Cut(diff, "\n@@")
+		if cut, _ := f["cut"].(bool); cut != (name == "long") || len(diff) > maxDiff || !strings.HasSuffix(diff, "\n") {
+			t.Errorf("%s: %d bytes, cut %t", name, len(diff), cut)
+		}
+	}
+	d.is("f", diffs["f"], " -1,3 +1,3 @@\n a\n-B\n+b\n c\n")
+	d.is("made", diffs["made"], " -1,1 +0,0 @@\n-n\n")
+	d.is("large", diffs["large"], " -0,0 +1,100 @@\n"+strings.Repeat("+x\n", 100))
 }
 
 func TestWithTheReviewOffNothingIsKeptOrTold(t *testing.T) {
@@ -598,7 +648,7 @@ func TestTheReviewSurvivesTheEndOfTheHost(t *testing.T) {
 	d.stop()
 	d.write("f", "base\n")
 	for round := range 6 {
-		kill := d.startProcess()
+		kill := d.startProcess("host")
 		d.open()
 		var script []string
 		for i := range 50 {
@@ -610,7 +660,7 @@ func TestTheReviewSurvivesTheEndOfTheHost(t *testing.T) {
 		n := round * 8
 		d.until("changes", func() bool { return len(d.of(eventFileEdited)) > n })
 		kill()
-		kill = d.startProcess()
+		kill = d.startProcess("host")
 		d.review("files", args{"cwd": d.root})
 		d.open()
 		d.settle()

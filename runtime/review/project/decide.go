@@ -115,10 +115,15 @@ func (p *Project) snapshot(ctx context.Context) (now *tree.Snapshot, err error) 
 // file that is not what the plan was made for fails with review.ErrStale.
 func (p *Project) Apply(plan *review.Plan, editor func(review.Change) error) error {
 	return plan.Apply(func(c review.Change) error {
+		put := p.put
 		if editor != nil && p.Held(c.Path) {
-			return editor(c)
+			put = editor
 		}
-		return p.put(c)
+		err := put(c)
+		if err == nil && c.After.Kind == review.Absent {
+			p.removeFolders(c.Path)
+		}
+		return err
 	})
 }
 
@@ -148,7 +153,7 @@ func (p *Project) write(c review.Change) error {
 	defer top.Close()
 	name = filepath.ToSlash(name)
 	if c.After.Kind != review.Absent {
-		if err := top.MkdirAll(path.Dir(name), 0o777); err != nil {
+		if err := p.makeFolders(top, name); err != nil {
 			return err
 		}
 	}

@@ -78,13 +78,14 @@ func (j *job) takes(o *job, must bool) bool {
 func (p *Project) run() {
 	for {
 		p.mu.Lock()
+		p.doing = nil
 		if len(p.jobs) == 0 {
 			p.working = false
 			p.mu.Unlock()
 			return
 		}
 		j := p.jobs[0]
-		p.jobs = p.jobs[1:]
+		p.jobs, p.doing = p.jobs[1:], j
 		p.mu.Unlock()
 		if p.ctx.Err() == nil {
 			p.do(p.ctx, j)
@@ -94,6 +95,21 @@ func (p *Project) run() {
 		}
 		p.tidy()
 	}
+}
+
+// Settled reports whether nothing is being found out about what agents have
+// changed: no look for it is under way, and no editor has yet to say what became
+// of a buffer.
+func (p *Project) Settled() bool {
+	ofAgents := func(j *job) bool { return !j.user && (j.scan || len(j.files) > 0) }
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, author := range p.held {
+		if author != nil {
+			return false
+		}
+	}
+	return (p.doing == nil || !ofAgents(p.doing)) && !slices.ContainsFunc(p.jobs, ofAgents)
 }
 
 func (p *Project) do(ctx context.Context, j *job) {
@@ -262,9 +278,13 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 			return nil
 		}
 		p.failed("contents are not kept", "", now.Unkept)
+		p.trouble(now.Unkept)
 		p.compare(ctx, j, start, last, now)
 	}
 	for _, name := range p.review.Paths() {
+		if p.isApart(name) {
+			continue
+		}
 		if !p.covered(name) {
 			p.look(ctx, j, j.author, name, Told{})
 		} else if last == nil {
@@ -309,6 +329,9 @@ func (p *Project) compare(ctx context.Context, j *job, start uint64, last, now *
 		if !p.compareOne(j, start, last, now, name) {
 			again = append(again, name)
 		}
+	}
+	if !j.user {
+		p.foldersMade(last, now)
 	}
 	p.mu.Lock()
 	p.last = now

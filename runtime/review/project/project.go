@@ -44,12 +44,20 @@ type Options struct {
 	// Barrier waits until everything is known that the user did before the call,
 	// such as saves. It may give up.
 	Barrier func()
+	// OnTrouble is told once when what happens cannot be stored, because the disk
+	// is full for example, and with nil when everything is stored again. Until then
+	// Flush must be called now and then. It must not call the Project.
+	OnTrouble func(error)
 	// Logger is told what is not under review, and why. Nil: nobody is.
 	Logger *slog.Logger
+	// Apart are folders below this one, with links resolved, that have a review of
+	// their own. Their files are not under review here.
+	Apart []string
 	// Limits bound the snapshots.
 	Limits tree.Limits
 
-	home string // of the user; tests have another
+	home string                          // of the user; tests have another
+	wrap func(review.Store) review.Store // tests make it fail
 }
 
 // Project is a folder under review. It is safe for concurrent use. Methods that
@@ -65,7 +73,7 @@ type Project struct {
 	review  *review.Review
 	scanner *tree.Scanner
 	scans   bool
-	skip    string // the state directory, if it is below the folder
+	skip    []string // folders below this one that are apart, such as the state directory
 	ctx     context.Context
 	stop    context.CancelFunc
 	work    sync.WaitGroup
@@ -74,20 +82,23 @@ type Project struct {
 
 	attributing sync.Mutex // is held while it is decided whose one file is
 
-	mu      sync.Mutex
-	closed  bool
-	last    *tree.Snapshot // nil before the first
-	clock   uint64         // counts scans and what is in later
-	later   map[string]later
-	writing map[string]int // by Write, how many
-	held    map[string]*review.Author
-	running map[string]review.Author // of the turns, by session
-	started []string                 // those sessions, in order
-	jobs    []*job
-	working bool
-	records int             // since the journal was made short
-	guessed map[string]bool // files with an inferred change since a turn began
-	logged  map[string]bool
+	mu       sync.Mutex
+	closed   bool
+	last     *tree.Snapshot // nil before the first
+	clock    uint64         // counts scans and what is in later
+	later    map[string]later
+	writing  map[string]int // by Write, how many
+	held     map[string]*review.Author
+	running  map[string]review.Author // of the turns, by session
+	started  []string                 // those sessions, in order
+	jobs     []*job
+	doing    *job // now, or nil
+	working  bool
+	records  int             // since the journal was made short
+	guessed  map[string]bool // files with an inferred change since a turn began
+	made     map[string]bool // folders that agents have made
+	troubled bool            // something could not be stored
+	logged   map[string]bool
 }
 
 // later is what is known of a file since the last snapshot.
@@ -126,14 +137,23 @@ func Open(state, root string, opts Options) (*Project, error) {
 		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
 		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool),
 	}
+	apart := opts.Apart
 	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {
-		if skip, below := cut(real, state); below {
-			p.skip = filepath.ToSlash(skip)
+		apart = append(slices.Clone(apart), state)
+	}
+	for _, folder := range apart {
+		if skip, below := cut(real, folder); below {
+			p.skip = append(p.skip, filepath.ToSlash(skip))
 		}
 	}
+	p.loadFolders()
 	p.scanner = tree.New(real, st, tree.Options{Limits: opts.Limits, Skip: p.skip})
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.review, err = review.Open(st, review.Options{OnEvent: p.event})
+	kept := review.Store(st)
+	if opts.wrap != nil {
+		kept = opts.wrap(kept)
+	}
+	p.review, err = review.Open(keeper{kept, p.trouble}, review.Options{OnEvent: p.event})
 	if err != nil {
 		p.stop()
 		st.Close()
@@ -237,10 +257,32 @@ func (p *Project) Path(name string) string {
 	return filepath.Join(p.root, filepath.FromSlash(name))
 }
 
-// isApart reports whether a name is git's own or of the state of reviews.
+// Scans reports whether snapshots of a folder are taken.
+func Scans(folder string) bool {
+	home, _ := os.UserHomeDir()
+	return !contains(folder, home)
+}
+
+// Covers reports whether the snapshots of this folder have the files of another
+// one, which is below it. Before the first snapshot that is assumed.
+func (p *Project) Covers(folder string) bool {
+	name, below := cut(p.root, folder)
+	name = filepath.ToSlash(name)
+	if !below || !p.scans || p.isApart(name) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last == nil || p.coveredLocked(name)
+}
+
+// isApart reports whether a name is git's own, of the state of reviews, or of
+// another review.
 func (p *Project) isApart(name string) bool {
-	if p.skip != "" && (name == p.skip || strings.HasPrefix(name, p.skip+"/")) {
-		return true
+	for _, skip := range p.skip {
+		if name == skip || strings.HasPrefix(name, skip+"/") {
+			return true
+		}
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		if strings.EqualFold(part, ".git") {
@@ -299,7 +341,7 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 		p.mu.Lock()
 		clear(p.guessed)
 		p.mu.Unlock()
-		c := review.Checkpoint{Name: name, Session: session, Turn: turn}
+		c := review.Checkpoint{Name: title(name), Session: session, Turn: turn}
 		if now != nil {
 			if c.Tree, err = now.Save(p.store); err != nil {
 				p.log.Warn("the checkpoint has no snapshot", "error", err)
@@ -596,7 +638,7 @@ func (p *Project) Close() error {
 	p.work.Wait()
 	end.Stop()
 	p.stop()
-	if err := errors.Join(p.review.Flush(), p.store.Close()); err != nil {
+	if err := errors.Join(p.Flush(), p.store.Close()); err != nil {
 		return fmt.Errorf("close the review of %s: %w", p.given, err)
 	}
 	return nil

@@ -21,9 +21,9 @@ import (
 // Options are settings of a Scanner. The zero value is the default.
 type Options struct {
 	Limits Limits
-	// Skip is a directory below the root, with slashes, that is left out like what
+	// Skip are directories below the root, with slashes, that are left out like what
 	// git ignores, for example because the store is there.
-	Skip string
+	Skip []string
 	// Getenv finds the configuration of git: os.Getenv.
 	Getenv func(name string) string
 
@@ -61,6 +61,7 @@ type scan struct {
 	user   settings
 
 	found []found
+	dirs  []string
 	left  []Left
 	total int // of both, and of directories
 }
@@ -120,6 +121,8 @@ func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	slices.SortFunc(snapshot.Left, compareLeft)
+	slices.Sort(c.dirs)
+	snapshot.Dirs = c.dirs
 	if !s.index.equal(index) {
 		if err := index.save(s.store, c.handle.Name()); err != nil && snapshot.Unkept == nil {
 			snapshot.Unkept = err
@@ -180,6 +183,9 @@ func (c *scan) walk(ctx context.Context, root *dir) error {
 			c.found = append(c.found, l.found...)
 			c.left = append(c.left, l.left...)
 			next = append(next, l.dirs...)
+			for _, d := range l.dirs {
+				c.dirs = append(c.dirs, d.path)
+			}
 		}
 		if c.total >= c.limits.Files {
 			for _, d := range next {
@@ -281,7 +287,7 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 		}
 		left := func(why Reason) { l.left = append(l.left, Left{path, why}) }
 		switch {
-		case path == c.opts.Skip, rules.ignore(path, mode.IsDir()):
+		case slices.Contains(c.opts.Skip, path), rules.ignore(path, mode.IsDir()):
 			left(Ignored)
 		case err != nil:
 			left(Unreadable)

@@ -66,6 +66,9 @@ type Left struct {
 type Snapshot struct {
 	Entries []Entry // sorted by path
 	Left    []Left  // sorted by path
+	// Dirs are the directories below the root, sorted. A snapshot from Load has
+	// none.
+	Dirs []string
 	// Unkept is the first error of the store, if there was one. The snapshot is
 	// complete, but it may not be possible to bring every content back. That
 	// files larger than Limits.Kept are not in the store is not an error.
