@@ -347,7 +347,7 @@ describe("a held buffer", function()
       old[i] = "a line that is gone\n"
     end
     Open("a", table.concat(lines, "\n") .. "\n")
-    require("hermes.review.view").start()
+    require("hermes.review.signs").start()
     local namespace = vim.api.nvim_get_namespaces()["hermes.review.view"]
     local function is_drawn() -- the last line is the last to be
       return #vim.api.nvim_buf_get_extmarks(0, namespace, { 99999, 0 }, -1, { limit = 1 }) > 0
@@ -369,6 +369,49 @@ describe("a held buffer", function()
     timer:stop()
     return { worst * 1000, #vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {}) }]]))
     eq({ signs, worst < 50 or worst }, { 100001, true })
+  end)
+
+  it("is drawn in pieces, however many hunks there are", function()
+    local worst, signs, hunks = unpack(lua([[local lines, hunks = {}, {}
+    for i = 1, 50000 do
+      lines[i] = "a line of some length that nobody has changed"
+    end
+    for i = 1, 5000 do
+      local first = 10 * i - 5
+      hunks[i] = {
+        id = i, path = "a", kind = "text", sessionId = "s", agent = "demo",
+        base = { start = first, ["end"] = first + 2 },
+        current = { start = first, ["end"] = first + 1 },
+        old = { "a line that is gone\n", "and another one\n" },
+        oldLines = 2, newLines = 1, user = {},
+        authors = { {
+          sessionId = "s", agent = "demo", turn = "prompt-1", toolCallId = "call-1",
+          source = "tool", at = "2026-01-01T00:00:00Z",
+        } },
+      }
+    end
+    Open("a", table.concat(lines, "\n") .. "\n")
+    require("hermes.review.signs").start()
+    local namespace = vim.api.nvim_get_namespaces()["hermes.review.view"]
+    local item = vim.json.encode({ "hunks", {
+      path = held.path(vim.api.nvim_get_current_buf()), tick = vim.b.changedtick, hunks = hunks,
+    } })
+    local function is_drawn()
+      return #vim.api.nvim_buf_get_extmarks(0, namespace, { 49995, 0 }, -1, { limit = 1 }) > 0
+    end
+    local last, worst, timer = os.clock(), 0, vim.uv.new_timer()
+    timer:start(0, 1, function()
+      worst, last = math.max(worst, os.clock() - last), os.clock()
+    end)
+    vim.schedule(function()
+      require("hermes.rpc").deliver(item)
+    end)
+    vim.wait(60000, is_drawn, 5)
+    vim.wait(20) -- for the last tick
+    timer:stop()
+    local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {})
+    return { worst * 1000, #marks, #require("hermes.review").hunks() }]]))
+    eq({ signs, hunks, worst < 50 or worst }, { 10000, 5000, true })
   end)
 
   it("keeps hunks in place while the user goes on", function()

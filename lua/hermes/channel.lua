@@ -17,8 +17,8 @@ function M.running()
 end
 
 local function stop_review()
-  if package.loaded["hermes.review.view"] then
-    require("hermes.review.view").stop()
+  if package.loaded["hermes.review.signs"] then
+    require("hermes.review.signs").stop()
   end
   if package.loaded["hermes.review.held"] then
     require("hermes.review.held").stop()
@@ -33,9 +33,9 @@ local function follow_review()
   end
   require("hermes.review.held").start()
   if review.view then
-    require("hermes.review.view").start()
-  elseif package.loaded["hermes.review.view"] then
-    require("hermes.review.view").stop()
+    require("hermes.review.signs").start()
+  elseif package.loaded["hermes.review.signs"] then
+    require("hermes.review.signs").stop()
   end
 end
 

@@ -1,0 +1,226 @@
+---Lists of the review below the other windows: files, hunks, checkpoints, and what a restore would
+---change.
+local M = {}
+
+local api = vim.api
+local messages = require("hermes.review.messages")
+local safe, short, counted = messages.safe, messages.short, messages.counted
+local say, outcome = messages.say, messages.outcome
+
+local function review()
+  return require("hermes").review
+end
+
+---@param title string
+---@param lines string[] safe to show
+---@param items any[] of the lines
+---@param act fun(item: any)
+local function list(title, lines, items, act)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].filetype = "hermes"
+  local height = math.max(1, math.min(#lines, math.floor(vim.o.lines / 3)))
+  local win = api.nvim_open_win(buf, true, { split = "below", win = -1, height = height })
+  vim.wo[win][0].number, vim.wo[win][0].relativenumber = false, false
+  vim.wo[win][0].wrap, vim.wo[win][0].winfixheight, vim.wo[win][0].cursorline = false, true, true
+  vim.w[win].hermes_title = title
+  vim.wo[win][0].statusline = "%{w:hermes_title}"
+  local function close()
+    if not pcall(api.nvim_win_close, win, true) then -- the last window
+      vim.cmd.enew()
+    end
+  end
+  vim.keymap.set("n", "q", close, { buffer = buf, nowait = true, desc = "Close" })
+  vim.keymap.set("n", "<CR>", function()
+    local item = items[api.nvim_win_get_cursor(win)[1]]
+    if item ~= nil then
+      close()
+      act(item)
+    end
+  end, { buffer = buf, nowait = true, desc = "Choose" })
+end
+---@param path string
+---@param line? integer
+local function open_file(path, line)
+  local buf = vim.fn.bufadd(path)
+  vim.bo[buf].buflisted = true
+  api.nvim_win_set_buf(0, buf)
+  local first = review().hunks(buf)[1]
+  line = line or first and first.first
+  if line then
+    api.nvim_win_set_cursor(0, { math.max(1, math.min(line, api.nvim_buf_line_count(buf))), 0 })
+  end
+end
+
+---@param file hermes.review.File
+---@return string?
+local function event_of(file)
+  if file.from then
+    return "moved from " .. short(file.from)
+  end
+  return file.base == "absent" and "new" or file.current == "absent" and "deleted" or nil
+end
+
+---@param session_id string
+---@return string
+local function session_name(session_id)
+  local title = require("hermes").state(session_id, "title")
+  return safe(title and title ~= "" and title or session_id, 40)
+end
+
+---The changed files, with counts.
+function M.files()
+  review().files({
+    on_done = outcome(function(result)
+      if #result.files == 0 then
+        return say("no change of an agent is pending")
+      end
+      local width = 0
+      for _, file in ipairs(result.files) do
+        width = math.max(width, math.min(api.nvim_strwidth(short(file.path)), 60))
+      end
+      local added, removed = 0, 0
+      local lines = vim.tbl_map(function(file)
+        added, removed = added + file.added, removed + file.removed
+        local name = short(file.path)
+        local notes = { counted(file.hunks, "hunk"), event_of(file) }
+        vim.list_extend(notes, vim.tbl_map(session_name, file.sessions or {}))
+        return ("%s%s  +%d -%d  %s"):format(
+          name,
+          (" "):rep(width - api.nvim_strwidth(name)),
+          file.added,
+          file.removed,
+          table.concat(notes, ", ")
+        )
+      end, result.files)
+      local title = ("Review: %s, +%d -%d"):format(counted(#lines, "file"), added, removed)
+      list(title, lines, result.files, function(file)
+        open_file(file.path)
+      end)
+    end),
+  })
+end
+
+---@param hunk hermes.review.Hunk
+---@return string
+local function hunk_label(hunk)
+  local shown = hunk.new[1] or hunk.old[1] or hunk.kind
+  return ("%s:%d  +%d -%d  %s"):format(
+    short(hunk.path),
+    hunk.first,
+    hunk.count,
+    hunk.old_count,
+    safe(vim.trim(shown), 200)
+  )
+end
+
+---All hunks.
+function M.hunks()
+  review().pending({
+    on_done = outcome(function(result)
+      if #result.hunks == 0 then
+        return say("no change of an agent is pending")
+      end
+      local lines = vim.tbl_map(hunk_label, result.hunks)
+      list("Review: " .. counted(#lines, "hunk"), lines, result.hunks, function(hunk)
+        open_file(hunk.path, hunk.first)
+      end)
+    end),
+  })
+end
+
+---@param checkpoint hermes.review.Checkpoint
+---@return string
+local function checkpoint_label(checkpoint)
+  local at = (checkpoint.at or ""):match("^(%d+%-%d+%-%d+T%d+:%d+:%d+)")
+  return ("%s  %s"):format(
+    at and at:gsub("T", " ") or "",
+    safe(checkpoint.name or checkpoint.id, 200)
+  )
+end
+
+---What going back would do to a file: the line with counts, and the lines of the diff below it.
+---@param file table of a preview
+---@return string[]
+local function change_of(file)
+  local event = file.after == "absent" and "  is deleted"
+    or file.before == "absent" and "  comes back"
+    or ""
+  local count = ("%s  +%d -%d%s"):format(
+    short(file.path),
+    file.added or 0,
+    file.removed or 0,
+    event
+  )
+  local lines = { count }
+  local at = (file.diff or ""):find("\n@@", 1, true)
+  for line in at and vim.gsplit(file.diff:sub(at + 1, -2), "\n") or pairs({}) do
+    lines[#lines + 1] = "  " .. safe(line, 500)
+  end
+  if file.cut then
+    lines[#lines + 1] = "  …"
+  end
+  return lines
+end
+
+---Shows what going back would change, and goes back when the user says so there.
+---@param checkpoint string|hermes.review.Checkpoint
+---@param opts hermes.review.RestoreOpts
+function M.restore(checkpoint, opts)
+  review().restore(
+    checkpoint,
+    vim.tbl_extend("force", opts, {
+      preview = true,
+      on_done = outcome(function(preview)
+        if #preview.files == 0 then
+          return say("nothing has changed since")
+        end
+        local lines, items = {}, {}
+        for _, file in ipairs(preview.files) do
+          for _, line in ipairs(change_of(file)) do
+            lines[#lines + 1], items[#items + 1] = line, file
+          end
+        end
+        local name = type(checkpoint) == "table" and checkpoint.name or checkpoint
+        local title = ("Restore %s: <CR> goes back, q does not"):format(
+          safe(name --[[@as string]], 60)
+        )
+        list(title, lines, items, function()
+          review().restore(
+            checkpoint,
+            vim.tbl_extend("force", opts, {
+              on_done = outcome(function(result)
+                messages.report(result, "restored")
+                say(":Hermes review undo takes it back")
+              end),
+            })
+          )
+        end)
+      end),
+    })
+  )
+end
+
+---The checkpoints, the newest first. <CR> goes on with M.restore().
+---@param opts hermes.review.RestoreOpts
+function M.checkpoints(opts)
+  review().checkpoints({
+    on_done = outcome(function(result)
+      local newest = {}
+      for _, checkpoint in ipairs(result.checkpoints or {}) do
+        table.insert(newest, 1, checkpoint)
+      end
+      if #newest == 0 then
+        return say("there is no checkpoint")
+      end
+      local lines = vim.tbl_map(checkpoint_label, newest)
+      list("Checkpoints: <CR> shows what would change", lines, newest, function(checkpoint)
+        M.restore(checkpoint, opts)
+      end)
+    end),
+  })
+end
+
+return M
