@@ -8,11 +8,15 @@ local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
   agents = { [config.agent] = config.launch },
+  permissions = config.own
+      and { fs_read_access = false, fs_write_access = false, terminal_access = false }
+    or nil,
 })
 
-local edited = {}
+local edited, source = {}, nil
 hermes.on("FileEdited", function(data)
   local name = data.path:sub(#ws + 2)
+  source = name == "hello.txt" and data.source or source
   edited[name] = (edited[name] or 0) + 1
 end)
 -- Every question is answered with yes, as a user who reads does.
@@ -77,5 +81,6 @@ assert(
   ),
   vim.inspect(edited)
 )
+assert(source == (config.own and "tool" or "write"), source)
 io.write("conversation complete\n")
 vim.cmd("qall!")

@@ -20,25 +20,44 @@ func TestNeovimIsToldOnceOfEachChangeOfARealAgent(t *testing.T) {
 	t.Cleanup(func() { model.Close() })
 	hermes := build(t)
 	const script = `sed s/two/2/ deep/list.txt > t && mv t deep/list.txt; rm gone.txt; printf 'made\n' > new.txt`
-	steps := map[string]func(path string) []string{
-		"gemini": func(path string) []string {
+	type agent struct {
+		name string
+		own  bool // it writes the disk itself, because the client offers no files and no terminals
+	}
+	steps := map[agent]func(path string) []string{
+		{name: "gemini"}: func(path string) []string {
 			return []string{
 				call(t, "read_file", map[string]any{"file_path": path}),
 				call(t, "replace", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "instruction": "as asked"}),
 				call(t, "run_shell_command", map[string]any{"command": script, "description": "all of it"}),
 			}
 		},
-		"claude": func(path string) []string {
+		{name: "claude"}: func(path string) []string {
 			return []string{
 				call(t, "mcp__acp__Read", map[string]any{"file_path": path}),
 				call(t, "mcp__acp__Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA"}),
 				call(t, "mcp__acp__Bash", map[string]any{"command": script, "description": "all of it", "timeout": 60000, "run_in_background": false}),
 			}
 		},
+		{name: "claude", own: true}: func(path string) []string {
+			return []string{
+				call(t, "Read", map[string]any{"file_path": path}),
+				call(t, "Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "replace_all": false}),
+				call(t, "Bash", map[string]any{"command": script, "description": "all of it"}),
+			}
+		},
 	}
-	for _, nvim := range editors.All(t) {
-		for name := range steps {
-			t.Run(nvim.Version+"/"+name, func(t *testing.T) {
+	steps[agent{name: "gemini", own: true}] = steps[agent{name: "gemini"}]
+	for i, nvim := range editors.All(t) {
+		for agent := range steps {
+			if agent.own && i > 0 {
+				continue // nothing of it depends on Neovim
+			}
+			title := nvim.Version + "/" + agent.name
+			if agent.own {
+				title += " by itself"
+			}
+			t.Run(title, func(t *testing.T) {
 				t.Parallel()
 				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
 				work := realTempDir(t)
@@ -46,7 +65,8 @@ func TestNeovimIsToldOnceOfEachChangeOfARealAgent(t *testing.T) {
 					writeFile(t, filepath.Join(work, file), text)
 				}
 				run(t, nvim.Path, "review.lua", map[string]any{
-					"agent": name, "hermes": hermes, "launch": agents[name](t, env), "workspace": work, "steps": steps[name](filepath.Join(work, "hello.txt")),
+					"agent": agent.name, "own": agent.own, "hermes": hermes, "launch": agents[agent.name](t, env), "workspace": work,
+					"steps": steps[agent](filepath.Join(work, "hello.txt")),
 				})
 			})
 		}
