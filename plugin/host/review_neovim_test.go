@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,36 @@ end)()`, []int{2, 1, 1, 1, 5})
 		s.is(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("hello.txt"), 0, -1, false)`, []string{"mine", "alpha", "beta", "gamma"})
 		if _, err := os.Stat(filepath.Join(s.dir, "made.txt")); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Whoever asks right after a turn gets what the turn has left, on the disk and in
+// buffers that follow it.
+func TestInNeovimAnAnswerRightAfterATurnIsWhole(t *testing.T) {
+	inEveryScreen(t, func(t *testing.T, s *screen) {
+		s.lua(`hermes.setup({ review = true })`)
+		plain := s.file("plain.txt", "one\n")
+		s.lua(`
+_G.answers = {}
+hermes.on("TurnEnded", function()
+  hermes.review.files({ on_done = function(err, result)
+    local counts = {}
+    for _, file in ipairs(result and result.files or {}) do
+      counts[vim.fs.basename(file.path)] = file.added
+    end
+    answers[#answers + 1] = { counts["hello.txt"] or 0, counts["plain.txt"] or 0 }
+  end })
+end)`)
+		var want [][]int
+		for i := 1; i <= 4; i++ {
+			added := strings.Repeat(`more\n`, i)
+			s.prompt("TOUCH " + s.path + ` alpha\nbeta\ngamma\n` + added + "\nTOUCH " + plain + ` one\n` + added)
+			want = append(want, []int{i, i})
+			s.until(fmt.Sprintf("#answers == %d", i))
+		}
+		if got := s.json(`answers`); got != string(mustJSON(want)) {
+			t.Errorf("answers %s, want %v", got, want)
 		}
 	})
 }
