@@ -174,6 +174,9 @@ func (c *Checker) StderrLine(f func(*Record)) { c.linter.stderr.add(c, f) }
 // OnClose subscribes to a side that ended the connection, or its half of it.
 func (c *Checker) OnClose(f func(*Record)) { c.linter.closes.add(c, f) }
 
+// Beyond subscribes to the messages on the other side of a proxy, in captures of both.
+func (c *Checker) Beyond(f func(*Message)) { c.linter.beyond.add(c, f) }
+
 // End subscribes to the end of the capture.
 func (c *Checker) End(f func()) { c.linter.ends.add(c, f) }
 

@@ -77,6 +77,12 @@ func extensionRules() []Rule {
 			Check:        checkWords,
 		},
 		{
+			ID: "EXT06", Severity: Warn, Side: BySender, Versions: V2, Page: "v2/extensibility", Strength: Should,
+			Summary: "A proxy passes on words that the specification does not have, and the objects that they describe, unchanged.",
+			Why:     "The other side may know them, and what it loses is lost for all behind it.",
+			Check:   checkForwarded,
+		},
+		{
 			ID: "EXT08", Severity: Error, Side: ByAgent, Versions: V1, Page: "schema/SessionUpdate", Strength: Schema,
 			Summary:      "sessionUpdate is one of the updates of version 1.",
 			Why:          "Strict clients refuse the notification, and others drop it.",

@@ -62,6 +62,7 @@ type Linter struct {
 	skipped     int
 	connections int
 	tree        jtree.Tree
+	behind      *Linter // follows the other side of a proxy; nil without one
 
 	connection
 }
@@ -85,6 +86,7 @@ type connection struct {
 	http          handlers[func(*Record)]
 	stderr        handlers[func(*Record)]
 	closes        handlers[func(*Record)]
+	beyond        handlers[func(*Message)]
 	ends          handlers[func()]
 }
 
@@ -144,6 +146,10 @@ func (l *Linter) finish() {
 
 // Add judges the next record of the capture.
 func (l *Linter) Add(r Record) {
+	if r.Beyond {
+		l.follow(r)
+		return
+	}
 	switch r.Source {
 	case Stderr:
 		l.stderr.each(l.history.Version, func(f func(*Record)) { f(&r) })
@@ -211,6 +217,22 @@ func (l *Linter) Add(r Record) {
 	if !f.Time.IsZero() {
 		l.history.LastTime = f.Time
 	}
+}
+
+// follow keeps the history of the other side of a proxy, which is not judged by itself.
+func (l *Linter) follow(r Record) {
+	if l.behind == nil {
+		l.behind = New(Options{
+			Rules: []*Rule{}, Version: l.options.Version, MaxMessage: l.options.MaxMessage,
+			Watch: func(c *Checker) {
+				c.Message(func(m *Message) {
+					l.beyond.each(l.history.Version, func(f func(*Message)) { f(m) })
+				})
+			},
+		})
+	}
+	r.Beyond = false
+	l.behind.Add(r)
 }
 
 // Report is the outcome of a capture.

@@ -55,6 +55,9 @@ type Record struct {
 	// Transport is stdio, websocket, http, tcp, … ; empty if it is not known.
 	Transport string
 	HTTP      *HTTP // how it travelled, if the capture says so; then Bytes may be empty
+	// Beyond says that the record is from the other side of a proxy: from between the
+	// proxy and the agent, while the others are from between the client and the proxy.
+	Beyond bool
 }
 
 // HTTP is the request or response that carried a record, or the frame of a WebSocket.
@@ -141,10 +144,26 @@ func (m *Message) Problems() []shape.Problem {
 		return nil
 	}
 	s.Check(v, func(p shape.Problem) bool {
-		m.problems = append(m.problems, p)
+		if p.Kind != shape.Extended {
+			m.problems = append(m.problems, p)
+		}
 		return len(m.problems) < maxProblems
 	})
 	return m.problems
+}
+
+// unknown returns the words of a message that the schema of the version does not have,
+// with what they describe.
+func (m *Message) unknown() (words []shape.Problem) {
+	if s, v := m.shape(); s != nil && v.Exists() {
+		s.Check(v, func(p shape.Problem) bool {
+			if p.Kind >= shape.Invented {
+				words = append(words, p)
+			}
+			return len(words) < maxProblems
+		})
+	}
+	return words
 }
 
 // shape returns the schema of what a message carries, and the value to check.

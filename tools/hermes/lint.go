@@ -21,8 +21,8 @@ import (
 type lintFlags struct {
 	lintOutput
 	lintJudgement
-	explain, protocol string
-	rules             bool
+	explain, protocol, beyond string
+	rules                     bool
 }
 
 const lintSynopsis = `[FLAG...] [FILE...]
@@ -42,6 +42,7 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	o.lintJudgement.flags(f.FlagSet)
 	o.lintOutput.flags(f.FlagSet)
 	f.StringVar(&o.protocol, "protocol", "", "`VERSION` of captures without initialize: 1, 2, or 2a for the draft of August 2026, which is then also version 2 of others")
+	f.StringVar(&o.beyond, "beyond", "", "a capture of the other side of the proxy in the capture: from between the proxy and its agent, `FILE`")
 	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
 	f.StringVar(&o.explain, "explain", "", "explain the rule `ID`")
 	files, err := f.parse(args)
@@ -70,6 +71,9 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 		}
 		files = []string{"-"}
 	}
+	if o.beyond != "" && (len(files) > 1 || files[0] == o.beyond) {
+		return usageError("--beyond: name one capture of the proxy and its client, and with the flag one of the proxy and its agent")
+	}
 	if err := o.read(files); err != nil {
 		return err
 	}
@@ -94,7 +98,7 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 			conversation = recorder.Conversation()
 			options.Watch = conversation.Watch
 		}
-		r, err := lintFile(ctx, name, options, std.in)
+		r, err := lintFile(ctx, name, o.beyond, options, std.in)
 		if ctx.Err() != nil {
 			return &exit{statusInterrupted, context.Cause(ctx)}
 		}
@@ -141,16 +145,26 @@ func openCapture(name string, in io.Reader) (r *capture.Reader, end func(), err 
 	}, nil
 }
 
-// lintFile judges one capture. With an error, the report is about what precedes it, nil
-// if that is nothing.
-func lintFile(ctx context.Context, name string, o lint.Options, in io.Reader) (*lint.Report, error) {
+// lintFile judges one capture, together with that of the other side of a proxy unless
+// that has no name. With an error, the report is about what precedes it, nil if that is
+// nothing.
+func lintFile(ctx context.Context, name, beyond string, o lint.Options, in io.Reader) (*lint.Report, error) {
 	r, end, err := openCapture(name, in)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	l := lint.New(o)
-	err = capture.Each(ctx, r, l.Add)
+	if beyond == "" {
+		err = capture.Each(ctx, r, l.Add)
+	} else {
+		far, end, e := openCapture(beyond, in)
+		if e != nil {
+			return nil, e
+		}
+		defer end()
+		err = lintProxied(ctx, r, far, l.Add)
+	}
 	report := l.Report()
 	if err != nil && report.Messages == 0 {
 		return nil, err
@@ -222,7 +236,12 @@ func findRule(id string) *lint.Rule {
 // exampleLine is a record of an example, with an arrow in the direction that it went.
 func exampleLine(r lint.Record) string {
 	arrow := "client → agent "
-	if r.From == lint.Agent {
+	switch {
+	case r.Beyond && r.From == lint.Agent:
+		arrow = "proxy ← agent  "
+	case r.Beyond:
+		arrow = "proxy → agent  "
+	case r.From == lint.Agent:
 		arrow = "client ← agent "
 	}
 	switch r.Source {

@@ -24,6 +24,18 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 	write(t, filepath.Join(dir, "half.jsonl"), bad+"{\"dir\":7}\n")
 	_, later, _ := strings.Cut(string(lint.Example("SES02", false)), "\n")
 	write(t, filepath.Join(dir, "later.jsonl"), later)
+	for name, example := range map[string][]byte{"lossy": lint.Example("EXT06", false), "faithful": lint.Example("EXT06", true)} {
+		var near, far strings.Builder
+		for line := range strings.Lines(string(example)) {
+			if own := strings.Replace(line, `"beyond":true,`, "", 1); own != line {
+				far.WriteString(own)
+			} else {
+				near.WriteString(line)
+			}
+		}
+		write(t, filepath.Join(dir, name+".near"), near.String())
+		write(t, filepath.Join(dir, name+".far"), far.String())
+	}
 	zipped, err := os.Create(filepath.Join(dir, "bad.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +103,14 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--rules --profile spec", "", 0, []string{"FS03 ", "!INI09"}},
 		{"--explain fs03", "", 0, []string{"FS03: The path", "strength  MUST", "https://agentclientprotocol.com/protocol/v1/file-system", "catalogue https://github.com/hermes-nvim/hermes/blob/main/docs/lint-rules.md#fs03\n", "fails:", "client ← agent", `"a.go"`, "passes:"}},
 		{"--explain TR08", "", 0, []string{"TR08", "AAAA…"}},
+		{"--explain EXT06", "", 0, []string{"proxy ← agent", `"kind":"_acme_paint"`, "client ← agent", `"kind":"other"`}},
+		{"--beyond lossy.far lossy.near", "", 0, []string{"lossy.near: 10 messages", "warn  EXT06", "agent, message 9, line 9, /params/update/kind: the proxy changes \"_acme_paint\"", "1 warning in 1 capture."}},
+		{"--fail-on warn --beyond lossy.far lossy.near", "", 1, []string{"warn  EXT06"}},
+		{"--format json --beyond faithful.far faithful.near", "", 0, []string{`"EXT06":"pass"`}},
+		{"--format json faithful.near", "", 0, []string{`"EXT06":"not exercised"`}},
+		{"--beyond none.jsonl lossy.near", "", 2, []string{"open none.jsonl: no such file"}},
+		{"--beyond text lossy.near", "", 2, []string{"text:1: not a line of a capture"}},
+		{"--beyond lossy.far lossy.near good.jsonl", "", 2, []string{"--beyond: name one capture"}},
 		{"--explain FS99", "", 2, []string{`there is no rule "FS99"`}},
 		{"--profile loose good.jsonl", "", 2, []string{`profile "loose": want spec, recommended or strict`}},
 		{"--fail-on bad good.jsonl", "", 2, []string{`severity "bad"`}},

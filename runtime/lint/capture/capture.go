@@ -9,7 +9,8 @@
 // In the second format, "raw" has the text of a line that is not JSON, and "base64" one
 // that is not UTF-8; "end":true says that the side in dir closed the connection. Both
 // formats may have "transport", and "http" with the members of lint.HTTP; then the
-// message may be missing.
+// message may be missing. "beyond":true says that the line is from between a proxy and
+// its agent, in a capture of both sides of the proxy.
 package capture
 
 import (
@@ -211,6 +212,7 @@ type fields struct {
 	t                 float64 // in milliseconds
 	hasT              bool
 	cut, end, meta    bool
+	beyond            bool
 	ended             []byte // the direction that was closed
 	format            int64
 	http              []byte // raw JSON
@@ -299,6 +301,8 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 		f.http = d.Token()
 	case "cut":
 		f.cut = flag(d)
+	case "beyond":
+		f.beyond = flag(d)
 	case "end":
 		if d.Peek() == '"' {
 			f.ended = str()
@@ -387,7 +391,7 @@ func (f *fields) transcribed() (rec lint.Record, ok bool, err error) {
 		rec.Time = epoch.Add(time.Duration(f.t * float64(time.Millisecond)))
 	}
 	if f.end {
-		rec.Source = lint.End
+		rec.Source, rec.Beyond = lint.End, f.beyond
 		return rec, true, nil
 	}
 	rec.Cut = f.cut
@@ -418,7 +422,7 @@ var errNoMessage = errors.New("no message")
 var epoch = time.Unix(0, 0).UTC()
 
 func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (err error) {
-	rec.Transport = transportName(f.transport)
+	rec.Transport, rec.Beyond = transportName(f.transport), f.beyond
 	if f.http != nil {
 		if rec.HTTP, err = decodeHTTP(f.http); err != nil {
 			return err

@@ -22,6 +22,9 @@ type Problem struct {
 	Kind Kind
 	Want string // what the schema wants there, in words
 	Name string // of the member that is missing or not declared
+	// Of is what an Invented or Extended word describes: the object whose tag it is, or
+	// the word itself.
+	Of jtree.Value
 }
 
 // Kind is the kind of a problem.
@@ -33,6 +36,7 @@ const (
 	Missing                // a required member is missing
 	Undeclared             // no schema declares the member; Want is the declared name that was probably meant, if any
 	Invented               // the word is none that the definition Name has, and does not begin with an underscore
+	Extended               // the word is none that the definition Name has, and begins with one, so nothing is wrong
 )
 
 // Shape is a compiled schema. It is safe for concurrent use.
@@ -71,7 +75,8 @@ type property struct {
 	shape *Shape
 }
 
-// Check calls report for everything that is wrong with v, until report returns false.
+// Check calls report for everything that is wrong with v, and for words of extensions,
+// until report returns false.
 func (s *Shape) Check(v jtree.Value, report func(Problem) bool) {
 	c := checker{report: report}
 	c.at(s, v)
@@ -145,14 +150,17 @@ func (c *checker) at(s *Shape, v jtree.Value) {
 	}
 }
 
-// invented notes a word for which a schema has only a branch for all other words.
-func (c *checker) invented(s *Shape, word jtree.Value) {
+// invented notes a word for which a schema has only a branch for all other words. It
+// describes v.
+func (c *checker) invented(s *Shape, word, v jtree.Value) {
 	if c.report == nil || s.name == "" || !word.IsString() {
 		return
 	}
-	if b := word.Bytes(); len(b) == 0 || b[0] != '_' {
-		c.fail(Problem{At: word, Kind: Invented, Name: s.name})
+	p := Problem{At: word, Kind: Invented, Name: s.name, Of: v}
+	if b := word.Bytes(); len(b) > 0 && b[0] == '_' {
+		p.Kind = Extended
 	}
+	c.fail(p)
 }
 
 // collect checks everything about v except its members and elements, and notes which
@@ -221,7 +229,7 @@ func (c *checker) choose(s *Shape, v jtree.Value) *Shape {
 			if v.IsString() && b.values == nil && enumerates(branches) {
 				word = v
 			}
-			c.invented(s, word)
+			c.invented(s, word, v)
 			return b
 		}
 		if best == nil {
