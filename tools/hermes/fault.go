@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -82,9 +84,8 @@ func (f *fault) number(value string) bool {
 // faults break a line. The zero value breaks nothing, and neither does nil.
 type faults struct {
 	list []*fault
-	// got is told of each message that is passed on, whole or not, and closed when a way
-	// was cut.
-	got    func(way trace.Direction, line []byte, whole bool)
+	// got is told of each message that is passed on, and closed when a way was cut.
+	got    func(way trace.Direction, r lint.Record)
 	closed func(way trace.Direction)
 
 	mu    sync.Mutex
@@ -144,23 +145,40 @@ func (f *faults) choose(way trace.Direction, line []byte) *fault {
 }
 
 // copy is copyLines with the faults. What the sender wrote is recorded, and what was
-// done to it is a note.
+// done to it is a note. A line that is longer than lint.MaxMessage passes unchanged.
 func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 	if f == nil || len(f.list) == 0 {
 		return copyLines(to, from, l)
 	}
 	defer l.end()
 	pass := func(line []byte) bool {
-		text, whole := strings.CutSuffix(string(line), "\n")
-		f.got(l.way, []byte(text), whole)
+		text, whole := bytes.CutSuffix(line, []byte("\n"))
+		f.got(l.way, lint.Record{Bytes: text, Cut: !whole})
 		_, err := to.Write(line)
 		return err == nil
 	}
 	in := bufio.NewReaderSize(from, 64<<10)
 	var held []byte // back, until the next one has passed
+	long := 0       // bytes of a line that is too long, so far
 	for {
-		line, err := in.ReadBytes('\n')
+		line, err := nextLine(in)
 		l.write(line)
+		if more := err == bufio.ErrBufferFull; more || long > 0 {
+			long += len(line)
+			if _, e := to.Write(line); e != nil {
+				return false
+			}
+			if more {
+				continue
+			}
+			f.got(l.way, lint.Record{Left: long})
+			long = 0
+			if held != nil && !pass(held) {
+				return false
+			}
+			held = nil
+			continue
+		}
 		if len(line) == 0 {
 			return len(held) == 0 || pass(held)
 		}
@@ -192,6 +210,18 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 		held = nil
 		if err != nil {
 			return true
+		}
+	}
+}
+
+// nextLine reads a line. Of one that is longer than lint.MaxMessage it returns a part, with
+// bufio.ErrBufferFull unless that is the last.
+func nextLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if err != bufio.ErrBufferFull || len(line) > lint.MaxMessage {
+			return line, err
 		}
 	}
 }

@@ -151,8 +151,9 @@ func newWatched(recording *trace.Writer, o lint.Options, broken *faults) *watche
 	for _, side := range []lint.Party{lint.Client, lint.Agent} {
 		w.ends[side] = live.NewJudge(o, side)
 	}
-	broken.got = func(way trace.Direction, line []byte, whole bool) {
-		w.ends[sender(way).Peer()].Add(lint.Record{From: sender(way), Bytes: line, Cut: !whole})
+	broken.got = func(way trace.Direction, r lint.Record) {
+		r.From = sender(way)
+		w.ends[r.From.Peer()].Add(r)
 	}
 	broken.closed = func(way trace.Direction) {
 		from := sender(way)
