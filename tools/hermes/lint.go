@@ -116,7 +116,7 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 	o.fails = o.limit
 	if len(reports) > 0 {
 		if err := o.write(reports, std); err != nil {
-			return err
+			return &exit{statusUsage, err}
 		}
 	}
 	if len(bad) > 0 {

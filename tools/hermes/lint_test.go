@@ -80,7 +80,7 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		{"--format junit --fail-on never bad.jsonl", "", 0, []string{`failures="0"`}},
 		{"--format github bad.jsonl", "", 1, []string{"::error file=bad.jsonl,line=6,title=FS03 "}},
 		{"--output out.doc bad.jsonl", "", 2, []string{`output out.doc: the extension is ".doc", want .txt`}},
-		{"--output no/out.txt bad.jsonl", "", 1, []string{"no/out.txt: no such file"}},
+		{"--output no/out.txt bad.jsonl", "", 2, []string{"no/out.txt: no such file"}},
 		{"--profile spec --config accepting.toml bad.jsonl", "", 0, []string{"bad.jsonl: 8 messages, no findings", "no findings in 1 capture, 1 accepted."}},
 		{"--config accepting.toml --format json bad.jsonl", "", 0, []string{`"accepted":1`}},
 		{"--profile spec --config accepting.toml good.jsonl", "", 0, []string{"accepting.toml: 1 warning", "warn  ACC01", "    line 1: the entry for FS03 accepts nothing any more: remove it", "        known", "1 warning in 1 capture."}},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
@@ -139,16 +140,38 @@ func (o *lintOutput) annotate(reports []report.File, print func(io.Writer) error
 	return nil
 }
 
+// writeReport writes a file in one step, so that nobody reads half a report. What is not
+// a regular file, such as /dev/stdout, is written to.
 func writeReport(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
+	old, err := os.Stat(name)
+	if err == nil && !old.Mode().IsRegular() {
+		return writeDevice(name, write)
+	}
+	if real, e := filepath.EvalSymlinks(name); e == nil {
+		name = real // the link stays
+	}
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	dir, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, atomicfile.Reason(err))
+	}
+	defer dir.Close()
+	atomicfile.Sweep(dir)
+	if err := atomicfile.Replace(dir, filepath.Base(name), text.String(), old, 0o666, nil); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func writeDevice(name string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	err = write(file)
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err := errors.Join(write(file), file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
