@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )
 
@@ -57,6 +58,7 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
+	conversation := o.timeline(&options)
 	r, err := live.Play(ctx, live.PlayOptions{
 		In: std.in, Out: std.protocol(), Script: script, Version: version, Lint: options, Recording: recording, Timeout: *timeout,
 	})
@@ -70,7 +72,7 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	if len(o.files) > 0 {
 		to = nil
 	}
-	failed, err := o.tellRun(to, "client", r, true)
+	failed, err := o.tellRun(to, report.File{Name: "client", Report: r.Report, Conversation: conversation}, r, true)
 	if err != nil {
 		return fmt.Errorf("no report: %w", err)
 	}

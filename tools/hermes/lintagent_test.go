@@ -18,7 +18,7 @@ func TestOurOwnClientConforms(t *testing.T) {
 		t.Run(approve, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			args := append(demo("--approve", approve, "go"), "--", self(t), "lint", "agent", "--record", "r.jsonl", "--out", "x.jsonl")
+			args := append(demo("--approve", approve, "go"), "--", self(t), "lint", "agent", "--record", "r.jsonl", "--out", "x.jsonl", "--out", "x.html")
 			if _, errs, status := end(t, hermes(t, dir, args...)); status != 0 && (status != statusDenied || approve == "all") {
 				t.Fatal(status, errs)
 			}
@@ -30,6 +30,9 @@ func TestOurOwnClientConforms(t *testing.T) {
 				if !strings.HasPrefix(r.steps[id], "PASS") {
 					t.Errorf("%s: %s", id, r.steps[id])
 				}
+			}
+			if shown := timelines(t, filepath.Join(dir, "x.html")); len(shown) != 1 || !strings.HasPrefix(shown[0], "request initialize, ") || !strings.Contains(shown[0], "answer session/request_permission") {
+				t.Errorf("the timeline is %q", shown)
 			}
 			if rec := readRecording(t, filepath.Join(dir, "r.jsonl")); len(rec.Records) < 30 {
 				t.Errorf("the recording has %d lines", len(rec.Records))

@@ -50,6 +50,17 @@ func (o *liveFlags) ready(name string) (lint.Options, error) {
 	return options, o.check()
 }
 
+// timeline lets a judgement collect the conversation, if a report shows it; otherwise it
+// returns nil.
+func (o *liveFlags) timeline(options *lint.Options) *report.Conversation {
+	if !o.uses("html") {
+		return nil
+	}
+	conversation := new(report.Recorder).Conversation()
+	options.Watch = conversation.Watch
+	return conversation
+}
+
 // recorded starts the recording that was asked for; nil without one.
 func (o *liveFlags) recorded(program string, argv []string) (*trace.Writer, error) {
 	if o.record == "" {
@@ -106,7 +117,7 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	w := newWatched(recording, options, broken)
+	w := newWatched(recording, options, broken, o.timeline)
 	err = proxy(proxied{recorder: w, faults: broken}, argv, std)
 	judged, e := w.close()
 	if e != nil {
@@ -131,11 +142,13 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 type watched struct {
 	recording *trace.Writer // may be nil
 	ends      [lint.Agent + 1]*live.Judge
+	timelines [lint.Agent + 1]*report.Conversation
 }
 
-func newWatched(recording *trace.Writer, o lint.Options, broken *faults) *watched {
+func newWatched(recording *trace.Writer, o lint.Options, broken *faults, timeline func(*lint.Options) *report.Conversation) *watched {
 	w := &watched{recording: recording}
 	if len(broken.list) == 0 {
+		w.timelines[lint.Agent] = timeline(&o)
 		j := live.NewJudge(o, lint.Nobody)
 		w.ends[lint.Client], w.ends[lint.Agent] = j, j
 		return w
@@ -149,6 +162,7 @@ func newWatched(recording *trace.Writer, o lint.Options, broken *faults) *watche
 		}
 	}
 	for _, side := range []lint.Party{lint.Client, lint.Agent} {
+		w.timelines[side] = timeline(&o)
 		w.ends[side] = live.NewJudge(o, side)
 	}
 	broken.got = func(way trace.Direction, r lint.Record) {
@@ -228,10 +242,10 @@ func (w *watched) close() (reports []report.File, err error) {
 		err = w.recording.Close()
 	}
 	if w.ends[lint.Client] == w.ends[lint.Agent] {
-		return []report.File{{Name: "line", Report: w.ends[lint.Agent].Report()}}, err
+		return []report.File{{Name: "line", Report: w.ends[lint.Agent].Report(), Conversation: w.timelines[lint.Agent]}}, err
 	}
 	for _, side := range []lint.Party{lint.Client, lint.Agent} {
-		reports = append(reports, report.File{Name: "what the " + side.String() + " did on the broken line", Report: w.ends[side].Report()})
+		reports = append(reports, report.File{Name: "what the " + side.String() + " did on the broken line", Report: w.ends[side].Report(), Conversation: w.timelines[side]})
 	}
 	return reports, err
 }

@@ -38,6 +38,27 @@ func found(t *testing.T, text string) string {
 	return strings.Join(list, ", ")
 }
 
+// timelines lists what the timelines of an HTML report show: methods, and other kinds of
+// lines.
+func timelines(t *testing.T, file string) (list []string) {
+	t.Helper()
+	for _, part := range strings.Split(readFile(t, file), `class="capture">`)[1:] {
+		text, _, _ := strings.Cut(part, "</script>")
+		var data struct {
+			Rows []struct{ K, M string }
+		}
+		if err := json.Unmarshal([]byte(text), &data); err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, r := range data.Rows {
+			shown = append(shown, strings.TrimSpace(r.K+" "+r.M))
+		}
+		list = append(list, strings.Join(shown, ", "))
+	}
+	return list
+}
+
 func TestAProxyChangesNoByteAndKeepsItsReportOffTheLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,12 +114,15 @@ func TestAProxyEndsAsTheAgentOrWithItsFindings(t *testing.T) {
 func TestAProxyBetweenOurOwnSidesFindsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	args := append(demo("--approve", "all", "go"), "--", self(t), "lint", "proxy", "--out", "r.jsonl", "--report", "report.jsonl", "--", self(t), "demo-agent")
+	args := append(demo("--approve", "all", "go"), "--", self(t), "lint", "proxy", "--out", "r.jsonl", "--report", "report.jsonl", "--report", "page.html", "--", self(t), "demo-agent")
 	if out, errs, status := end(t, hermes(t, dir, args...)); status != 0 || out != toured {
 		t.Fatalf("%d\n%s%s", status, out, errs)
 	}
 	if got := found(t, readFile(t, filepath.Join(dir, "report.jsonl"))); strings.Contains(got, "error ") {
 		t.Errorf("found %s", got)
+	}
+	if shown := timelines(t, filepath.Join(dir, "page.html")); len(shown) != 1 || !strings.HasPrefix(shown[0], "request initialize, answer initialize, request session/new, ") || !strings.HasSuffix(shown[0], ", end, end") {
+		t.Errorf("the timeline is %q", shown)
 	}
 	var ends []trace.Direction
 	for _, r := range readRecording(t, filepath.Join(dir, "r.jsonl")).Records {
@@ -213,7 +237,7 @@ func TestNobodyIsBlamedForTheFaultsOfTheLine(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			cmd := hermes(t, dir, append([]string{"lint", "proxy", "--report", "report.jsonl", "--fail-on", "never", "--fault", fault}, agent...)...)
+			cmd := hermes(t, dir, append([]string{"lint", "proxy", "--report", "report.jsonl", "--report", "page.html", "--fail-on", "never", "--fault", fault}, agent...)...)
 			in, out := begin(t, cmd)
 			for i, line := range []string{
 				`"id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"c","version":"1"}}`,
@@ -229,6 +253,9 @@ func TestNobodyIsBlamedForTheFaultsOfTheLine(t *testing.T) {
 			in.Close()
 			if err := cmd.Wait(); err != nil {
 				t.Error(err)
+			}
+			if shown := timelines(t, filepath.Join(dir, "page.html")); len(shown) != 2 || strings.Contains(fault, "from=client") == (strings.Count(shown[0], "request session/list") == strings.Count(shown[1], "request session/list")) {
+				t.Errorf("the timelines are %q", shown)
 			}
 			for one := range strings.SplitSeq(found(t, readFile(t, filepath.Join(dir, "report.jsonl"))), ", ") {
 				if strings.Contains(one, " RPC") {

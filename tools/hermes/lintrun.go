@@ -58,6 +58,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	if *timeout <= 0 {
 		return usageError("--timeout %v is in the past", *timeout)
 	}
+	conversation := o.timeline(&options)
 	run := live.Options{
 		Version: version, Timeout: *timeout, Lint: options, AuthMethod: *method, Logout: *logout, Keeper: keeper(),
 		Asking: *asking, Busy: *busy, Prompts: texts, Steps: only,
@@ -102,7 +103,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	case started != nil:
 		return &exit{statusUsage, fmt.Errorf("cannot start %s: %w", oneLine(argv[0]), started)}
 	}
-	failed, err := o.tellRun(std.out, filepath.Base(argv[0]), r, false)
+	failed, err := o.tellRun(std.out, report.File{Name: filepath.Base(argv[0]), Report: r.Report, Conversation: conversation}, r, false)
 	switch {
 	case err != nil:
 		return err
@@ -148,9 +149,9 @@ func promptTexts(o *live.Options) error {
 // tellRun writes the outcome of a run to the files, and to w unless it is nil, there with
 // the steps if they have not been written yet. failed says that there are findings that
 // fail.
-func (o *liveFlags) tellRun(w io.Writer, name string, r *live.Result, steps bool) (failed, err error) {
-	o.judged(r.Report, name)
-	files, failed := o.outcome([]report.File{{Name: name, Report: r.Report}})
+func (o *liveFlags) tellRun(w io.Writer, file report.File, r *live.Result, steps bool) (failed, err error) {
+	o.judged(file.Report, file.Name)
+	files, failed := o.outcome([]report.File{file})
 	write := func(w io.Writer, format *lintFormat, steps bool) error {
 		if format.name != "text" && format.name != "json" {
 			return format.write(w, files, &o.lintOutput)

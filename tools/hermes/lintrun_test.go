@@ -58,7 +58,7 @@ func lintedRun(t *testing.T, dir string, want int, args ...string) ran {
 func TestOurOwnAgentConforms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, errs, status := end(t, hermes(t, dir, "lint", "run", "--out", "r.jsonl", "--report", "x.jsonl", "--report", "x.txt", "--", self(t), "demo-agent"))
+	out, errs, status := end(t, hermes(t, dir, "lint", "run", "--out", "r.jsonl", "--report", "x.jsonl", "--report", "x.txt", "--report", "x.html", "--", self(t), "demo-agent"))
 	if status != 0 || errs != "" || !strings.HasSuffix(out, "\nVERDICT: CONFORMANT\n") || !strings.Contains(out, "PASS           MANDATORY      cancel  ") {
 		t.Errorf("%d\n%s%s", status, out, errs)
 	}
@@ -73,6 +73,9 @@ func TestOurOwnAgentConforms(t *testing.T) {
 	}
 	if text := readFile(t, filepath.Join(dir, "x.txt")); !strings.Contains(text, "  initialize  ") || !strings.HasSuffix(text, "VERDICT: CONFORMANT\n") {
 		t.Errorf("the text is\n%s", text)
+	}
+	if shown := timelines(t, filepath.Join(dir, "x.html")); len(shown) != 1 || strings.Count(shown[0], "begin, request initialize, answer initialize") < 3 || !strings.Contains(shown[0], "notification session/cancel") {
+		t.Errorf("the timeline is %.2000q", shown)
 	}
 	// The recording has all connections, and what the agent said has no errors there either.
 	out, _, _ = end(t, hermes(t, dir, "lint", "--format", "json", "r.jsonl"))
