@@ -225,6 +225,8 @@ function M.delete_session(ids, opts)
   return unpack(ops)
 end
 
+---Choose one of `modes()`: with the config option of the category "mode", or with session/set_mode
+---if the agent does not offer one.
 ---@param session_id string
 ---@param mode string id of one of the session's modes
 ---@param opts? hermes.Opts
@@ -232,8 +234,8 @@ end
 function M.set_mode(session_id, mode, opts)
   text_of(session_id, "set_mode", "the id of the session")
   text_of(mode, "set_mode", "the mode")
-  local params = { sessionId = session_id, modeId = mode }
-  return request("session/set_mode", params, options(opts, "set_mode"))
+  opts = options(opts, "set_mode")
+  return require("hermes.modes").set(session_id, mode, opts)
 end
 
 ---Choose one of `models()`: with session/set_model, which agents with `models` offer, otherwise
@@ -264,7 +266,7 @@ end
 ---@param opts? hermes.OfAgent
 ---@return hermes.acp.SessionModeState?
 function M.modes(session_id, opts)
-  return require("hermes.state").get(session_id, "modes", agent_of("modes", session_id, opts))
+  return require("hermes.modes").get(session_id, agent_of("modes", session_id, opts))
 end
 
 ---The choices of `set_config_option` for the session. A copy; empty when there are none.

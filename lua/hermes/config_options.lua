@@ -53,8 +53,10 @@ end
 ---@param session hermes.SessionState
 ---@return table<string, { name: string, data: table }> events by what they are about
 local function told(session)
-  local model, level = M.choice(session, "model"), M.choice(session, "thought_level")
+  local mode, model = M.choice(session, "mode"), M.choice(session, "model")
+  local level = M.choice(session, "thought_level")
   local list = {
+    mode = mode and { name = "ModeUpdated", data = { modeId = mode.currentValue } },
     model = model and { name = "ModelUpdated", data = { modelId = model.currentValue } },
     level = level and { name = "ThoughtLevelUpdated", data = { level = level.currentValue } },
   }

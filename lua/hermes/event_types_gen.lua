@@ -111,7 +111,7 @@
 ---| "Prompted" # A turn ended; every update of the turn came earlier.
 ---| "SessionResumed" # A stored session is ready; its history is not replayed. Also after a broken connection.
 ---| "ConfigurationUpdated" # The option that the user chose is set.
----| "ModeUpdated" # The mode that the user chose is set.
+---| "ModeUpdated" # The mode that the user chose is set, or the config option for modes has another value.
 ---| "ElicitationComplete" # The user finished what a URL elicitation asked for.
 ---| "ExtNotification" # The agent sends a notification that is not part of the protocol.
 ---| "ConnectionFailed" # An agent could not be started, or did not answer as an agent should.
@@ -620,7 +620,7 @@
 ---@field configId hermes.acp.SessionConfigId # The setting to change.
 ---@field value boolean|hermes.acp.SessionConfigValueId # The new value: true or false, or the name of one of the values on offer.
 
----The mode that the user chose is set.
+---The mode that the user chose is set, or the config option for modes has another value.
 ---@class hermes.event.ModeUpdated: hermes.ReplyData
 ---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId

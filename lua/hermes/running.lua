@@ -99,7 +99,7 @@ function M.sessions(opts)
       state = session.state,
       title = session.title,
       cwd = session.cwd,
-      mode = (session.modes or {}).currentModeId,
+      mode = require("hermes.modes").current(session),
       model = model_of(session),
       usage = vim.deepcopy(session.usage),
       percent = percent(session.usage),

@@ -230,7 +230,9 @@ local on_session = {
     s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.update.currentModeId })
   end,
   ModeUpdated = function(s, data)
-    s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.modeId })
+    if s.modes or not require("hermes.config_options").choice(s, "mode") then
+      s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.modeId })
+    end
   end,
   ModelUpdated = function(s, data)
     if s.models and require("hermes.models").by_method(s) then
