@@ -45,7 +45,7 @@ hermes.setup({
   agents = {
     lint = {
       command = config.hermes,
-      args = { "lint", "agent", "--out", config.report },
+      args = { "lint", "agent", "--out", config.report, "--record", config.recording },
     },
   },
   permissions = { terminal_access = true },

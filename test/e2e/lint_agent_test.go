@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -19,8 +20,9 @@ func TestThePluginConforms(t *testing.T) {
 		t.Run(nvim.Version, func(t *testing.T) {
 			t.Parallel()
 			dir := realTempDir(t)
-			report := filepath.Join(dir, "report.jsonl")
-			run(t, nvim.Path, "lint_agent.lua", map[string]any{"hermes": hermes, "workspace": dir, "report": report})
+			report, recording := filepath.Join(t.TempDir(), "report.jsonl"), filepath.Join(t.TempDir(), "traffic.jsonl")
+			run(t, nvim.Path, "lint_agent.lua", map[string]any{"hermes": hermes, "workspace": dir, "report": report, "recording": recording})
+			lintHurried(t, recording, lint.Client)
 			text, err := os.ReadFile(report)
 			if err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/editors"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
@@ -59,15 +60,19 @@ func TestNeovimIsToldOnceOfEachChangeOfARealAgent(t *testing.T) {
 			}
 			t.Run(title, func(t *testing.T) {
 				t.Parallel()
-				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
+				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS"), recording: filepath.Join(t.TempDir(), "traffic.jsonl")}
+				launch := agents[agent.name](t, env)
+				command := env.recorded(append([]string{launch.Command}, launch.Args...)...)
+				launch.Command, launch.Args = command[0], command[1:]
 				work := realTempDir(t)
 				for file, text := range map[string]string{"hello.txt": "alpha\nbeta\ngamma\n", "deep/list.txt": "one\ntwo\n", "gone.txt": "gone\n"} {
 					writeFile(t, filepath.Join(work, file), text)
 				}
 				run(t, nvim.Path, "review.lua", map[string]any{
-					"agent": agent.name, "own": agent.own, "hermes": hermes, "launch": agents[agent.name](t, env), "workspace": work,
+					"agent": agent.name, "own": agent.own, "hermes": hermes, "launch": launch, "workspace": work,
 					"steps": steps[agent](filepath.Join(work, "hello.txt")),
 				})
+				lintHurried(t, env.recording, lint.Client)
 			})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
@@ -57,7 +58,7 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
+			env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS"), recording: filepath.Join(t.TempDir(), "traffic.jsonl")}
 			agent := agents[name](t, env)
 			work, before := realTempDir(t), realTempDir(t)
 			for _, dir := range []string{work, before} {
@@ -68,7 +69,7 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 				}
 			}
 			patch := filepath.Join(t.TempDir(), "changes.patch")
-			args := []string{"run", "--approve", "all", "--review", patch, "--timeout", "2m"}
+			args := []string{"run", "--approve", "all", "--review", patch, "--record", env.recording, "--timeout", "2m"}
 			for name, value := range agent.Env {
 				args = append(args, "--env", name+"="+value)
 			}
@@ -81,6 +82,7 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
+			lintHurried(t, env.recording, lint.Client)
 			text, err := os.ReadFile(patch)
 			if err != nil {
 				t.Fatal(err)
