@@ -175,12 +175,15 @@ func (l *Linter) Add(r Record) {
 		}
 	}
 	l.number++
-	f := &Frame{Record: r, Number: l.number, Tree: &l.tree}
-	if r.Left > 0 || len(r.Bytes) > l.options.MaxMessage {
-		f.Err = errTooLarge
-	} else if f.Err = l.tree.Parse(bytes.TrimPrefix(r.Bytes, byteOrderMark)); f.Err == nil {
-		f.Root = l.tree.Root()
+	f := &Frame{Record: r, Number: l.number}
+	switch {
+	case r.Left > 0 || len(r.Bytes) > l.options.MaxMessage:
+		f.Err, f.Tree = errTooLarge, &jtree.Tree{}
+	case f.Tree == nil:
+		f.Tree = &l.tree
+		f.Err = l.tree.Parse(bytes.TrimPrefix(r.Bytes, byteOrderMark))
 	}
+	f.Root = f.Tree.Root()
 	if f.From == Nobody {
 		f.From = l.sender(f.Root)
 	}

@@ -52,6 +52,8 @@ type Record struct {
 	Cut    bool      // the line has no end: the sender stopped inside it
 	Left   int       // bytes of a message that was too large to be read; Bytes is empty
 	Line   int       // in the file, from 1; 0 if there is none
+	// Tree is Bytes without a byte order mark, if somebody has parsed it.
+	Tree *jtree.Tree
 	// Transport is stdio, websocket, http, tcp, … ; empty if it is not known.
 	Transport string
 	HTTP      *HTTP // how it travelled, if the capture says so; then Bytes may be empty
@@ -78,7 +80,6 @@ type Frame struct {
 	Record
 	Number int   // of the frame in the capture, from 1
 	Err    error // why Bytes is not one JSON value: a *jx.Error, jtree.ErrValues or errTooLarge
-	Tree   *jtree.Tree
 	Root   Value
 }
 

@@ -1,28 +1,32 @@
 package capture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 
+	"github.com/hermes-nvim/hermes/internal/jtree"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
 const (
 	batchBytes   = 256 << 10 // of records that are handed over at once
-	batchRecords = 1024
+	batchRecords = 256
 	batches      = 4
+	smallRecord  = 8 << 10 // bytes up to which the memory of a tree is used again
 )
 
 // batch is a row of records with the memory that they are in.
 type batch struct {
 	text    []byte
 	records []lint.Record
+	trees   [batchRecords]jtree.Tree // of small records
 	err     error
 }
 
-// Each reads a capture in a goroutine of its own and calls f with each record, whose
-// bytes are valid during the call. It returns nil at the end of the capture, an *Error,
+// Each reads and parses a capture in a goroutine of its own and calls f with each record,
+// whose bytes and tree are valid during the call. It returns nil at the end of the capture, an *Error,
 // or the reason why ctx ended.
 func Each(ctx context.Context, r *Reader, f func(lint.Record)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -108,7 +112,23 @@ func (b *batch) fill(r *Reader) (giant bool) {
 		start := len(b.text)
 		b.text = append(b.text, rec.Bytes...)
 		rec.Bytes = b.text[start:len(b.text):len(b.text)]
+		if rec.Source == lint.Wire {
+			rec.Tree = b.parse(rec.Bytes)
+		}
 		b.records = append(b.records, rec)
 	}
 	return false
+}
+
+// parse returns the tree of the next record, nil if it is not JSON. Only trees of small
+// records keep their memory, so that it is bounded.
+func (b *batch) parse(text []byte) *jtree.Tree {
+	tree := &jtree.Tree{}
+	if len(text) <= smallRecord {
+		tree = &b.trees[len(b.records)]
+	}
+	if tree.Parse(bytes.TrimPrefix(text, []byte("\ufeff"))) != nil {
+		return nil
+	}
+	return tree
 }
