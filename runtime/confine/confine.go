@@ -52,6 +52,10 @@ type Rules struct {
 	// BestEffort runs the program although the system lacks a part of what is
 	// demanded. Missing says which.
 	BestEffort bool `json:"best_effort,omitempty"`
+	// Exact says that Write and Read are complete and without links, as Box makes
+	// them. Then nothing depends on the environment, which may be the program's
+	// choice, and a folder that has become a link is refused.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // Net says which networks a program may reach. The zero value is none.
@@ -132,8 +136,12 @@ func Exec(r Rules, path string, argv, env []string) error {
 // counts is where a path leads.
 func (r Rules) resolved() (Rules, error) {
 	var err error
-	if r.Write, err = resolve(append([]string{os.TempDir()}, r.Write...)); err != nil {
-		return r, err
+	if r.Exact {
+		if err := unchanged(slices.Concat(r.Write, r.Read)); err != nil {
+			return r, err
+		}
+	} else if r.Write, err = resolve(append([]string{os.TempDir()}, r.Write...)); err != nil {
+		return r, fmt.Errorf("confine: %w", err)
 	}
 	if r.Read == nil {
 		if r.Hide == nil {
@@ -142,8 +150,22 @@ func (r Rules) resolved() (Rules, error) {
 		r.Hide = existing(r.Hide)
 		return r, nil
 	}
-	r.Read, err = resolve(r.Read)
-	return r, err
+	if r.Read, err = resolve(r.Read); err != nil {
+		return r, fmt.Errorf("confine: %w", err)
+	}
+	return r, nil
+}
+
+// unchanged reports a path that does not lead to itself any more.
+func unchanged(paths []string) error {
+	for _, p := range paths {
+		if real, err := filepath.EvalSymlinks(p); err != nil {
+			return fmt.Errorf("confine: %w", err)
+		} else if real != p {
+			return fmt.Errorf("confine: %s has become a link to %s", p, real)
+		}
+	}
+	return nil
 }
 
 func resolve(paths []string) ([]string, error) {
@@ -154,7 +176,7 @@ func resolve(paths []string) ([]string, error) {
 			abs, err = filepath.EvalSymlinks(abs)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("confine: %w", err)
+			return nil, err
 		}
 		list = append(list, abs)
 	}
@@ -182,7 +204,6 @@ func existing(paths []string) []string {
 // what is hidden. Links are left out: where they lead is listed by itself, or
 // hidden.
 func visible(root string, hidden []string) []string {
-	below := func(p, dir string) bool { return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
 	if slices.ContainsFunc(hidden, func(h string) bool { return below(root, h) }) {
 		return nil
 	}
@@ -200,4 +221,9 @@ func visible(root string, hidden []string) []string {
 		}
 	}
 	return list
+}
+
+// below reports whether p is dir or inside of it, for paths without links.
+func below(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
