@@ -3,6 +3,7 @@ package process
 import (
 	"os/exec"
 	"runtime"
+	"slices"
 )
 
 // Kind says how a program is run and ended.
@@ -16,6 +17,9 @@ type Kind struct {
 	// Death is what the program gets when this process dies without ending it
 	// and there is no keeper.
 	Death Death
+	// Wrapper is put before the command line of the program: another program that
+	// runs the rest, found by its path, as one that confines it.
+	Wrapper []string
 	// Keeper is the command line of a program that calls Keep with the
 	// arguments that follow. Empty: none. Only Linux uses it.
 	Keeper []string
@@ -31,6 +35,10 @@ type Exit struct {
 // Start starts x as the leader of a group of its own, waits for it on a
 // goroutine, and then calls exited there.
 func Start(x *exec.Cmd, kind Kind, exited func(*Group, Exit)) (*Group, error) {
+	if w := kind.Wrapper; len(w) > 0 {
+		x.Args = slices.Concat(w, []string{x.Path}, x.Args[1:])
+		x.Path = w[0]
+	}
 	if usesKeeper && len(kind.Keeper) > 0 {
 		return startKept(x, kind, exited)
 	}

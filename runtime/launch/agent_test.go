@@ -608,3 +608,21 @@ func TestTwoHundredAgentsLeaveNothingBehind(t *testing.T) {
 		c.Close()
 	}
 }
+
+func TestAWrapperRunsTheAgent(t *testing.T) {
+	t.Parallel()
+	cmd := launch.Command{
+		Path: "sh", Args: []string{"-c", `echo "$WRAPPED: $1" >&2; exit 3`, "sh", "a b"},
+		Wrapper: []string{"/usr/bin/env", "WRAPPED=yes"},
+	}
+	p := start(t, cmd)
+	<-p.Done()
+	var exit *launch.ExitError
+	if !errors.As(p.Err(), &exit) || exit.Code != 3 || !strings.Contains(exit.Stderr, "yes: a b") || strings.Contains(exit.Command, "WRAPPED=") {
+		t.Errorf("%+v", p.Err())
+	}
+	cmd.Wrapper = []string{"/nonexistent/wrapper"}
+	if _, err := launch.Start(t.Context(), cmd); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "/nonexistent/wrapper") {
+		t.Error(err)
+	}
+}

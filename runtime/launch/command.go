@@ -50,6 +50,10 @@ type Command struct {
 	// anything.
 	Keeper []string
 
+	// Wrapper is put before the command line of the agent: the path of a program
+	// that runs the rest, and its arguments, as confine.Box has them.
+	Wrapper []string
+
 	// How long an agent has to end: from the beginning of Stop, which cancels
 	// turns and closes standard input, to TERM (2 s), after TERM (2 s) and after
 	// KILL (1 s). Zero means the default. Turns may take a second to end,

@@ -103,7 +103,7 @@ func (p *Process) start() error {
 	}()
 	exited := make(chan process.Exit, 1)
 	if err == nil {
-		kind := process.Kind{Whole: true, Death: process.Terminated, Keeper: p.cmd.Keeper}
+		kind := process.Kind{Whole: true, Death: process.Terminated, Wrapper: p.cmd.Wrapper, Keeper: p.cmd.Keeper}
 		p.group, err = process.Start(x, kind, func(_ *process.Group, exit process.Exit) { exited <- exit })
 	}
 	if err != nil {

@@ -114,3 +114,18 @@ func TestPseudoTerminal(t *testing.T) {
 		t.Errorf("took %v", d)
 	}
 }
+
+func TestAWrapperRunsEveryCommand(t *testing.T) {
+	t.Parallel()
+	m := manager(t, Options{Wrapper: []string{"/usr/bin/env", "WRAPPED=yes"}})
+	for command, args := range map[string][]string{
+		"sh":                          {"-c", `echo "$WRAPPED: $1"`, "sh", "a b"},
+		`echo "$WRAPPED:" 'a b' |cat`: nil, // a whole shell line
+	} {
+		id := create(t, m, command, args...)
+		wait(t, m, id)
+		if text, _, _ := output(t, m, id); text != "yes: a b\n" {
+			t.Errorf("%s: %q", command, text)
+		}
+	}
+}

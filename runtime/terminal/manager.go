@@ -63,6 +63,9 @@ type Options struct {
 	// Keeper is that of launch.Command: with it commands end whatever process
 	// group or session they have moved to, even when this process is killed.
 	Keeper []string
+	// Wrapper is that of launch.Command: a program that confines the commands, as
+	// it does the agent.
+	Wrapper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size
 	// OnStart is called once a command runs, before the other callbacks.

@@ -56,7 +56,7 @@ func newTerm(m *Manager, id acp.TerminalID, limit uint64) *term {
 // start starts the command, which is killed when this process dies.
 func (t *term) start(c *Command) error {
 	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Dir: c.Dir, Env: c.environ}
-	kind := process.Kind{Terminal: t.m.opts.PTY != nil, Death: process.Killed, Keeper: t.m.opts.Keeper}
+	kind := process.Kind{Terminal: t.m.opts.PTY != nil, Death: process.Killed, Wrapper: t.m.opts.Wrapper, Keeper: t.m.opts.Keeper}
 	var theirs *os.File
 	var err error
 	if size := t.m.opts.PTY; size != nil {
