@@ -202,7 +202,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/lint/compare":        {compress},
 		"runtime/services":            {udiff, pty, sys},
 		"runtime/servicesv2":          {udiff, pty, sys},
-		"runtime/preset":              {sys},
+		"runtime/preset":              {landlock, sys, psx},
 		"runtime/review":              {udiff, sys},
 		"runtime/review/feed":         {udiff, sys},
 		"runtime/review/patch":        {udiff, sys},

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -34,6 +35,15 @@ type Preset struct {
 	Cwd     string            `json:"cwd,omitempty"`      // of the process
 	// Self says that the program is the one that runs, whatever its name.
 	Self bool `json:"self,omitempty"`
+
+	// State lists the folders and files in which the agent keeps its logins,
+	// settings and conversations, so that it can change them in a sandbox. A path
+	// may begin with "~/", or with "${NAME:-PATH}" for a variable that moves it.
+	// What is missing is made before, because the agent cannot: a folder, whose
+	// path ends in a slash, or a file ending in .json with an empty object.
+	State []string `json:"state,omitempty"`
+	// Sandbox confines the agent and its commands; nil: nothing is confined.
+	Sandbox *confine.Sandbox `json:"sandbox,omitempty"`
 
 	Install string `json:"install,omitempty"` // what to do when the program is missing
 	Auth    string `json:"auth,omitempty"`    // how to log in
@@ -210,6 +220,10 @@ func (p Preset) Over(o Preset) Preset {
 	if o.Args != nil {
 		p.Args = o.Args
 	}
+	if o.State != nil {
+		p.State = o.State
+	}
+	p.Sandbox = cmp.Or(o.Sandbox, p.Sandbox)
 	set(&p.Title, o.Title)
 	set(&p.Cwd, o.Cwd)
 	set(&p.Install, o.Install)
