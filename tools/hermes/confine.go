@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -25,9 +26,17 @@ const statusNotConfined = 125
 // this one.
 func confined(_ context.Context, args []string, std *stdio) error {
 	before, command := splitCommand(args)
-	r, err := parseRules(before, std)
+	r, check, err := parseRules(before, std)
 	if err != nil {
 		return err
+	}
+	if check {
+		for _, lack := range r.Missing() {
+			if _, err := fmt.Fprintln(std.out, lack); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if len(command) == 0 {
 		return usageError("which command? Give it after --")
@@ -39,8 +48,7 @@ func confined(_ context.Context, args []string, std *stdio) error {
 	return &exit{statusNotConfined, err}
 }
 
-func parseRules(args []string, std *stdio) (confine.Rules, error) {
-	var r confine.Rules
+func parseRules(args []string, std *stdio) (r confine.Rules, check bool, err error) {
 	var write, read, hide list
 	f := newFlags("confine", confineSynopsis, std.out)
 	f.Var(&write, "write", "a folder or file that may be changed, `PATH`; may be repeated")
@@ -49,17 +57,18 @@ func parseRules(args []string, std *stdio) (confine.Rules, error) {
 	networks := f.String("net", "none", "networks: none, all, or TCP `PORTS` such as 443,53; 53 also allows UDP")
 	f.BoolVar(&r.Sockets, "sockets", false, "allow Unix sockets; behind them are programs that are not confined")
 	f.BoolVar(&r.BestEffort, "best-effort", false, "start COMMAND although this system cannot keep all rules")
+	f.BoolVar(&check, "check", false, "start nothing, and print what this system lacks to keep the rules")
 	whole := f.String("rules", "", "all rules as `JSON`, as a configuration of agents has them")
 	rest, err := f.parse(args)
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	if len(rest) > 0 {
-		return r, usageError("unexpected argument %q; a command follows --", rest[0])
+		return r, false, usageError("unexpected argument %q; a command follows --", rest[0])
 	}
 	if *whole != "" {
 		if err := json.Unmarshal([]byte(*whole), &r); err != nil {
-			return r, usageError("rules: %w", err)
+			return r, false, usageError("rules: %w", err)
 		}
 	}
 	r.Write = append(r.Write, write...)
@@ -70,10 +79,10 @@ func parseRules(args []string, std *stdio) (confine.Rules, error) {
 		r.Hide = append(r.Hide, hide...)
 	}
 	if *whole != "" && *networks == "none" {
-		return r, nil
+		return r, check, nil
 	}
 	r.Net, err = parseNetworks(*networks)
-	return r, err
+	return r, check, err
 }
 
 func parseNetworks(text string) (confine.Net, error) {

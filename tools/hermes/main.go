@@ -57,6 +57,14 @@ func keeper() []string {
 	return []string{"/proc/self/exe", keepCommand}
 }
 
+// launcher is the command line of this program as one that confines another.
+func launcher() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", "confine"}
+}
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))

@@ -84,6 +84,8 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	f.StringVar(&j.patch, "review", "", reviewUsage)
 	f.BoolVar(&j.raw, "raw", false, "keep secrets in the recording")
 	f.BoolVar(&j.verbose, "verbose", false, "show the agent's standard error")
+	own := preset.Preset{Env: map[string]string{}}
+	f.Var(sandboxFlag{&own.Sandbox}, "sandbox", sandboxUsage)
 	f.Var(&env, "env", "environment of the agent: `NAME` passes a variable on, NAME=VALUE sets one; may be repeated")
 	registry := f.String("registry", "", registryUsage)
 	rest, err := f.parse(args)
@@ -128,7 +130,6 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	if len(rest) > 1 {
 		return nil, usageError("unexpected argument %q: the prompt is one argument, in quotes", rest[1])
 	}
-	own := preset.Preset{Env: map[string]string{}}
 	for _, v := range env {
 		if name, value, set := strings.Cut(v, "="); set {
 			own.Env[name] = value

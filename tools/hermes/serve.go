@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/preset"
 	"github.com/hermes-nvim/hermes/runtime/serve"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -27,6 +29,7 @@ type serveFlags struct {
 	limit                        int
 	idle                         time.Duration
 	insecure, verbose            bool
+	sandbox                      *confine.Sandbox
 }
 
 // serveAgent puts an agent behind listeners until ctx ends.
@@ -39,6 +42,12 @@ func serveAgent(ctx context.Context, args []string, std *stdio) error {
 	if f.verbose {
 		level = slog.LevelInfo
 	}
+	agent := preset.Preset{Command: command.Path, Sandbox: f.sandbox}
+	box, err := boxFor(agent, command.Environ(), f.dir, std.err)
+	if err != nil {
+		return err
+	}
+	command.Wrapper = box.Wrapper()
 	return serveUntil(ctx, f, command, std.err, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: level})))
 }
 
@@ -58,6 +67,7 @@ func parseServe(args []string, help io.Writer) (*serveFlags, launch.Command, err
 	set.BoolVar(&f.insecure, "insecure", false, "listen without TLS where other machines can connect; only behind a proxy that does TLS")
 	set.Var(&f.pass, "pass-env", "`name` of an environment variable that the agent gets besides PATH, HOME and the like; more than once for several")
 	set.StringVar(&f.dir, "dir", "", "working `folder` of the agent")
+	set.Var(sandboxFlag{&f.sandbox}, "sandbox", sandboxUsage)
 	set.BoolVar(&f.verbose, "verbose", false, "log connections, and what agents say on standard error")
 	if rest, err := set.parse(args); err != nil {
 		return nil, cmd, err

@@ -52,12 +52,16 @@ func newTurn(j *job) *turn { return &turn{job: j} }
 
 // play runs the agent, the session and the turn, and ends all of them.
 func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopReason, denied int, err error) {
-	if err := t.services(); err != nil {
+	cmd := t.job.agent.Process()
+	box, err := boxFor(t.job.agent, cmd.Environ(), t.cwd, t.std.err)
+	if err != nil {
+		return "", 0, err
+	}
+	cmd.Wrapper, cmd.Keeper = box.Wrapper(), keeper()
+	if err := t.services(terminal.Options{Wrapper: cmd.Wrapper, Keeper: cmd.Keeper}); err != nil {
 		return "", 0, err
 	}
 	defer t.Services.Close()
-	cmd := t.job.agent.Process()
-	cmd.Keeper = keeper()
 	if t.review, err = openReview(ctx, t.job); err != nil {
 		if ctx.Err() != nil {
 			err = errInterrupted
@@ -302,7 +306,7 @@ func (t *turn) stopped(why error) {
 }
 
 // services sets up what the agent may use, and offers only what is approved.
-func (t *turn) services() error {
+func (t *turn) services(terminals terminal.Options) error {
 	policy, err := permission.Open("")
 	if err != nil {
 		return err
@@ -310,7 +314,7 @@ func (t *turn) services() error {
 	missingIsEmpty := t.job.agent.Quirks.MissingFileEmpty
 	opts := services.Options{
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
-		Terminal:       terminal.Options{Keeper: keeper()},
+		Terminal:       terminals,
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated: func(_ context.Context, n *acp.SessionNotification) error {
 			t.show.update(n)
