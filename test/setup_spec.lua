@@ -47,10 +47,49 @@ describe("setup", function()
       { "headers must be a table of strings by name", { headers = { { "a" } } } },
       { "port must be a number from 1 to 65535, not 0.5", { port = 0.5 } },
       { 'paths must be a table of strings by name, not { "/a" }', { paths = { "/a" } } },
+      {
+        "sandbox must be true, false, a table, a list of strings or a function, not 7",
+        { sandbox = 7 },
+      },
+      {
+        'sandbox must be a list of strings, the program first, not { "a", 1 }',
+        { sandbox = { "a", 1 } },
+      },
+      { 'sandbox must be a list of strings, the program first, not { "" }', { sandbox = { "" } } },
+      {
+        'sandbox is wrong: unknown key "wirte"; did you mean "write"?',
+        { sandbox = { wirte = {} } },
+      },
+      { "sandbox is wrong: write must be a list of strings", { sandbox = { write = "/a" } } },
+      {
+        'sandbox is wrong: read: "a" is not an absolute path',
+        { sandbox = { read = { "/a", "a" } } },
+      },
+      { 'sandbox is wrong: hide: "~a" is not an absolute path', { sandbox = { hide = { "~a" } } } },
+      {
+        "sandbox is wrong: net must be true, false or a list of ports, not 443",
+        { sandbox = { net = 443 } },
+      },
+      {
+        "sandbox is wrong: net must be true, false or a list of ports, not { 0 }",
+        { sandbox = { net = { 0 } } },
+      },
+      {
+        "sandbox is wrong: net must be true, false or a list of ports",
+        { sandbox = { net = { a = 1 } } },
+      },
+      {
+        "sandbox is wrong: sockets must be a boolean, not a number",
+        { sandbox = { sockets = 1 } },
+      },
       { 'paths: "b" is not an absolute path', { paths = { ["/a"] = "b" } } },
       { 'paths: "./a" is not an absolute path', { paths = { ["./a"] = "/b" } } },
     }) do
       fails("agents.a." .. wrong[1], hermes.setup, { agents = { a = wrong[2] } })
+      if wrong[2].sandbox then
+        fails("setup: " .. wrong[1], hermes.setup, wrong[2])
+        fails("connect: " .. wrong[1], hermes.connect, "a", wrong[2])
+      end
     end
     fails("timeouts.answer must be a whole number", hermes.setup, { timeouts = { answer = 0.5 } })
     fails("timeouts.cancel must be a whole number", hermes.setup, { timeouts = { cancel = -1 } })
@@ -181,7 +220,10 @@ describe("setup", function()
     local config = require("hermes.config").get()
     eq({ config.agents.a.command, config.agents.b.command }, { "a", "b" })
     eq(config.root_markers, { ".hg" })
-    hermes.setup()
+    hermes.setup({ sandbox = { write = { "/a" } } })
+    hermes.setup({ sandbox = { net = false } }) -- rules of two calls would be nobody's
+    eq(require("hermes.config").get().sandbox, { net = false })
+    hermes.setup({ sandbox = false })
   end)
 end)
 

@@ -12,6 +12,7 @@ local M = {}
 ---@field reconnect? boolean reconnect when the connection breaks; default as in setup()
 ---@field terminal_access? boolean|"ask" whether it may run commands; overrides `permissions`
 ---@field quirks? hermes.Quirks
+---@field sandbox? hermes.SandboxConfig confine the agent and its commands; overrides `sandbox`
 ---@field paths? table<string, string> what folders here are called where the agent runs
 ---
 ---An agent that is already running, here or elsewhere, is reached by another protocol: "socket"
@@ -52,6 +53,9 @@ M.defaults = {
   ---Agents by name, in addition to the presets.
   ---@type table<string, hermes.AgentConfig>
   agents = {},
+  ---Confine the agents that Hermes starts, and their commands, on Linux: true, rules, a command
+  ---that confines, or a function of the name of the agent that returns one of these.
+  sandbox = false, ---@type hermes.SandboxConfig
   ---Files or folders that mark the root of a project; create_session starts there.
   root_markers = { ".git" },
   ---false removes the capability from agents. terminal_access may be "ask": every command is shown
@@ -181,6 +185,7 @@ local types = {
   ["traffic.bytes"] = "count",
   ["traffic.count"] = "count",
   root_markers = "strings",
+  sandbox = "sandbox",
   session_defaults = "table_or_function",
 }
 
@@ -283,6 +288,9 @@ function M.set(opts)
     end
   end
   current = vim.tbl_deep_extend("force", current, opts)
+  if opts.sandbox ~= nil then
+    current.sandbox = opts.sandbox -- as a whole
+  end
   current.session_defaults = opts.session_defaults or current.session_defaults
   if opts.events and opts.events.off then
     current.events.off = vim.list_slice(opts.events.off) -- an empty list, too

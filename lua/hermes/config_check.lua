@@ -16,7 +16,9 @@ end
 ---@param words? table<string, true> words that it may be instead
 ---@return string? problem
 function M.problem(value, want, words)
-  if type(value) == want then
+  if want == "sandbox" then
+    return require("hermes.sandbox").problem(value)
+  elseif type(value) == want then
     return nil -- without loading the kinds that are not types of Lua
   elseif not words then
     return require("hermes.check").problem(value, want)
@@ -36,6 +38,7 @@ local agent_fields = {
   quirks = "table",
   paths = "strings_by_name",
   reconnect = "boolean",
+  sandbox = "sandbox",
   terminal_access = "boolean",
   protocol = "string",
   path = "string",

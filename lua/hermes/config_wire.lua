@@ -13,6 +13,7 @@ end
 ---@return table
 function M.agent(agent)
   local wire = vim.tbl_extend("force", {}, agent)
+  wire.sandbox = nil -- connect() sends it
   if agent.paths then
     wire.paths = {}
     for here, there in pairs(agent.paths) do

@@ -666,6 +666,7 @@
 ---@field from string # The state before.
 ---@field to string # The state now.
 ---@field reason? string # Why the connection broke, when it is being re-established.
+---@field sandbox? hermes.SandboxState # How the agent that starts is confined; absent when it is not.
 
 ---A copy of a session is ready.
 ---@class hermes.event.SessionForked: hermes.EventData

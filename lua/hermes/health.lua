@@ -113,10 +113,11 @@ local function check_connections()
   for _, agent in ipairs(connected) do
     local sessions = #hermes.sessions({ agent = agent.name })
     vim.health.info(
-      ("%s: %s, %s"):format(
+      ("%s: %s, %s, %s"):format(
         require("hermes.text").line(agent.name, 60),
         agent.state,
-        count(sessions, "session")
+        count(sessions, "session"),
+        agent.sandbox and "confined" or "not confined"
       )
     )
   end
@@ -153,6 +154,20 @@ local function check_agents()
   end
 end
 
+local function check_sandbox()
+  local wanted = require("hermes.config").get().sandbox
+  local lacks, err = ask_host("confine", "--check")
+  if err then
+    return vim.health.info("it is not known whether agents can be confined: " .. err)
+  elseif lacks == "" then
+    return vim.health.ok("this system can confine agents: `sandbox`, see :help hermes-sandbox")
+  end
+  for lack in vim.gsplit(lacks, "\n", { trimempty = true }) do
+    local report = wanted and vim.health.warn or vim.health.info
+    report("agents cannot be confined completely: " .. lack)
+  end
+end
+
 function M.check()
   vim.health.start("hermes")
   check_neovim()
@@ -162,6 +177,8 @@ function M.check()
   )
   vim.health.start("hermes: connections")
   check_connections()
+  vim.health.start("hermes: sandbox")
+  check_sandbox()
   vim.health.start("hermes: agents")
   check_agents()
 end

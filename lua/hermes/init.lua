@@ -58,6 +58,14 @@ function M.connect(name, opts)
     payload = require("hermes.config_wire").agent(given)
     payload.agent = name
   end
+  local config = require("hermes.config").get()
+  if config.sandbox or given.sandbox ~= nil or (config.agents[name] or {}).sandbox ~= nil then
+    local boxed, problem = require("hermes.sandbox").payload(name, given.sandbox)
+    if problem then
+      error("hermes.connect: " .. problem, 2)
+    end
+    payload = vim.tbl_extend("force", payload, boxed)
+  end
   local rpc = require("hermes.rpc")
   rpc.use(name)
   return rpc.call("connect", function()

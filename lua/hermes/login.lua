@@ -7,6 +7,7 @@ local M = {}
 ---@field methodId string
 ---@field name string of the method
 ---@field command string[]
+---@field wrapper string[] put before it: the sandbox of the agent
 ---@field env table<string, string> all of it
 ---@field adds table<string, string> what the method adds to the agent's
 ---@field cwd? string
@@ -31,6 +32,7 @@ local function start(login, on_exit)
   if vim.fn.executable(command[1]) ~= 1 then
     return nil, ("%s is not executable"):format(command[1])
   end
+  command = vim.list_extend(vim.list_slice(login.wrapper or {}), command)
   local buf, win = open()
   local opts = {
     clear_env = true,

@@ -10,6 +10,7 @@ local M = {}
 ---@field agentCapabilities? table
 ---@field authMethods? table[]
 ---@field protocolVersion? integer
+---@field sandbox? hermes.SandboxState nil: the agent is not confined
 
 ---@class hermes.SessionInfo
 ---@field sessionId string
@@ -45,6 +46,7 @@ function M.connections()
       agentCapabilities = vim.deepcopy(agent.agentCapabilities),
       authMethods = vim.deepcopy(agent.authMethods),
       protocolVersion = agent.protocolVersion,
+      sandbox = vim.deepcopy(agent.sandbox),
     }
   end
   return list

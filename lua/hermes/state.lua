@@ -8,6 +8,7 @@ local M = {}
 ---@field agentCapabilities? table
 ---@field authMethods? table[]
 ---@field protocolVersion? integer
+---@field sandbox? hermes.SandboxState nil: the agent is not confined
 ---@field sessions table<string, hermes.SessionState> by session id
 
 ---@class hermes.SessionState
@@ -328,6 +329,7 @@ function M.update(name, data)
     end
     agents[data.agent] = a or { name = data.agent, sessions = {} }
     agents[data.agent].state = data.to
+    agents[data.agent].sandbox = data.sandbox or agents[data.agent].sandbox
   elseif not a then -- a late event of an agent that is gone
     return
   elseif name == "ConnectionInitialized" then

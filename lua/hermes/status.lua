@@ -134,6 +134,14 @@ local function make_rows()
       agent = agent.name,
       connected = true,
     }
+    if agent.sandbox then
+      list[#list + 1] = {
+        text = "  confined: " .. require("hermes.sandbox").line(agent.sandbox),
+        key = "sandbox " .. agent.name,
+        agent = agent.name,
+        connected = true,
+      }
+    end
     local open = {}
     local sessions = hermes().sessions({ agent = agent.name })
     table.sort(sessions, function(a, b) -- rows stay where they are

@@ -64,6 +64,9 @@ func (c *connection) unsupported(what, name string) error {
 
 // fit checks what the agent has to have announced for the request.
 func (r *request) fit() error {
+	if err := r.fitBox(); err != nil {
+		return err
+	}
 	c := r.conn
 	a := c.announced(r.force)
 	if a == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
@@ -142,6 +143,10 @@ type command struct {
 
 	Paths map[string]string `json:"paths"` // the agent's names of folders, by their names here
 
+	Sandbox *confine.Sandbox `json:"sandbox"` // of the agent and its commands
+	box     *confine.Box     // made of it for a connection; nil: nothing is confined
+	State   []string         `json:"-"` // where the agent keeps things of its own, see preset.Preset
+
 	Install string `json:"-"` // what to do when the program is missing
 	Auth    string `json:"-"` // how one logs in
 }
@@ -192,6 +197,7 @@ func (c command) over(o command) command {
 	if o.Paths != nil {
 		c.Paths = o.Paths
 	}
+	c.Sandbox = cmp.Or(o.Sandbox, c.Sandbox)
 	c.PassEnv = slices.Concat(c.PassEnv, o.PassEnv)
 	c.InheritEnv = c.InheritEnv || o.InheritEnv
 	env := maps.Clone(c.Env)

@@ -71,6 +71,8 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 type connectOp struct {
 	Agent string `json:"agent"`
 	command
+	Folders        []string `json:"folders"`         // of the session that would begin now; for the sandbox
+	SandboxDefault bool     `json:"sandbox_default"` // Sandbox is not about this agent alone
 }
 
 type disconnectOp struct {
@@ -90,6 +92,9 @@ func (h *Host) connect(id string, p connectOp) error {
 		return nil
 	}
 	cmd, err := h.resolve(p.Agent, p.command)
+	if err == nil {
+		cmd.box, err = h.box(p, cmd)
+	}
 	if err != nil {
 		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
 			str("error", err.Error())))

@@ -64,7 +64,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 // launcher returns what starts the agent's program, again when it has ended.
 func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
 	cmd := c.cmd.process()
-	cmd.Keeper = c.host.keeper
+	cmd.Wrapper, cmd.Keeper = c.cmd.box.Wrapper(), c.host.keeper
 	cmd.OnStderr = func(line string) { c.said("stderr", line) }
 	supervisor := launch.Supervise(cmd, launch.Restarts{})
 	return func(context.Context) (transport.Transport, error) {

@@ -33,14 +33,15 @@ const shutdownTime = 5 * time.Second
 
 // Host serves one Neovim.
 type Host struct {
-	log     *slog.Logger
-	version string
-	nvim    neovim
-	queue   *queue
-	asks    *asks
-	reviews *reviews
-	keeper  []string
-	ctx     context.Context // ends when Neovim is gone
+	log      *slog.Logger
+	version  string
+	nvim     neovim
+	queue    *queue
+	asks     *asks
+	reviews  *reviews
+	keeper   []string
+	launcher []string
+	ctx      context.Context // ends when Neovim is gone
 
 	mu          sync.Mutex
 	config      config
@@ -56,9 +57,10 @@ type Host struct {
 
 // Options of Serve; the zero value logs nothing.
 type Options struct {
-	Version string       // of the program, told to Lua
-	Keeper  []string     // launch.Command's, for agents and their commands; nil: none
-	Logger  *slog.Logger // must not write to the channel to Neovim
+	Version  string       // of the program, told to Lua
+	Keeper   []string     // launch.Command's, for agents and their commands; nil: none
+	Launcher []string     // of confine.Sandbox.Box; nil: agents cannot be confined by rules
+	Logger   *slog.Logger // must not write to the channel to Neovim
 }
 
 // Serve speaks msgpack-RPC with Neovim over in and out until Neovim goes away
@@ -79,6 +81,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		log:         opts.Logger,
 		version:     opts.Version,
 		keeper:      opts.Keeper,
+		launcher:    opts.Launcher,
 		queue:       newQueue(queueBytes),
 		ctx:         ctx,
 		connections: make(map[string]*connection),

@@ -166,5 +166,5 @@ func (r *request) runLogin(m *loginMethod) {
 		vars.str(name, value)
 	}
 	c.host.queue.push(new(object).str("id", r.id).str("agent", c.name).str("methodId", m.ID).str("name", m.Name).
-		strs("command", words).object("env", vars).object("adds", adds).optional("cwd", cmd.Dir).item(kindLogin))
+		strs("command", words).strs("wrapper", c.loginWrapper()).object("env", vars).object("adds", adds).optional("cwd", cmd.Dir).item(kindLogin))
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -24,6 +26,15 @@ const roleEnv = "HERMES_TEST_ROLE"
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
+	if len(os.Args) > 5 && os.Args[1] == "confine" && os.Args[2] == "--rules" {
+		var r confine.Rules
+		err := json.Unmarshal([]byte(os.Args[3]), &r)
+		if err == nil {
+			err = confine.Exec(r, os.Args[5], os.Args[5:], os.Environ())
+		}
+		fmt.Fprintln(os.Stderr, err)
+		syscall.Exit(99)
 	}
 	testagent.Main()
 	role, path, _ := strings.Cut(os.Getenv(roleEnv), " ")
@@ -43,7 +54,7 @@ func TestMain(m *testing.M) {
 			}
 			log = f
 		}
-		opts := Options{Version: "test", Keeper: testKeeper(), Logger: slog.New(slog.NewTextHandler(log, nil))}
+		opts := Options{Version: "test", Keeper: testKeeper(), Launcher: testLauncher(), Logger: slog.New(slog.NewTextHandler(log, nil))}
 		if err := Serve(ctx, os.Stdin, os.Stdout, opts); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -66,6 +77,14 @@ func testKeeper() []string {
 		return nil
 	}
 	return []string{"/proc/self/exe", "keep"}
+}
+
+// testLauncher is this program as one that confines others.
+func testLauncher() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", "confine"}
 }
 
 // root is the folder of the plugin.

@@ -29,6 +29,7 @@ const (
 	errorLogin
 	errorRegistry
 	errorRules
+	errorSandbox
 	errorStart
 	errorTimeout
 	errorTouched
@@ -54,6 +55,7 @@ var errorKinds = [...]string{
 	errorLogin:          "login",
 	errorRegistry:       "registry",
 	errorRules:          "rules",
+	errorSandbox:        "sandbox",
 	errorStart:          "start",
 	errorTimeout:        "timeout",
 	errorTouched:        "touched",

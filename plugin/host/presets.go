@@ -14,7 +14,8 @@ import (
 var presets = sync.OnceValue(preset.Builtin)
 
 func fromPreset(p preset.Preset) command {
-	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install, Auth: p.Auth}
+	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv,
+		State: p.State, Sandbox: p.Sandbox, Install: p.Install, Auth: p.Auth}
 	if isTrue(p.Quirks.MissingFileEmpty) {
 		c.Quirks.MissingFile = missingEmpty
 	}
@@ -24,9 +25,7 @@ func fromPreset(p preset.Preset) command {
 
 // process is the program to start.
 func (c command) process() launch.Command {
-	p := preset.Preset{Command: c.Command, Args: c.Args, Env: c.Env, Cwd: c.Cwd, PassEnv: c.PassEnv}
-	p.Quirks.IgnoresEOF = c.Quirks.IgnoresEOF
-	cmd := p.Process()
+	cmd := c.preset().Process()
 	cmd.InheritEnv = c.InheritEnv
 	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second
 	return cmd

@@ -54,6 +54,9 @@ func (c *connection) on(e connectionEvent, reason error) {
 	if reason != nil {
 		o.str("reason", reason.Error())
 	}
+	if sandbox := c.boxed(); sandbox != nil && e == connectionStarts {
+		o.object("sandbox", sandbox)
+	}
 	c.host.queue.push(event(eventStateChanged, o))
 }
 

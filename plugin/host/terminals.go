@@ -24,7 +24,7 @@ func (c *connection) newServices() *services.Services {
 			}
 			return s.approveCommand(ctx, cmd)
 		},
-		Terminal:      terminal.Options{Keeper: c.host.keeper},
+		Terminal:      terminal.Options{Wrapper: c.cmd.box.Wrapper(), Keeper: c.host.keeper},
 		TerminalStart: c.terminalStarted,
 		TerminalData:  c.terminalData,
 		TerminalExit:  c.terminalExited,
