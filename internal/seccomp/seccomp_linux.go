@@ -1,0 +1,79 @@
+// Package seccomp builds filters of system calls and installs them.
+//
+// A filter decides by numbers and flags, never by what a pointer leads to, which
+// the program could change after the decision.
+package seccomp
+
+import (
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Offsets in struct seccomp_data.
+const (
+	offNumber = 0
+	offArch   = 4
+	offArgs   = 16
+)
+
+// Step is an instruction of a filter.
+type Step = unix.SockFilter
+
+// Allow and Notify end a filter: the call is made, or the listener decides.
+var (
+	Allow  = Step{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
+	Notify = Step{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF}
+)
+
+// Fail ends a filter: the call fails.
+func Fail(errno unix.Errno) Step {
+	return Step{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}
+}
+
+// Jump skips as many steps as yes or no says.
+func Jump(test uint16, k uint32, yes, no uint8) Step {
+	return Step{Code: unix.BPF_JMP | test | unix.BPF_K, K: k, Jt: yes, Jf: no}
+}
+
+// And keeps some bits of what was loaded.
+func And(mask uint32) Step { return Step{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask} }
+
+// Arg loads the lower half of an argument. Flags and small numbers are there.
+func Arg(i uint32) Step { return load(offArgs + 8*i) }
+
+func load(offset uint32) Step {
+	return Step{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+// When runs steps if the system call is number. The steps may end the filter or
+// fall through.
+func When(number uint32, steps ...Step) []Step {
+	return slices.Concat([]Step{load(offNumber), Jump(unix.BPF_JEQ, number, 0, uint8(len(steps)))}, steps)
+}
+
+// Unless runs steps if the processor is not in the mode of an architecture, one
+// of AUDIT_ARCH. There can be at most 255 steps.
+func Unless(arch uint32, steps ...Step) []Step {
+	return slices.Concat([]Step{load(offArch), Jump(unix.BPF_JEQ, arch, uint8(len(steps)), 0)}, steps)
+}
+
+// From runs steps if the number of the system call is not below a bound.
+func From(number uint32, steps ...Step) []Step {
+	return slices.Concat([]Step{load(offNumber), Jump(unix.BPF_JGE, number, 0, uint8(len(steps)))}, steps)
+}
+
+// Install binds the calling thread, and what it starts, to a filter for good. With
+// SECCOMP_FILTER_FLAG_NEW_LISTENER the result is the listener.
+func Install(filter []Step, flags uint) (listener int, err error) {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return -1, err
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
