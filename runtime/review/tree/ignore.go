@@ -83,6 +83,16 @@ func (r repository) rules() *rules {
 	return all.below(".", r.exclude, fold)
 }
 
+// ownRules returns the rules of a repository at a path of the scan.
+func ownRules(dir, path string, user settings) (r *rules, fold bool) {
+	repo := readRepository(dir, user)
+	r = repo.rules()
+	for each := r; each != nil; each = each.above {
+		each.skip = len(path) + 1
+	}
+	return r, repo.config.ignoreCase
+}
+
 // rulesOf returns the rules for the root of a scan: those of the repository that
 // it is in, if any, and whether upper and lower case are equal.
 //

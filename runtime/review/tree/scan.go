@@ -339,11 +339,7 @@ func (c *scan) enter(h *os.Root, d *dir, names []string) (*rules, bool) {
 	r, fold := d.rules, d.fold
 	// A repository in another one, such as a submodule, has its own rules.
 	if d.path != "." && slices.ContainsFunc(names, isGit) {
-		repo := readRepository(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), c.user)
-		r, fold = repo.rules(), repo.config.ignoreCase
-		for each := r; each != nil; each = each.above {
-			each.skip = len(d.path) + 1
-		}
+		r, fold = ownRules(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), d.path, c.user)
 	}
 	if slices.Contains(names, ".gitignore") {
 		// Git does not follow a link either.
