@@ -211,6 +211,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/review/tree":         {sys},
 		"runtime/review/watch":        {fsnotify, sys},
 		"runtime/serve":               {websocket, sys},
+		"runtime/shim":                {udiff, fsnotify, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},
 		"runtime/transport/websocket": {websocket},

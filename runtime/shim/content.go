@@ -1,0 +1,82 @@
+package shim
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// maxContent is the largest content that is kept, in bytes.
+const maxContent = 16 << 20
+
+// content is what a file is at a moment. The file is held open, so that its bytes
+// can be read later: until somebody changes them in place.
+type content struct {
+	absent, dir bool
+	link        string
+	size        int64
+	id          identity
+
+	once sync.Once
+	file *os.File // nil once it is read, or if there is nothing to read
+	data []byte   // until it is in the store
+	hash store.Hash
+}
+
+// identity is what stays the same as long as a file is not touched.
+type identity struct {
+	dev, ino     uint64
+	size         int64
+	mtime, ctime int64 // ns
+}
+
+// read reads the bytes, unless they have been. It may be called by any goroutine.
+func (c *content) read() {
+	if c == nil {
+		return
+	}
+	c.once.Do(func() {
+		if c.file == nil {
+			return
+		}
+		defer func() {
+			c.file.Close()
+			c.file = nil
+		}()
+		if c.size > maxContent {
+			return
+		}
+		data, err := io.ReadAll(io.LimitReader(c.file, maxContent+1))
+		if err != nil || len(data) > maxContent {
+			return
+		}
+		c.data, c.size, c.hash = data, int64(len(data)), store.HashOf(data)
+	})
+}
+
+// keep puts the bytes into a store and returns what an event says of them.
+func (c *content) keep(st *store.Store) (*Version, error) {
+	if c == nil {
+		return nil, nil
+	}
+	c.read()
+	v := &Version{Absent: c.absent, Dir: c.dir, Link: c.link, Size: c.size, Hash: c.hash}
+	if c.data == nil {
+		return v, nil
+	}
+	_, err := st.Put(c.data)
+	c.data = nil
+	return v, err
+}
+
+// same reports whether two contents are known to be equal.
+func (c *content) same(d *content) bool {
+	if c == nil || d == nil {
+		return false
+	}
+	c.read()
+	d.read()
+	return c.absent == d.absent && c.dir == d.dir && c.link == d.link && c.size == d.size && c.hash == d.hash && (c.absent || c.link != "" || !c.hash.IsZero())
+}

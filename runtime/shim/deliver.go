@@ -1,0 +1,124 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// redial is how long after a failure an editor is tried again.
+const redial = time.Second
+
+// delivery reports what is in a journal to an editor: everything, in order and
+// once, whenever an editor is there.
+type delivery struct {
+	journal *journal
+	socket  string
+	agent   string
+	last    <-chan struct{} // is closed when no more changes come
+}
+
+// run reports until ctx ends, or until all is reported or nobody listens after last
+// has been closed.
+func (d *delivery) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		d.connection(ctx)
+		select {
+		case <-d.last:
+			return
+		case <-ctx.Done():
+		case <-time.After(redial):
+		}
+	}
+}
+
+// connection reports to an editor until it is gone.
+func (d *delivery) connection(ctx context.Context) {
+	c, err := feed.Dial(ctx, d.socket)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	told, err := c.Resume(ctx, d.journal.name)
+	if err != nil {
+		return
+	}
+	r, err := OpenJournal(d.journal.dir)
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	for {
+		more := d.journal.arrived()
+		e, err := r.Next()
+		switch {
+		case err == io.EOF:
+			select {
+			case <-more:
+				continue
+			default:
+			}
+			select {
+			case <-more:
+				continue
+			case <-d.last:
+				return
+			case <-ctx.Done():
+				return
+			}
+		case err != nil:
+			return
+		case e.Seq <= told:
+			continue
+		}
+		// A report that the editor refuses is not sent again.
+		if err := c.Tell(ctx, d.report(e)); err != nil && !errors.As(err, new(*feed.Error)) {
+			return
+		}
+	}
+}
+
+// report is what an editor is told about a change. Each has a report, so that no
+// number is missing.
+func (d *delivery) report(e Event) feed.Report {
+	r := feed.Report{
+		Kind: feed.Write, Path: e.Path, Phase: feed.Post, Agent: d.agent, PID: e.PID,
+		Author:   review.Author{Source: "shim", Inferred: e.Inferred},
+		Before:   d.version(e.Before),
+		After:    d.version(e.After),
+		Producer: d.journal.name, Seq: e.Seq,
+	}
+	switch e.Op {
+	case Remove:
+		r.Kind = feed.Remove
+	case Rename:
+		r.Kind, r.From = feed.Rename, e.From
+	case Mkdir, Rmdir:
+		r.Kind = feed.Read // a review has no folders
+	}
+	return r
+}
+
+func (d *delivery) version(v *Version) *feed.Version {
+	switch {
+	case v == nil || v.Dir || v.Link != "":
+		return nil
+	case v.Absent:
+		return &feed.Version{Absent: true}
+	}
+	f := &feed.Version{Size: v.Size, Hash: v.Hash}
+	if v.Hash == (store.Hash{}) {
+		return f
+	}
+	if data, err := d.journal.store.Get(v.Hash); err == nil && utf8.Valid(data) {
+		text := string(data)
+		f.Text = &text
+	}
+	return f
+}

@@ -1,0 +1,95 @@
+//go:build amd64 || arm64
+
+package shim
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/seccomp"
+)
+
+// verb is what a system call does.
+type verb uint8
+
+const (
+	open    verb = iota + 1
+	openHow      // open, with its flags in struct open_how
+	create       // open, without flags
+	truncate
+	unlink
+	rmdir
+	rename
+	link
+	symlink
+	mkdir
+	mknod
+	refuse // a way around paths: it fails
+)
+
+// none is an argument that a call does not have.
+const none = -1
+
+// call says where the arguments of a system call are.
+type call struct {
+	number      uint32
+	verb        verb
+	dir, path   int // the path that changes, and the folder it is relative to
+	dir2, path2 int // the other path: that of a file that gets another name, the new one of a rename, where a link leads
+	flags       int // for openHow, struct open_how; for truncate, the length
+	mode        int // for mknod, the device follows
+}
+
+// opens are the flags of an open that may change a file. O_TMPFILE has one bit of
+// its own.
+const opens = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | unix.O_TMPFILE&^unix.O_DIRECTORY
+
+// filter stops the calls that change files. In gate mode a program cannot add rules
+// of its own about files, because the supervisor, which is not bound by them, makes
+// its calls.
+func filter(gate bool) []seccomp.Step {
+	foreign := []seccomp.Step{seccomp.Fail(unix.ENOSYS)}
+	if archOther != 0 {
+		foreign = append(seccomp.Unless(archOther, seccomp.Fail(unix.ENOSYS)), stops(callsOther, uringSetup, gate)...)
+	}
+	f := seccomp.Unless(arch, foreign...)
+	if maxNumber > 0 {
+		f = append(f, seccomp.From(maxNumber, seccomp.Fail(unix.ENOSYS))...)
+	}
+	return append(f, stops(calls, unix.SYS_IO_URING_SETUP, gate)...)
+}
+
+// landlock is the number of landlock_create_ruleset everywhere.
+const landlock = unix.SYS_LANDLOCK_CREATE_RULESET
+
+func stops(calls []call, uring uint32, gate bool) []seccomp.Step {
+	// Its requests are files, and no filter sees them.
+	f := seccomp.When(uring, seccomp.Fail(unix.ENOSYS))
+	if gate {
+		f = append(f, seccomp.When(landlock, seccomp.Fail(unix.ENOSYS))...)
+	}
+	for _, c := range calls {
+		switch c.verb {
+		case open:
+			f = append(f, seccomp.When(c.number, seccomp.Arg(uint32(c.flags)), seccomp.Jump(unix.BPF_JSET, opens, 0, 1), seccomp.Notify, seccomp.Allow)...)
+		case refuse:
+			f = append(f, seccomp.When(c.number, seccomp.Arg(uint32(c.flags)), seccomp.Jump(unix.BPF_JSET, opens, 0, 1), seccomp.Fail(unix.EPERM), seccomp.Allow)...)
+		default:
+			f = append(f, seccomp.When(c.number, seccomp.Notify)...)
+		}
+	}
+	return append(f, seccomp.Allow)
+}
+
+// callOf returns what a notice is about.
+func callOf(n *notice) *call {
+	table := calls
+	if n.arch != arch {
+		table = callsOther
+	}
+	for i := range table {
+		if table[i].number == uint32(n.nr) {
+			return &table[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+//go:build amd64 || arm64
+
+package shim
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+)
+
+// In gate mode the supervisor makes every call itself, with the rights of the
+// thread, and gives it the result. Nothing that the program does between the
+// decision and the call counts, because neither its memory nor the path is looked
+// at again: the file is reached through the folder that the decision was about.
+
+// gate decides about changes.
+type gate struct {
+	Gate
+	socket, agent string
+
+	mu     sync.Mutex
+	client *feed.Client // nil until the first question, and after a failure
+}
+
+func newGate(c Config) *gate { return &gate{Gate: *c.Gate, socket: c.Socket, agent: c.Agent} }
+
+// verdict is what the lists say.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	allowed
+	denied
+)
+
+func (g *gate) listed(path string) verdict {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(dir string) bool { return below(path, dir) })
+	}
+	switch {
+	case in(g.Deny):
+		return denied
+	case in(g.Allow):
+		return allowed
+	}
+	return unknown
+}
+
+// holds reports whether a folder has something in it that is denied, so that it
+// must not be moved.
+func (g *gate) holds(dir string) bool {
+	return slices.ContainsFunc(g.Deny, func(path string) bool { return below(path, dir) })
+}
+
+// ask asks the editor about a change. Only a clear yes allows it.
+func (g *gate) ask(r feed.Report) error {
+	ctx, cancel := context.WithTimeout(context.Background(), g.Timeout)
+	defer cancel()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.socket == "" {
+		return fmt.Errorf("nobody is there to allow it")
+	}
+	if g.client == nil {
+		c, err := feed.Dial(ctx, g.socket)
+		if err != nil {
+			return err
+		}
+		g.client = c
+	}
+	err := g.client.Tell(ctx, r)
+	if _, answered := err.(*feed.Error); err != nil && !answered {
+		g.client.Close()
+		g.client = nil
+	}
+	return err
+}
+
+// judge is what the lists say about an operation. What they do not know and is
+// inside the project has to be asked.
+func (s *supervisor) judge(o *operation, p *planned) verdict {
+	if o.nameless() {
+		return allowed // it changes nothing until it gets a name
+	}
+	places := []*place{&o.target}
+	if o.other != nil {
+		places = append(places, o.other)
+	}
+	v := allowed
+	for _, at := range places {
+		if at.path == "" {
+			// Another mount of the project's file system may show its files.
+			if id, err := identify(at.dir, ""); err != nil || id.dev == s.resolver.root.dev {
+				return denied
+			}
+			continue
+		}
+		switch listed := s.gate.listed(at.path); {
+		case listed == denied || o.verb == rename && s.gate.holds(at.path):
+			return denied
+		case listed == unknown && (p != nil || o.verb == link && s.inside(at.path)):
+			v = unknown
+		}
+	}
+	return v
+}
+
+func (s *supervisor) handleGated(o *operation) {
+	if o.how {
+		s.listener.finish(o.id, unix.ENOSYS) // programs fall back to openat
+		o.close()
+		return
+	}
+	p := s.prepare(o)
+	switch s.judge(o, p) {
+	case denied:
+		s.deny(o, p, "")
+	case allowed:
+		s.perform(o, p)
+	default:
+		questions := s.questions(o, p)
+		go func() {
+			var err error
+			for _, q := range questions {
+				if err = s.gate.ask(q); err != nil {
+					break
+				}
+			}
+			s.do(func() {
+				if err != nil {
+					s.deny(o, p, err.Error())
+				} else {
+					s.perform(o, s.prepare(o)) // it may be another file by now
+				}
+			})
+		}()
+	}
+}
+
+func (s *supervisor) deny(o *operation, p *planned, reason string) {
+	s.listener.finish(o.id, unix.EACCES)
+	if p == nil {
+		p = &planned{operation: o, op: Write}
+	}
+	c := p.event(Denied)
+	c.Text = reason
+	s.record(c)
+	o.close()
+}
+
+// questions are what the editor is asked.
+func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
+	r := feed.Report{Kind: feed.Write, Path: o.target.path, Phase: feed.Pre, Agent: s.gate.agent, PID: int(o.tid), Author: review.Author{Source: "shim"}}
+	if o.verb == link && s.inside(o.other.path) && s.gate.listed(o.other.path) == unknown {
+		// Whoever may change the new name may change the file.
+		file := r
+		file.Path = o.other.path
+		list = append(list, file)
+	}
+	if p == nil || s.gate.listed(o.target.path) != unknown && o.verb != rename {
+		return list
+	}
+	switch p.op {
+	case Remove, Rmdir:
+		r.Kind = feed.Remove
+	case Rename:
+		r.Kind, r.From = feed.Rename, o.other.path
+	}
+	switch b := p.before; {
+	case b.absent:
+		r.Before = &feed.Version{Absent: true}
+	case !b.dir && b.link == "":
+		b.read()
+		r.Before = &feed.Version{Size: b.size, Hash: b.hash}
+		if data := b.data; data != nil && utf8.Valid(data) {
+			text := string(data)
+			r.Before.Text = &text
+		}
+	}
+	return append(list, r)
+}
+
+// perform makes the call of a thread.
+func (s *supervisor) perform(o *operation, p *planned) {
+	if !s.listener.valid(o.id) {
+		o.close()
+		return
+	}
+	if p != nil {
+		s.announce(p)
+	}
+	if !o.opens() {
+		err := as(o.tid, o.make)
+		s.listener.finish(o.id, err)
+		if p != nil && err == nil {
+			s.succeeded(p)
+		} else if p != nil {
+			s.record(p.event(Failed))
+		}
+		o.close()
+		return
+	}
+	give := func() {
+		defer o.close()
+		fd := -1
+		err := as(o.tid, func() (err error) {
+			fd, err = o.open()
+			return err
+		})
+		if err == nil {
+			err = s.listener.give(o.id, fd, o.flags&unix.O_CLOEXEC != 0)
+			unix.Close(fd)
+		}
+		if err != nil {
+			s.listener.finish(o.id, err)
+		}
+	}
+	if st, ok := o.target.stat(); ok && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		go give() // it may wait for the other end
+		return
+	}
+	give()
+}
+
+// open opens the file of an operation.
+func (o *operation) open() (int, error) {
+	flags := int(o.flags) | unix.O_CLOEXEC | unix.O_NOCTTY
+	mode := o.mode &^ umaskOf(o.tid)
+	switch {
+	case o.target.file >= 0:
+		return unix.Open("/proc/self/fd/"+strconv.Itoa(o.target.file), flags&^unix.O_NOFOLLOW, mode)
+	case o.target.path == "/dev/tty":
+		name, err := terminalOf(o.tid)
+		if err != nil {
+			return -1, err
+		}
+		return unix.Open(name, flags, mode)
+	}
+	return unix.Openat(o.target.dir, o.target.name, flags|unix.O_NOFOLLOW, mode)
+}
+
+// make makes every call but those that open files.
+func (o *operation) make() error {
+	dir, name := o.target.dir, o.target.name
+	switch o.verb {
+	case truncate:
+		fd, err := (&operation{call: o.call, tid: o.tid, target: o.target, flags: unix.O_WRONLY | unix.O_NONBLOCK}).open()
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return unix.Ftruncate(fd, o.length)
+	case unlink:
+		return unix.Unlinkat(dir, name, 0)
+	case rmdir:
+		return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	case rename:
+		return unix.Renameat2(o.other.dir, o.other.name, dir, name, uint(o.flags))
+	case link:
+		if o.other.file >= 0 {
+			return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(o.other.file), dir, name, unix.AT_SYMLINK_FOLLOW)
+		}
+		return unix.Linkat(o.other.dir, o.other.name, dir, name, 0)
+	case symlink:
+		return unix.Symlinkat(o.text, dir, name)
+	case mkdir:
+		return unix.Mkdirat(dir, name, o.mode&^umaskOf(o.tid))
+	case mknod:
+		return unix.Mknodat(dir, name, o.mode&^umaskOf(o.tid), int(o.device))
+	}
+	return unix.ENOSYS
+}
+
+// as calls f with the rights of a thread, on a thread of its own.
+func as(tid uint32, f func() error) error {
+	runtime.LockOSThread()
+	restore, err := assume(tid)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return unix.EACCES
+	}
+	result := f()
+	if restore() == nil {
+		runtime.UnlockOSThread() // otherwise the thread ends with the goroutine
+	}
+	return result
+}

@@ -1,0 +1,277 @@
+//go:build amd64 || arm64
+
+package shim_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/shim"
+)
+
+var swaps = flag.Int("swaps", 200, "how often a path is swapped below a gated open")
+
+// editor listens at the socket of a shim.
+func (s *shimmed) editor(answer func(feed.Report) error) (reports func() []feed.Report) {
+	s.t.Helper()
+	s.config.Socket = filepath.Join(filepath.Dir(s.root), "s")
+	l, err := feed.Listen(s.config.Socket)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var list []feed.Report
+	server := &feed.Server{Handle: func(_ context.Context, r feed.Report) error {
+		mu.Lock()
+		list = append(list, r)
+		mu.Unlock()
+		if answer == nil {
+			return nil
+		}
+		return answer(r)
+	}}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, l) }()
+	s.t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return func() []feed.Report {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(list)
+	}
+}
+
+func TestOnlyWhatTheGateAllowsHappens(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{Allow: []string{filepath.Join(s.root, "free")}, Deny: []string{filepath.Join(s.root, "never"), filepath.Join(filepath.Dir(s.root), "outside")}}
+	reports := s.editor(func(r feed.Report) error {
+		if r.Phase == feed.Pre && (strings.HasPrefix(filepath.Base(r.Path), "no") || strings.HasPrefix(filepath.Base(r.From), "no")) {
+			return errors.New("the user said no")
+		}
+		return nil
+	})
+	for _, name := range []string{"no", "no2", "yes", "free/f", "never/f", "sub/never", "../outside"} {
+		s.write(name, "old\n")
+	}
+	script := `
+try() { if eval "$1" 2> err; then echo "$1: done"; else echo "$1: $(sed 's/.*: //' err)"; fi; }
+exec 2> /dev/null
+cd "$PWD"
+try 'echo new > yes'; try 'echo new > no'; try 'echo new >> no'; try 'rm no'; try 'mv no other'; try 'mv yes yes2'; try 'mv yes2 yes'; try 'mv yes no'; try 'ln no free/hard'
+try 'echo new > free/f'; try 'echo new > never/f'; try 'rm never/f'; try 'mv never free/n'; try 'mv free/f never/g'; try 'ln never/f free/hard'
+try 'ln -s ../never/f free/soft'; try 'echo new > free/soft'; try 'mkdir no3'; try 'mkdir free/d'; try 'rmdir free/d'
+try 'truncate -s 1 no2'; try 'truncate -s 1 free/f'; try 'echo x > ../outside'; try 'echo x > ../else'; try 'echo x > /dev/null'; try 'umask 027; echo x > free/mode'; try 'ln -s x no4'; try 'mv . ../moved'
+stat -c %a free/mode
+`
+	script = strings.ReplaceAll(script, "2> err", "2> ../err")
+	script = strings.ReplaceAll(script, "' err)", "' ../err)")
+	want := `
+echo new > yes: done
+echo new > no: Permission denied
+echo new >> no: Permission denied
+rm no: Permission denied
+mv no other: Permission denied
+mv yes yes2: done
+mv yes2 yes: done
+mv yes no: Permission denied
+ln no free/hard: Permission denied
+echo new > free/f: done
+echo new > never/f: Permission denied
+rm never/f: Permission denied
+mv never free/n: Permission denied
+mv free/f never/g: Permission denied
+ln never/f free/hard: Permission denied
+ln -s ../never/f free/soft: done
+echo new > free/soft: Permission denied
+mkdir no3: Permission denied
+mkdir free/d: done
+rmdir free/d: done
+truncate -s 1 no2: Permission denied
+truncate -s 1 free/f: done
+echo x > ../outside: Permission denied
+echo x > ../else: done
+echo x > /dev/null: done
+umask 027; echo x > free/mode: done
+ln -s x no4: Permission denied
+mv . ../moved: Permission denied
+640
+`
+	out, status := s.run("sh", "-c", script)
+	if out != want[1:] || status != 0 {
+		t.Errorf("exit status %d, got\n%s", status, out)
+	}
+	done := []string{`write yes "old\n" "new\n"`, `rename yes yes2`, `rename yes2 yes`, `write free/f "old\n" "new\n"`, `symlink free/soft absent ->../never/f`,
+		`mkdir free/d`, `rmdir free/d`, `write free/f "new\n" "n"`, `write free/mode absent "x\n"`}
+	if got := s.lines(shim.Post); !slices.Equal(got, done) {
+		t.Errorf("got\n  %s", strings.Join(got, "\n  "))
+	}
+	// The editor is asked before, and has the old content. What the lists say, and
+	// what is outside, is no question.
+	for _, r := range reports() {
+		if r.Phase != feed.Pre {
+			continue
+		}
+		name, err := filepath.Rel(s.root, r.Path)
+		if err != nil || strings.HasPrefix(name, ".") || r.Kind != feed.Rename && strings.HasPrefix(name, "free/f") || strings.HasPrefix(name, "never") {
+			t.Errorf("asked about %s", name)
+		}
+		if name == "yes" && r.Kind == feed.Write && (r.Before == nil || r.Before.Text == nil || *r.Before.Text != "old\n") {
+			t.Errorf("before %s: %+v", name, r.Before)
+		}
+	}
+}
+
+// A gate that nobody answers, or not in time, or whose editor has gone, denies.
+func TestAGateWithoutAnAnswerDenies(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(s *shimmed){
+		"no editor": func(s *shimmed) { s.config.Socket = filepath.Join(s.root, "none") },
+		"no socket": func(s *shimmed) {},
+		"a slow editor": func(s *shimmed) {
+			s.config.Gate.Timeout = 100 * time.Millisecond
+			slow := make(chan struct{})
+			defer s.t.Cleanup(func() { close(slow) }) // before the editor is stopped
+			s.editor(func(feed.Report) error {
+				<-slow
+				return nil
+			})
+		},
+		"a socket that is none": func(s *shimmed) {
+			s.write("none", "")
+			s.config.Socket = filepath.Join(s.root, "none")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShimmed(t)
+			s.config.Gate = &shim.Gate{}
+			prepare(s)
+			s.write("a", "old")
+			out, status := s.run("sh", "-c", "echo new > a; rm a; exit 3")
+			if data, err := os.ReadFile(filepath.Join(s.root, "a")); err != nil || string(data) != "old" || status != 3 {
+				t.Errorf("the file has %q, %v; exit status %d\n%s", data, err, status, out)
+			}
+			if got, want := s.lines(shim.Denied), []string{`write a "old" -`, `remove a "old"`}; !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// Between the question and the open, the path may lead elsewhere.
+func TestASwappedPathDoesNotGetThroughAGate(t *testing.T) {
+	t.Parallel()
+	program, err := static()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{Allow: []string{filepath.Join(s.root, "free"), filepath.Join(s.root, "way")}, Deny: []string{filepath.Join(s.root, "never")}}
+	s.write("free/f", "")
+	s.write("never/f", "kept")
+	// Two links of the same name: one leads to a file that may be written.
+	for i, to := range []string{"free", "never"} {
+		if err := os.Symlink(to, filepath.Join(s.root, "way"+strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := make(chan struct{})
+	var swapping sync.WaitGroup
+	var count int
+	swapping.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := unix.Renameat2(unix.AT_FDCWD, filepath.Join(s.root, "way0"), unix.AT_FDCWD, filepath.Join(s.root, "way1"), unix.RENAME_EXCHANGE); err == nil {
+				count++
+			}
+		}
+	})
+	out, status := s.run(program, "race", strconv.Itoa(*swaps), "way0/f", "free/f", "never/f")
+	close(stop)
+	swapping.Wait()
+	if status != 0 {
+		t.Fatalf("exit status %d\n%s", status, out)
+	}
+	if data, _ := os.ReadFile(filepath.Join(s.root, "never/f")); string(data) != "kept" {
+		t.Errorf("the denied file has %q", data)
+	}
+	if data, _ := os.ReadFile(filepath.Join(s.root, "free/f")); len(data) == 0 {
+		t.Error("nothing was written at all")
+	}
+	if count < *swaps {
+		t.Errorf("only %d swaps", count)
+	}
+	t.Logf("%d swaps, %s", count, out)
+}
+
+// Without its supervisor a program cannot change files, and can be left.
+func TestAKilledSupervisorLetsNothingThrough(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	cmd := s.command("sh", "-c", "echo started; read line; echo new > a; cat p; exit 4")
+	s.write("p", "readable\n")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, err := out.Read(buf)
+	if string(buf[:n]) != "started\n" {
+		t.Fatalf("%q, %v", buf[:n], err)
+	}
+	children, err := exec.Command("pgrep", "-P", strconv.Itoa(cmd.Process.Pid)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	supervisor, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(supervisor, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(supervisor) + "/stat")
+		return err != nil || strings.Contains(string(data), ") Z ")
+	})
+	in.Write([]byte("\n"))
+	n, _ = out.Read(buf)
+	if string(buf[:n]) != "readable\n" {
+		t.Errorf("it printed %q", buf[:n])
+	}
+	cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != 4 {
+		t.Errorf("exit status %d", status)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, "a")); err == nil {
+		t.Error("it has changed a file")
+	}
+}

@@ -1,0 +1,241 @@
+//go:build amd64 || arm64
+
+package shim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim"
+)
+
+// The test program is also the shim, and programs that run in it.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case "shim-child":
+			os.Exit(shim.Child(os.Args[2:]))
+		case "shim":
+			os.Exit(front(os.Args[2], os.Args[3:]))
+		case "helper":
+			os.Exit(helper(os.Args[2:]))
+		}
+	}
+	status := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(status)
+}
+
+func front(config string, command []string) int {
+	var c shim.Config
+	if err := json.Unmarshal([]byte(config), &c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 127
+	}
+	run := func() (int, error) { return shim.Run(c, []string{"/proc/self/exe", "shim-child"}, path, command) }
+	if os.Getenv("SHIM_PORTABLE") != "" {
+		run = func() (int, error) { return shim.Portable(c, path, command) }
+	}
+	status, err := run()
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	case status < 0:
+		shim.Die(syscall.Signal(-status))
+	}
+	return status
+}
+
+// static builds a program that does not use the C library.
+var static = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "shim-static-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	path := filepath.Join(dir, "static")
+	build := exec.Command("go", "build", "-o", path, "./testdata/static")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+var built string // a folder to remove
+
+// shimmed is a program in a shim, in a project.
+type shimmed struct {
+	t      *testing.T
+	root   string
+	config shim.Config
+	env    []string
+	user   uint32 // 0: as this process
+}
+
+func newShimmed(t *testing.T) *shimmed {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.Chmod(base, 0o700) // it has a socket in it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(base, "p")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &shimmed{t: t, root: root, config: shim.Config{Root: root, Journal: filepath.Join(base, "journal"), Settle: time.Minute}}
+}
+
+func (s *shimmed) command(command ...string) *exec.Cmd {
+	s.t.Helper()
+	config, err := json.Marshal(s.config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i, word := range command {
+		if word == "HELPER" {
+			command[i] = self
+		}
+	}
+	cmd := exec.Command(self, append([]string{"shim", string(config)}, command...)...)
+	cmd.Dir, cmd.Env = s.root, append(append(os.Environ(), "HELPER="+self, "GIT_CONFIG_GLOBAL=/dev/null", "PYTHONDONTWRITEBYTECODE=1"), s.env...)
+	return cmd
+}
+
+// run runs a program to its end and returns what it printed.
+func (s *shimmed) run(command ...string) (out string, status int) {
+	s.t.Helper()
+	cmd := s.command(command...)
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	if w := cmd.ProcessState.Sys().(syscall.WaitStatus); w.Signaled() {
+		return b.String(), -int(w.Signal())
+	}
+	if strings.Contains(b.String(), shim.ErrUnavailable.Error()) && !strings.Contains(b.String(), "supervises this one already") {
+		if os.Getenv("CI") != "" {
+			s.t.Fatal(b.String())
+		}
+		s.t.Skip(b.String())
+	}
+	return b.String(), cmd.ProcessState.ExitCode()
+}
+
+func (s *shimmed) events() (list []shim.Event) {
+	s.t.Helper()
+	r, err := shim.OpenJournal(s.config.Journal)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			return list
+		} else if err != nil {
+			s.t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+}
+
+// lines are the events of some phases, one line each, with the contents.
+func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
+	s.t.Helper()
+	st, err := store.Open(filepath.Join(s.config.Journal, "store"), store.Options{ReadOnly: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer st.Close()
+	text := func(v *shim.Version) string {
+		switch {
+		case v == nil:
+			return "-"
+		case v.Absent:
+			return "absent"
+		case v.Dir:
+			return "dir"
+		case v.Link != "":
+			return "->" + v.Link
+		case v.Hash.IsZero():
+			return fmt.Sprint(v.Size, " bytes")
+		}
+		data, err := st.Get(v.Hash)
+		if err != nil {
+			s.t.Errorf("content is lost: %v", err)
+		}
+		return fmt.Sprintf("%q", data)
+	}
+	name := func(path string) string { return strings.TrimPrefix(path, s.root+"/") }
+	seq := uint64(0)
+	for _, e := range s.events() {
+		if e.Seq != 0 {
+			if seq++; e.Seq != seq {
+				s.t.Errorf("sequence number %d, want %d", e.Seq, seq)
+			}
+		}
+		if !slices.Contains(phases, e.Phase) {
+			continue
+		}
+		line := string(e.Op) + " "
+		if e.From != "" {
+			line += name(e.From) + " "
+		}
+		line += name(e.Path)
+		if e.Op == shim.Write || e.Op == shim.Remove || e.Op == shim.Symlink {
+			line += " " + text(e.Before)
+		}
+		if e.Op == shim.Write || e.Op == shim.Symlink {
+			line += " " + text(e.After)
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func (s *shimmed) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}

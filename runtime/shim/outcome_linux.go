@@ -1,0 +1,321 @@
+//go:build amd64 || arm64
+
+package shim
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A call that was let go cannot report its result. Whether it worked is seen in
+// the files: when the thread makes its next call, when another thread is about to
+// touch the same path, or when the thread has left the call.
+
+// planned is an operation whose outcome is not known yet.
+type planned struct {
+	*operation
+	op            Op
+	before        *content // at the target
+	moved         *content // of a rename: at the old name
+	inside        bool     // the target is part of the project
+	fromInside    bool
+	started, next time.Time
+	delay         time.Duration
+}
+
+const (
+	firstDelay = time.Millisecond
+	lastDelay  = 50 * time.Millisecond
+	// A thread that computes looks as if it were in the call. After this time it
+	// is taken to have left.
+	longest = time.Second
+)
+
+// prepare looks at the files that an operation is about to change. It returns nil
+// if there is nothing to report: the operation is about other files, or it is known
+// to fail.
+func (s *supervisor) prepare(o *operation) *planned {
+	p := &planned{operation: o, inside: s.inside(o.target.path)}
+	if o.other != nil && o.verb == rename {
+		p.fromInside = s.inside(o.other.path)
+	}
+	if !p.inside && !p.fromInside || o.nameless() {
+		return nil
+	}
+	s.settlePaths(o)
+	if o.opens() || o.verb == truncate {
+		s.files[o.target.path].read() // it is about to be changed in place
+	}
+	p.before = o.target.look()
+	if last := s.files[o.target.path]; last != nil && last.id == p.before.id {
+		p.before = s.reuse(last, p.before)
+	}
+	exists := !p.before.absent
+	switch o.verb {
+	case open, openHow, create, truncate:
+		p.op = Write
+		creates := o.flags&unix.O_CREAT != 0
+		switch st, ok := o.target.stat(); {
+		case ok && (st.Mode&unix.S_IFMT != unix.S_IFREG || creates && o.flags&unix.O_EXCL != 0), !ok && !creates:
+			return nil
+		}
+		p.before.read()
+	case unlink:
+		p.op = Remove
+		if !exists || p.before.dir {
+			return nil
+		}
+	case rmdir:
+		p.op = Rmdir
+		if !p.before.dir {
+			return nil
+		}
+	case rename:
+		p.op = Rename
+		p.moved = o.other.look()
+		if p.moved.absent || p.moved.id.isFile(p.before.id) && exists {
+			return nil
+		}
+		if last := s.files[o.other.path]; last != nil && last.id.isFile(p.moved.id) && last.id.mtime == p.moved.id.mtime && last.size == p.moved.size {
+			p.moved = s.reuse(last, p.moved)
+		}
+	default:
+		p.op = map[verb]Op{link: Link, symlink: Symlink, mkdir: Mkdir, mknod: Write}[o.verb]
+		if exists || o.verb == mknod && o.mode&unix.S_IFMT != unix.S_IFREG && o.mode&unix.S_IFMT != 0 {
+			return nil
+		}
+	}
+	return p
+}
+
+// reuse returns what is known of a file that has not changed since, so that it is
+// not read again.
+func (s *supervisor) reuse(last, now *content) *content {
+	if last.read(); now.file == nil || last.hash.IsZero() {
+		return now
+	}
+	now.file.Close()
+	return last
+}
+
+// event is what is known of an operation now.
+func (p *planned) event(phase Phase) *change {
+	c := &change{Event: Event{Time: time.Now(), Phase: phase, Op: p.op, Path: p.target.path, PID: int(p.tid)}, before: p.before}
+	if p.other != nil {
+		c.From = p.other.path
+	}
+	return c
+}
+
+// happened reports whether the files are as they must be after the operation.
+func (p *planned) happened() bool {
+	now, exists := p.target.stat()
+	id := identityOf(&now)
+	switch p.verb {
+	case unlink, rmdir:
+		return !exists || !id.isFile(p.before.id)
+	case rename:
+		return exists && id.isFile(p.moved.id)
+	case truncate:
+		return exists && now.Size == p.length
+	}
+	return exists
+}
+
+// left reports whether the thread has left the call.
+func (p *planned) left() bool {
+	data, err := os.ReadFile(procPath(p.tid, "syscall"))
+	if err != nil {
+		return true // it has ended
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	if number == "running" {
+		return time.Since(p.started) > longest
+	}
+	return number != strconv.Itoa(int(p.number))
+}
+
+// pend waits for the outcome of an operation.
+func (s *supervisor) pend(p *planned) {
+	p.started, p.delay = time.Now(), firstDelay
+	p.next = p.started.Add(p.delay)
+	s.pending[p.tid] = p
+}
+
+// settleThread is called when a thread makes another call.
+func (s *supervisor) settleThread(tid uint32) {
+	if p := s.pending[tid]; p != nil {
+		s.settle(p, p.happened())
+	}
+}
+
+// settlePaths settles what other threads have done to the paths of an operation.
+func (s *supervisor) settlePaths(o *operation) {
+	touches := func(p *planned, path string) bool {
+		return path != "" && (below(path, p.target.path) || below(p.target.path, path) || p.other != nil && (below(path, p.other.path) || below(p.other.path, path)))
+	}
+	for _, p := range s.pending {
+		if (touches(p, o.target.path) || o.other != nil && touches(p, o.other.path)) && p.happened() {
+			s.settle(p, true)
+		}
+	}
+}
+
+// settleHappened settles everything that has happened.
+func (s *supervisor) settleHappened() {
+	for _, p := range s.pending {
+		if p.happened() {
+			s.settle(p, true)
+		}
+	}
+}
+
+// settleDue looks at the operations whose time has come, and returns when the next
+// one does, zero if there is none.
+func (s *supervisor) settleDue(now time.Time) (next time.Time) {
+	for _, p := range s.pending {
+		if !now.Before(p.next) {
+			left := p.left() // before looking: it may happen in between
+			if happened := p.happened(); happened || left {
+				s.settle(p, happened)
+				continue
+			}
+			p.delay = min(2*p.delay, lastDelay)
+			p.next = now.Add(p.delay)
+		}
+		if next.IsZero() || p.next.Before(next) {
+			next = p.next
+		}
+	}
+	return next
+}
+
+func (s *supervisor) settle(p *planned, happened bool) {
+	delete(s.pending, p.tid)
+	if happened {
+		s.succeeded(p)
+	} else {
+		s.record(p.event(Failed))
+	}
+	p.close()
+}
+
+// succeeded reports what an operation has done.
+func (s *supervisor) succeeded(p *planned) {
+	e := p.event(Post)
+	switch p.verb {
+	case unlink, rmdir:
+		delete(s.files, p.target.path)
+	case rename:
+		s.renamed(p, e)
+		return
+	default:
+		e.after = p.target.look()
+		if p.verb == symlink || p.verb == mkdir || p.verb == link {
+			break
+		}
+		s.files[p.target.path] = e.after
+	}
+	s.record(e)
+}
+
+// renamed reports a rename, file by file if a folder has been renamed.
+func (s *supervisor) renamed(p *planned, e *change) {
+	from, to := p.other.path, p.target.path
+	if p.flags&unix.RENAME_EXCHANGE != 0 {
+		if p.moved.dir || p.before.dir {
+			s.note("exchanged " + from + " and " + to)
+			return
+		}
+		for _, w := range []struct {
+			path          string
+			inside        bool
+			before, after *content
+		}{{from, p.fromInside, p.moved, p.before}, {to, p.inside, p.before, p.moved}} {
+			if s.files[w.path] = w.after; w.inside {
+				s.record(&change{Event: Event{Time: e.Time, Phase: Post, Op: Write, Path: w.path, PID: e.PID}, before: w.before, after: w.after})
+			}
+		}
+		return
+	}
+	s.moved(from, to)
+	if !p.moved.dir {
+		s.renamedFile(p, e, from, to, p.before, p.moved)
+		return
+	}
+	s.closes.moved(from, to)
+	n := 0
+	filepath.WalkDir(s.reach(p), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if n++; n > maxMoved {
+			s.note("renamed " + from + " to " + to + ", with more files than are listed")
+			return fs.SkipAll
+		}
+		rest := strings.TrimPrefix(path, s.reach(p))
+		var after *content
+		if !p.fromInside || !p.inside || s.files[to+rest] == nil {
+			after = lookAt(path)
+		} else {
+			after = s.files[to+rest]
+		}
+		s.renamedFile(p, e, from+rest, to+rest, nil, after)
+		return nil
+	})
+}
+
+// maxMoved is how many files of a renamed folder are reported.
+const maxMoved = 20_000
+
+// reach is a path of this process to the target, also if that is elsewhere.
+func (s *supervisor) reach(p *planned) string {
+	if p.target.path != "" {
+		return p.target.path
+	}
+	return "/proc/self/fd/" + strconv.Itoa(p.target.dir) + "/" + p.target.name
+}
+
+// renamedFile reports the rename of a file. For the project, a file that comes from
+// outside is written, and one that goes there removed.
+func (s *supervisor) renamedFile(p *planned, e *change, from, to string, before, moved *content) {
+	r := *e
+	r.Path, r.From, r.before, r.after = to, from, before, moved
+	in, out := p.fromInside && !s.leftOut(from), p.inside && !s.leftOut(to)
+	switch {
+	case in && out:
+		s.record(&r)
+	case out:
+		if r.Op, r.From = Write, ""; r.before == nil {
+			r.before = &content{absent: true}
+		}
+		s.record(&r)
+	case in:
+		r.Op, r.Path, r.From, r.before, r.after = Remove, from, "", moved, nil
+		s.record(&r)
+	}
+}
+
+// moved follows what is known of files to their new names.
+func (s *supervisor) moved(from, to string) {
+	delete(s.files, to)
+	delete(s.writing, to)
+	for path, c := range s.files {
+		if below(path, from) {
+			delete(s.files, path)
+			s.files[to+strings.TrimPrefix(path, from)] = c
+		}
+	}
+	for path, w := range s.writing {
+		if below(path, from) {
+			delete(s.writing, path)
+			s.writing[to+strings.TrimPrefix(path, from)] = w
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/runtime/review/watch"
+)
+
+// Portable runs a program like Run, on every system, and compares the files of the
+// project with what they were at the start, whenever the system says that something
+// changed in its folders. All its events are inferred: nobody knows who changed a
+// file, what it was in between, or that two changes were a rename; and nothing is
+// known before it happens, so there is no gate.
+func Portable(c Config, path string, argv []string) (status int, err error) {
+	if c, err = c.resolved(); err != nil {
+		return 0, err
+	}
+	if c.Gate != nil {
+		return 0, fmt.Errorf("shim: %w, so there is no gate", ErrUnavailable)
+	}
+	j, err := createJournal(c.Journal, c.Root)
+	if err != nil {
+		return 0, fmt.Errorf("shim: %w", err)
+	}
+	p := &portable{journal: j, matcher: tree.NewMatcher(c.Root, nil), root: c.Root}
+	options := tree.Options{}
+	if name, err := filepath.Rel(c.Root, c.Journal); err == nil && filepath.IsLocal(name) {
+		options.Skip = filepath.ToSlash(name)
+	}
+	p.scanner = tree.New(c.Root, j.store, options)
+	if p.last, err = p.scanner.Scan(context.Background()); err != nil {
+		j.discard()
+		return 0, fmt.Errorf("shim: %w", err)
+	}
+	w, err := watch.New(watch.Options{Root: c.Root, Skip: p.skips}, p.noticed)
+	if err != nil {
+		j.discard()
+		return 0, fmt.Errorf("shim: %w", err)
+	}
+	w.Roots(c.Root)
+
+	last, delivered := make(chan struct{}), make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		defer close(delivered)
+		if c.Socket != "" {
+			(&delivery{journal: j, socket: c.Socket, agent: c.Agent, last: last}).run(ctx)
+		}
+	}()
+	status, err = p.run(path, argv)
+	w.Close()
+	p.look()
+	close(last)
+	select {
+	case <-delivered:
+	case <-time.After(lastReports):
+	}
+	stop()
+	<-delivered
+	return status, errors.Join(err, j.close())
+}
+
+// lastReports is how long an editor may take for the last reports.
+const lastReports = 10 * time.Second
+
+// portable compares the files of a project.
+type portable struct {
+	journal *journal
+	scanner *tree.Scanner
+	matcher *tree.Matcher
+	root    string
+
+	mu   sync.Mutex
+	last *tree.Snapshot
+}
+
+// run runs the program in the process group of this one.
+func (p *portable) run(path string, argv []string) (int, error) {
+	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	signals := make(chan os.Signal, 16)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("shim: %w", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			// A terminal sends the other two to the program as well.
+			if s == syscall.SIGTERM || s == syscall.SIGHUP {
+				cmd.Process.Signal(s)
+			}
+		case err := <-done:
+			if cmd.ProcessState == nil {
+				return 0, fmt.Errorf("shim: %w", err)
+			}
+			if w, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+				return -int(w.Signal()), nil
+			}
+			return cmd.ProcessState.ExitCode(), nil
+		}
+	}
+}
+
+// skips leaves out folders that git ignores.
+func (p *portable) skips(folder string) bool {
+	name, err := filepath.Rel(p.root, folder)
+	return err == nil && name != "." && p.matcher.Ignores(filepath.ToSlash(name)+"/")
+}
+
+func (p *portable) noticed(n watch.Notice) {
+	for _, path := range n.Paths {
+		if filepath.Base(path) == ".gitignore" {
+			p.matcher.Forget()
+		}
+	}
+	if n.Err != nil {
+		p.mu.Lock()
+		p.journal.add(Event{Time: time.Now(), Op: Note, Text: "not everything is watched: " + n.Err.Error()})
+		p.mu.Unlock()
+	}
+	p.look()
+}
+
+// look records what has changed since the last look.
+func (p *portable) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.journal.flush()
+	now, err := p.scanner.Scan(context.Background())
+	if err != nil {
+		p.journal.add(Event{Time: time.Now(), Op: Note, Text: err.Error()})
+		return
+	}
+	for _, c := range tree.Compare(p.last, now) {
+		if c.What&^tree.Mode == 0 {
+			continue
+		}
+		e := Event{Time: time.Now(), Phase: Post, Op: Write, Path: filepath.Join(p.root, filepath.FromSlash(c.Path)), Before: versionOf(c.Old), After: versionOf(c.New), Inferred: true}
+		switch {
+		case c.What&tree.Deleted != 0:
+			e.Op, e.After = Remove, nil
+		case c.New.IsLink():
+			e.Op = Symlink
+		}
+		p.journal.add(e)
+	}
+	p.last = now
+}
+
+func versionOf(e tree.Entry) *Version {
+	if e.Path == "" {
+		return &Version{Absent: true}
+	}
+	v := &Version{Link: e.Link, Size: e.Size}
+	if e.Kept {
+		v.Hash = e.Hash
+	}
+	return v
+}

@@ -1,0 +1,152 @@
+package shim
+
+import (
+	"slices"
+	"time"
+)
+
+// maxHeld is how many changes are kept back at most.
+const maxHeld = 4096
+
+// change is an event whose contents may still have to be read.
+type change struct {
+	Event
+	before, after *content
+	written       chan struct{} // is closed when all events before are in the journal
+}
+
+// recorder turns changes into the events of a journal, in order.
+type recorder struct {
+	journal *journal
+	settle  time.Duration // see Config
+	in      chan *change
+	done    chan struct{}
+
+	held  []held // changes that are not in the journal yet
+	fault string // that was noted last
+}
+
+type held struct {
+	Event
+	until time.Time // zero: need not wait
+}
+
+// startRecorder starts a recorder. Closing in ends it, and done follows.
+func startRecorder(j *journal, settle time.Duration) *recorder {
+	r := &recorder{journal: j, settle: settle, in: make(chan *change, 128), done: make(chan struct{})}
+	go r.run()
+	return r
+}
+
+// sync waits until everything that was sent before is in the journal.
+func (r *recorder) sync() {
+	written := make(chan struct{})
+	r.in <- &change{written: written}
+	<-written
+}
+
+func (r *recorder) run() {
+	defer close(r.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case c, ok := <-r.in:
+			switch {
+			case !ok:
+				r.release(true)
+				r.flush()
+				return
+			case c.written != nil:
+				r.release(true)
+				r.flush()
+				close(c.written)
+				continue
+			}
+			r.take(c)
+		case <-timer.C:
+		}
+		r.release(false)
+		if len(r.in) == 0 {
+			r.flush()
+		}
+		if len(r.held) > 0 {
+			timer.Reset(time.Until(r.held[0].until))
+		}
+	}
+}
+
+func (r *recorder) flush() { r.failed(r.journal.flush()) }
+
+func (r *recorder) failed(err error) {
+	if err == nil || err.Error() == r.fault {
+		return
+	}
+	r.fault = err.Error()
+	r.journal.add(Event{Time: time.Now(), Op: Note, Text: r.fault})
+}
+
+// take keeps the contents of a change and puts it where it belongs.
+func (r *recorder) take(c *change) {
+	if c.Phase == Post && c.Op == Write && c.before.same(c.after) {
+		return // opened, but not changed
+	}
+	var err error
+	e := c.Event
+	if e.Before, err = c.before.keep(r.journal.store); err != nil {
+		r.failed(err)
+	}
+	if e.After, err = c.after.keep(r.journal.store); err != nil {
+		r.failed(err)
+	}
+	if e.Phase != Post {
+		r.failed(r.journal.add(e))
+		return
+	}
+	h := held{Event: e}
+	switch {
+	case e.Op == Write && e.Before != nil && e.Before.Absent:
+		h.until = time.Now().Add(r.settle)
+	case e.Op == Rename:
+		r.join(&h)
+	}
+	r.held = append(r.held, h)
+}
+
+// join makes a rename of a file that was just written a write.
+func (r *recorder) join(h *held) {
+	var first *held
+	var last *Version
+	for i := range r.held {
+		switch w := &r.held[i]; {
+		case w.Path != h.From && w.From != h.From:
+		case w.Op != Write:
+			return
+		default:
+			if last = w.After; first == nil {
+				first = w
+			}
+		}
+	}
+	if first == nil || first.until.IsZero() {
+		return
+	}
+	r.held = slices.DeleteFunc(r.held, func(w held) bool { return w.Path == h.From })
+	h.Op, h.From, h.After = Write, "", last
+	if h.Before == nil {
+		h.Before = &Version{Absent: true}
+	}
+	if h.Before.Absent {
+		h.until = time.Now().Add(r.settle)
+	}
+}
+
+// release writes the changes that need not wait any more, or all.
+func (r *recorder) release(all bool) {
+	n := 0
+	for n < len(r.held) && (all || len(r.held)-n > maxHeld || !time.Now().Before(r.held[n].until)) {
+		r.failed(r.journal.add(r.held[n].Event))
+		n++
+	}
+	r.held = slices.Delete(r.held, 0, n)
+}

@@ -1,0 +1,93 @@
+// Program static changes files without the C library. Tests build it.
+package main
+
+import (
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+var atCwd = -100 // AT_FDCWD
+
+func main() {
+	switch os.Args[1] {
+	case "threads":
+		threads()
+		return
+	case "race":
+		race()
+		return
+	}
+	for _, path := range os.Args[1:] {
+		check(os.WriteFile(path, []byte("text"), 0o644))
+	}
+}
+
+// threads has twenty threads write, append to, rename and remove files of their own.
+func threads() {
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			a, b := "a"+strconv.Itoa(i), "b"+strconv.Itoa(i)
+			check(os.WriteFile(a, []byte("one\n"), 0o644))
+			f, err := os.OpenFile(a, os.O_APPEND|os.O_WRONLY, 0)
+			check(err)
+			_, err = f.WriteString("two\n")
+			check(err)
+			check(f.Close())
+			check(os.Rename(a, b))
+			check(os.Remove(b))
+		})
+	}
+	wg.Wait()
+}
+
+// race opens a path many times, both as it is and with the text of the path changing
+// meanwhile, and writes to whatever that opens.
+func race() {
+	count, err := strconv.Atoi(os.Args[2])
+	check(err)
+	through := 0
+	for range count {
+		if f, err := os.OpenFile(os.Args[3], os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			_, err = f.WriteString("through\n")
+			check(err)
+			check(f.Close())
+			through++
+		}
+	}
+	texts := [][]byte{append([]byte(os.Args[4]), 0, 0), append([]byte(os.Args[5]), 0)}
+	path := make([]byte, len(texts[1]))
+	done := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+				copy(path, texts[i%2])
+			}
+		}
+	})
+	for range count {
+		fd, _, errno := syscall.Syscall6(syscall.SYS_OPENAT, uintptr(atCwd), uintptr(unsafe.Pointer(&path[0])), syscall.O_WRONLY|syscall.O_APPEND, 0, 0, 0)
+		if errno == 0 {
+			syscall.Write(int(fd), []byte("through\n"))
+			syscall.Close(int(fd))
+			through++
+		}
+	}
+	close(done)
+	swapping.Wait()
+	println(through, "writes of", 2*count)
+}
+
+func check(err error) {
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+}

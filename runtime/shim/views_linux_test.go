@@ -1,0 +1,131 @@
+//go:build amd64 || arm64
+
+package shim_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/shim"
+)
+
+// A program may see the files of the project under other names.
+func TestOtherViewsOfTheFilesAreTheSameFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, script string
+		want         []string
+	}{
+		{"a root", `mkdir ../bin; cp "$STATIC" ../bin/h; exec chroot .. /bin/h /p/a`, []string{`write a absent "text"`}},
+		{"a link in a root", `mkdir ../bin; cp "$STATIC" ../bin/h; ln -s /p/sub ../way; ln -s ../../../../../p/x ../up; chroot .. /bin/h /way/a; exec chroot .. /bin/h /up`,
+			[]string{`write sub/a absent "text"`, `write x absent "text"`}},
+		{"a mount", `exec unshare -m sh -c 'mkdir ../m; mount --bind sub ../m; echo a > ../m/a; mv ../m/a ../m/b; cd ../m; rm b'`,
+			[]string{`write sub/b absent "a\n"`, `remove sub/b "a\n"`}},
+		{"a file with the name of another", `exec unshare -m sh -c 'mkdir ../m; mount --bind ../m sub; echo a > sub/a'`, nil},
+		{"namespaces of a user", `exec unshare -rm sh -c 'mkdir ../m; mount --bind . ../m; echo a > ../m/a; rm ../m/a'`,
+			[]string{`write a absent "a\n"`, `remove a "a\n"`}},
+		{"numbers of processes", `exec unshare -rpfm --mount-proc sh -c 'exec 5>a; echo a > /proc/self/fd/5; echo b > /proc/self/cwd/b; exec 5>&-'`,
+			[]string{`write a absent "a\n"`, `write b absent "b\n"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShimmed(t)
+			s.write("sub/g", "g\n")
+			if out, err := exec.Command("sh", "-c", "unshare -rm true && unshare -m true && chroot / true").CombinedOutput(); err != nil {
+				t.Skipf("no namespaces here: %s", out)
+			}
+			program, err := static()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.env = []string{"STATIC=" + program}
+			out, status := s.run("sh", "-c", c.script)
+			if got := s.lines(shim.Post); !slices.Equal(got, c.want) || status != 0 {
+				t.Errorf("exit status %d, got\n  %s\nwant\n  %s\n%s", status, strings.Join(got, "\n  "), strings.Join(c.want, "\n  "), out)
+			}
+		})
+	}
+}
+
+func TestADaemonIsSupervisedWhenTheProgramHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	started := time.Now()
+	if out, status := s.run("HELPER", "helper", "daemon"); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, out)
+	}
+	if took := time.Since(started); took > 30*time.Second {
+		t.Errorf("waited %v for a daemon", took)
+	}
+	s.write("go", "")
+	waitFor(t, func() bool { return slices.Contains(s.lines(shim.Post), `write late absent "late\n"`) })
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
+func TestAnotherUserIsSupervised(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("the other tests are run by a user who is not root")
+	}
+	const user = 65534
+	s := newShimmed(t)
+	s.write("a", "one\n")
+	base := filepath.Dir(s.root)
+	for dir := base; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		os.Chmod(dir, 0o755)
+	}
+	for _, path := range []string{base, s.root, filepath.Join(s.root, "a")} {
+		if err := os.Chown(path, user, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := s.command("sh", "-c", "id -u; echo two > a; rm a")
+	// Not everybody may read where the test program is.
+	self := filepath.Join(base, "self")
+	data, err := os.ReadFile(cmd.Path)
+	if err == nil {
+		err = os.WriteFile(self, data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = self
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "65534\n" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got, want := s.lines(shim.Post), []string{`write a "one\n" "two\n"`, `remove a "two\n"`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAShimInAShimSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	inner := `{"root":".","journal":"inner"}`
+	out, status := s.run("HELPER", "shim", inner, "sh", "-c", "echo started > f")
+	if status != 125 || !strings.Contains(out, "supervises this one already") {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+	if got := s.lines(shim.Post); slices.ContainsFunc(got, func(l string) bool { return strings.Contains(l, "write f") }) {
+		t.Errorf("the program started: %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, "inner")); err == nil {
+		t.Error("a journal is left")
+	}
+}
