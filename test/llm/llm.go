@@ -1,5 +1,5 @@
 // Package llm is a language model that follows a script, served on loopback in
-// the shapes of two vendors' APIs. It lets tests drive published agents
+// the shapes of three vendors' APIs. It lets tests drive published agents
 // without an account and get the same turn every time.
 //
 // The script is the last user text that holds a directive, one a line:
@@ -43,6 +43,8 @@ func Start() (*Server, error) {
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, object{"input_tokens": 1})
 	})
+	mux.HandleFunc("POST /v1/chat/completions", openai)
+	mux.HandleFunc("GET /v1/models", openaiModels)
 	mux.HandleFunc("POST /v1beta/models/{call}", gemini)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, object{}) })
 	s.http.Handler = mux
@@ -60,7 +62,7 @@ type step struct{ word, arg string }
 
 var directive = regexp.MustCompile(`(?m)^(SAY|THINK|CALL|SLOW) (.+?)[ \t]*$`)
 
-// event is one entry of a conversation as both vendors' requests hold it.
+// event is one entry of a conversation as all vendors' requests hold it.
 type event struct {
 	kind string // user, call, result
 	text string // of a call: see canonical

@@ -29,7 +29,7 @@ func TestATurnContinuesAfterTheCallsItMade(t *testing.T) {
 	}
 }
 
-func TestServerStreamsBothShapes(t *testing.T) {
+func TestServerStreamsEveryShape(t *testing.T) {
 	t.Parallel()
 	s, err := Start()
 	if err != nil {
@@ -37,7 +37,8 @@ func TestServerStreamsBothShapes(t *testing.T) {
 	}
 	defer s.Close()
 	for path, body := range map[string]string{
-		"/v1/messages": `{"model":"m","stream":true,"tools":[{}],"messages":[{"role":"user","content":[{"type":"text","text":"SAY hello"}]}]}`,
+		"/v1/chat/completions": `{"model":"m","stream":true,"tools":[{}],"messages":[{"role":"user","content":"SAY hello"}]}`,
+		"/v1/messages":         `{"model":"m","stream":true,"tools":[{}],"messages":[{"role":"user","content":[{"type":"text","text":"SAY hello"}]}]}`,
 		"/v1beta/models/m:streamGenerateContent?alt=sse": `{"tools":[{}],"contents":[{"role":"user","parts":[{"text":"SAY hello"}]}]}`,
 	} {
 		r, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
@@ -46,7 +47,7 @@ func TestServerStreamsBothShapes(t *testing.T) {
 		}
 		b, _ := io.ReadAll(r.Body)
 		r.Body.Close()
-		if !strings.Contains(string(b), `"text":"hello"`) {
+		if !strings.Contains(string(b), `"text":"hello"`) && !strings.Contains(string(b), `"content":"hello"`) {
 			t.Errorf("%s: no text in %s", path, b)
 		}
 	}
