@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+)
+
+// command is a slash command. What it does is not part of the conversation.
+type command struct {
+	name, description string
+	run               func(s *session) string // what to say
+}
+
+var commands = []command{
+	{"context", "Show how much of the context window is used", (*session).sayContext},
+	{"reset", "Make the model forget the conversation", (*session).reset},
+	{"tools", "List the tools of the agent", func(s *session) string {
+		return "Tools: " + strings.Join(s.agent.opts.Tools.Names(), ", ")
+	}},
+}
+
+// announce lists the slash commands.
+func (s *session) announce() {
+	var list []acp.AvailableCommand
+	for _, c := range commands {
+		list = append(list, acp.AvailableCommand{Name: c.name, Description: c.description})
+	}
+	s.tell(acp.NewAvailableCommandsUpdate(list))
+}
+
+// command runs a prompt that is a slash command.
+func (s *session) command(prompt string) (handled bool) {
+	name, found := strings.CutPrefix(strings.TrimSpace(prompt), "/")
+	if !found {
+		return false
+	}
+	for _, c := range commands {
+		if c.name == name {
+			s.show(acp.NewAgentMessageChunk(acp.NewTextContent(c.run(s))))
+			return true
+		}
+	}
+	return false
+}
+
+func (s *session) sayContext() string {
+	s.mu.Lock()
+	used, messages, name := s.used, len(s.stored.Messages)-1, s.stored.Info.Model
+	s.mu.Unlock()
+	text := fmt.Sprintf("%d messages", messages)
+	if used != (model.Usage{}) {
+		text += fmt.Sprintf(", %d tokens", used.Input+used.Output)
+	}
+	if size := s.agent.opts.Models.Context(name); size > 0 {
+		text += fmt.Sprintf(" of %d", size)
+	}
+	return text
+}
+
+// reset keeps the system prompt only.
+func (s *session) reset() string {
+	s.keep("forget the conversation", func() error {
+		system := s.stored.Messages[0]
+		if err := s.stored.Forget(); err != nil {
+			return err
+		}
+		return s.stored.AddMessage(system)
+	})
+	return "The model has forgotten the conversation."
+}

@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/test/llm"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+)
+
+// editor is a client with real files and real terminals, and the user in front of it.
+type editor struct {
+	*services.Services
+	t     *testing.T
+	dir   string // the project
+	state string // of the agent
+	model model.Model
+	can   func(*acp.ClientCapabilities) // takes capabilities away
+	agent acp.Agent
+	rude  bool // the test itself breaks rules of the protocol
+
+	choose func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
+
+	mu     sync.Mutex
+	log    []string
+	usage  *acp.UsageUpdate
+	read   []string // files that the agent read here
+	ran    int      // terminals
+	asked  []*acp.RequestPermissionRequest
+	titles []string
+}
+
+// newEditor is an editor whose model follows the script in the prompt, for real over HTTP.
+func newEditor(t *testing.T) *editor {
+	server, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once")}
+	if e.dir, err = filepath.EvalSymlinks(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func choose(id acp.PermissionOptionID) func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	return func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error) { return id, nil }
+}
+
+// start connects the editor to a new agent process, as far as the agent can tell. The
+// agent must not break a rule of the protocol.
+func (e *editor) start() *editor {
+	e.t.Helper()
+	e.Services = services.New(services.Options{
+		ApproveCommand: services.AllowCommands,
+		Ask: func(_ context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+			e.mu.Lock()
+			e.asked = append(e.asked, p)
+			e.mu.Unlock()
+			return e.choose(p)
+		},
+	})
+	here, there := transport.Pair()
+	stored, err := store.Open(e.state)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	tools, err := tool.NewSet([]*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo()}, nil, "core")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	list := func(context.Context) (map[string]int, error) {
+		return map[string]int{"scripted": 1000, "other": 0}, nil
+	}
+	ctx, stop := context.WithCancel(e.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, there, Options{
+			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools,
+			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		})
+	}()
+	opts := rpc.Options{}
+	if !e.rude {
+		opts.Tap = lint.Check(e.t, lint.Client, lint.Options{Profile: lint.Strict})
+	}
+	conn := rpc.NewConn(here, acp.ClientSide(e), opts)
+	e.agent = acp.Agent{Conn: conn}
+	e.t.Cleanup(func() {
+		conn.Close()
+		e.Services.Close()
+		if err := patience.Value(e.t, "end of the agent", ended); err != nil && !errors.Is(err, context.Canceled) {
+			e.t.Errorf("Run: %v", err)
+		}
+		stop()
+	})
+	can := e.Capabilities()
+	if e.can != nil {
+		e.can(can)
+	}
+	if _, err := e.agent.Initialize(e.t.Context(), &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: can, ClientInfo: &acp.Implementation{Name: "test", Version: "1"}}); err != nil {
+		e.t.Fatal(err)
+	}
+	return e
+}
+
+func (e *editor) file(name, text string) {
+	e.t.Helper()
+	if err := os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o644); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *editor) content(name string) string {
+	b, err := os.ReadFile(filepath.Join(e.dir, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func (e *editor) open() acp.SessionID {
+	e.t.Helper()
+	answer, err := e.NewSession(e.t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return answer.SessionID
+}
+
+func (e *editor) prompt(id acp.SessionID, blocks ...acp.ContentBlock) (acp.StopReason, error) {
+	answer, err := e.Prompt(e.t.Context(), e.agent, &acp.PromptRequest{SessionID: id, Prompt: blocks})
+	if err != nil {
+		return "", err
+	}
+	return answer.StopReason, nil
+}
+
+// play sends a script in a session and returns what the agent showed.
+func (e *editor) play(id acp.SessionID, script string, want acp.StopReason) string {
+	e.t.Helper()
+	e.take()
+	got, err := e.prompt(id, acp.NewTextContent(script))
+	if err != nil || got != want {
+		e.t.Fatalf("%q, %v; want %q\n%s", got, err, want, e.take())
+	}
+	return e.take()
+}
+
+// take returns what was shown since the last call.
+func (e *editor) take() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	text := strings.Join(e.log, "\n")
+	e.log = nil
+	return text
+}
+
+func (e *editor) shown() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.log, "\n")
+}
+
+func (e *editor) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	e.mu.Lock()
+	e.read = append(e.read, p.Path)
+	e.mu.Unlock()
+	return e.Services.ReadTextFile(ctx, p)
+}
+
+func (e *editor) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	e.mu.Lock()
+	e.ran++
+	e.mu.Unlock()
+	return e.Services.CreateTerminal(ctx, p)
+}
+
+// SessionUpdate writes a line for each update; pieces of a text are joined.
+func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	e.mu.Lock()
+	switch u := n.Update.(type) {
+	case *acp.AgentMessageChunk:
+		e.say("agent: ", u.Content)
+	case *acp.AgentThoughtChunk:
+		e.say("thought: ", u.Content)
+	case *acp.UserMessageChunk:
+		e.log = append(e.log, "user: "+text(u.Content))
+	case *acp.ToolCall:
+		e.log = append(e.log, fmt.Sprintf("call %s: %s %s%s", u.Title, u.Kind.V, u.Status.V, contents(u.Content)))
+	case *acp.ToolCallUpdate:
+		if line := strings.TrimSpace(string(u.Status.V) + contents(u.Content)); line != "" {
+			e.log = append(e.log, "  "+line)
+		}
+	case *acp.Plan:
+		line := "plan:"
+		for _, entry := range u.Entries {
+			line += " " + entry.Content + " " + string(entry.Status)
+		}
+		e.log = append(e.log, line)
+	case *acp.UsageUpdate:
+		e.usage = u
+	case *acp.SessionInfoUpdate:
+		e.titles = append(e.titles, fmt.Sprint(u.Title))
+	case *acp.CurrentModeUpdate:
+		e.log = append(e.log, "mode: "+string(u.CurrentModeID))
+	case *acp.Notice:
+		e.log = append(e.log, "notice: "+u.Title)
+	}
+	e.mu.Unlock()
+	return e.Services.SessionUpdate(ctx, n)
+}
+
+func (e *editor) say(who string, c acp.ContentBlock) {
+	if n := len(e.log); n > 0 && strings.HasPrefix(e.log[n-1], who) {
+		e.log[n-1] += text(c)
+		return
+	}
+	e.log = append(e.log, who+text(c))
+}
+
+func text(c acp.ContentBlock) string {
+	switch c := c.(type) {
+	case *acp.TextContent:
+		return c.Text
+	case *acp.ImageContent:
+		return "[image " + c.Data + "]"
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+func contents(list []acp.ToolCallContent) string {
+	out := ""
+	for _, c := range list {
+		switch c := c.(type) {
+		case *acp.Content:
+			out += " " + text(c.Content)
+		case *acp.Diff:
+			out += fmt.Sprintf(" diff %s %q %q", filepath.Base(c.Path), c.OldText.V, c.NewText)
+		case *acp.Terminal:
+			out += " terminal"
+		}
+	}
+	return out
+}

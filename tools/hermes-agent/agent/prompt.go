@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+)
+
+// Prompt runs a turn, after the turns of the prompts before it.
+func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	s, err := a.find(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(s.ended, func() { stop(context.Cause(s.ended)) })()
+	over, err := s.turn(ctx)
+	defer over()
+	if err != nil {
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	said := userMessage(p.Prompt)
+	for _, block := range p.Prompt {
+		s.keep("store a prompt", func() error { return s.stored.Show(acp.NewUserMessageChunk(block)) })
+	}
+	defer s.keep("store a turn", s.stored.Flush)
+	s.name(said.Text)
+	if handled := s.command(said.Text); handled {
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	}
+	s.add(said)
+	reason, err := s.run(ctx)
+	if err != nil {
+		return nil, refuse(acp.ErrorCodeInternalError, "%v", err)
+	}
+	return &acp.PromptResponse{StopReason: reason}, nil
+}
+
+func (s *session) run(ctx context.Context) (acp.StopReason, error) {
+	s.mu.Lock()
+	history := s.stored.Messages[:len(s.stored.Messages):len(s.stored.Messages)]
+	name := s.stored.Info.Model
+	s.mu.Unlock()
+	l := &loop.Loop{
+		Model: s.agent.opts.Model, Name: name, Tools: s.agent.opts.Tools, Env: s.env,
+		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage,
+	}
+	return l.Turn(ctx, history, s.add)
+}
+
+func (s *session) add(m model.Message) {
+	s.keep("store a message", func() error { return s.stored.AddMessage(m) })
+}
+
+// tellUsage says how full the context window is, if the endpoint says how large it is.
+func (s *session) tellUsage(u model.Usage) {
+	s.mu.Lock()
+	s.used = u
+	name := s.stored.Info.Model
+	s.mu.Unlock()
+	if size := s.agent.opts.Models.Context(name); size > 0 {
+		s.show(acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(size)))
+	}
+}
+
+// userMessage is a prompt as the model sees it.
+func userMessage(blocks []acp.ContentBlock) model.Message {
+	m := model.Message{Role: model.User}
+	var texts []string
+	for _, block := range blocks {
+		switch b := block.(type) {
+		case *acp.TextContent:
+			texts = append(texts, b.Text)
+		case *acp.ImageContent:
+			m.Images = append(m.Images, model.Image{MimeType: b.MimeType, Data: b.Data})
+		case *acp.ResourceLink:
+			texts = append(texts, "@"+place(b.URI))
+		case *acp.EmbeddedResource:
+			if text, ok := b.Resource.(*acp.TextResourceContents); ok {
+				texts = append(texts, fmt.Sprintf("<file path=%q>\n%s\n</file>", place(text.URI), text.Text))
+			}
+		}
+	}
+	m.Text = strings.Join(texts, "\n")
+	return m
+}
+
+// place is the path of a file's address, which models know better what to do with.
+func place(uri string) string {
+	if u, err := url.Parse(uri); err == nil && u.Scheme == "file" {
+		return u.Path
+	}
+	return uri
+}
+
+// name gives a session that has none a title: the first line of its first prompt.
+func (s *session) name(prompt string) {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	const most = 60
+	if r := []rune(line); len(r) > most {
+		line = strings.TrimSpace(string(r[:most-1])) + "…"
+	}
+	if line == "" || s.info().Title != "" {
+		return
+	}
+	s.change(func(i *store.Info) { i.Title = line })
+	s.tellTitle(line)
+}

@@ -1,0 +1,194 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+)
+
+// session is an open session. Its turns run one after the other.
+type session struct {
+	agent   *agent
+	client  acp.ClientSession
+	env     *tool.Env
+	notices bool // the client shows them
+
+	ended context.Context // done when the session is closed
+	end   context.CancelCauseFunc
+
+	mu       sync.Mutex
+	stored   *store.Session
+	used     model.Usage     // of the last request
+	last     <-chan struct{} // closed when the newest prompt is over
+	commands map[string]bool // that may run without a question
+}
+
+func newSession(a *agent, stored *store.Session) *session {
+	idle := make(chan struct{})
+	close(idle)
+	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, commands: map[string]bool{}}
+	s.ended, s.end = context.WithCancelCause(context.Background())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	files := mixed{read: a.local, write: a.local}
+	if fs := a.can.Fs; fs != nil && fs.ReadTextFile {
+		files.read = a.client
+	}
+	if fs := a.can.Fs; fs != nil && fs.WriteTextFile {
+		files.write = a.client
+	}
+	s.notices = a.can.Session != nil && a.can.Session.Notices != nil
+	var terminals tool.Terminals = a.local
+	if a.can.Terminal {
+		terminals = a.client
+	}
+	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Files: files, Terminals: terminals, Visible: a.can.Terminal, Gate: s, Show: s.show}
+	return s
+}
+
+// mixed reads and writes in different places, for clients that offer one of the two.
+type mixed struct{ read, write tool.Files }
+
+func (m mixed) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return m.read.ReadTextFile(ctx, p)
+}
+
+func (m mixed) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	return m.write.WriteTextFile(ctx, p)
+}
+
+// turn waits until the prompts before this one are over. The caller calls over at the end
+// of its own. The error is that of ctx.
+func (s *session) turn(ctx context.Context) (over func(), err error) {
+	mine := make(chan struct{})
+	s.mu.Lock()
+	before := s.last
+	s.last = mine
+	s.mu.Unlock()
+	select {
+	case <-before:
+		return func() { close(mine) }, context.Cause(ctx)
+	case <-ctx.Done():
+		go func() { // the next one still waits for those before
+			<-before
+			close(mine)
+		}()
+		return func() {}, context.Cause(ctx)
+	}
+}
+
+// stop cancels the turns and waits for their end.
+func (s *session) stop(ctx context.Context) error {
+	s.end(rpc.ErrSessionCancelled)
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	select {
+	case <-last:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *session) close() error {
+	s.end(rpc.ErrSessionCancelled)
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	<-last
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stored.Close()
+}
+
+// show stores an update and sends it to the client. A client that is gone, or a full disk,
+// must not end the turn.
+func (s *session) show(u acp.SessionUpdate) {
+	s.keep("store an update", func() error { return s.stored.Show(u) })
+	s.tell(u)
+}
+
+// tell sends an update that is not stored. A client without notices gets them as thoughts.
+func (s *session) tell(u acp.SessionUpdate) {
+	if notice, ok := u.(*acp.Notice); ok && !s.notices {
+		u = acp.NewAgentThoughtChunk(acp.NewTextContent(notice.Title + "\n\n"))
+	}
+	if err := s.client.Update(context.Background(), u); err != nil {
+		s.agent.opts.Log.Debug("send an update", slog.Any("error", err))
+	}
+}
+
+// change changes the facts of the session.
+func (s *session) change(change func(*store.Info)) {
+	s.keep("store the settings", func() error {
+		info := s.stored.Info
+		change(&info)
+		return s.stored.SetInfo(info)
+	})
+}
+
+// keep changes what is stored.
+func (s *session) keep(what string, change func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := change(); err != nil {
+		s.agent.opts.Log.Error(what, slog.String("session", string(s.client.ID)), slog.Any("error", err))
+	}
+}
+
+// info returns the facts of the session.
+func (s *session) info() store.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stored.Info
+}
+
+// replay shows everything again. Terminals are gone by now, so what they said takes their
+// place.
+func (s *session) replay() {
+	s.mu.Lock()
+	updates, title := s.stored.Updates, s.stored.Info.Title
+	results := map[string]string{}
+	for _, m := range s.stored.Messages {
+		if m.Role == model.Tool {
+			results[m.CallID] = m.Text
+		}
+	}
+	s.mu.Unlock()
+	for _, u := range updates {
+		if call, ok := u.(*acp.ToolCall); ok {
+			u = withoutTerminals(call, results[string(call.ToolCallID)])
+		}
+		s.tell(u)
+	}
+	if title != "" {
+		s.tellTitle(title)
+	}
+}
+
+func withoutTerminals(call *acp.ToolCall, result string) *acp.ToolCall {
+	replayed := *call
+	replayed.Content = nil
+	for _, c := range call.Content {
+		if _, terminal := c.(*acp.Terminal); terminal {
+			c = acp.NewContent(acp.NewTextContent(result))
+		}
+		replayed.Content = append(replayed.Content, c)
+	}
+	if status := replayed.Status.V; status == acp.ToolCallStatusPending || status == acp.ToolCallStatusInProgress {
+		replayed.Status = acp.Some(acp.ToolCallStatusFailed) // the program ended in the middle of it
+	}
+	return &replayed
+}
+
+func (s *session) tellTitle(title string) {
+	s.tell(&acp.SessionInfoUpdate{Title: acp.Set(title), UpdatedAt: acp.Set(time.Now().UTC().Format(time.RFC3339))})
+}

@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+)
+
+// NewSession begins a session.
+func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	if err := checkRoots("session/new", p.Cwd, p.AdditionalDirectories); err != nil {
+		return nil, err
+	}
+	stored, err := a.opts.Store.Create(store.Info{
+		ID: store.NewID(), Cwd: p.Cwd, Roots: p.AdditionalDirectories,
+		Mode: string(modeAsk), Model: a.opts.Models.Default(ctx), Created: time.Now().UTC(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = stored.AddMessage(model.Message{Role: model.System, Text: SystemPrompt(p.Cwd)})
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	modes, options := s.settings()
+	return &acp.NewSessionResponse{SessionID: stored.Info.ID, Modes: modes, ConfigOptions: options}, nil
+}
+
+// LoadSession opens a stored session and shows all of it again.
+func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	s, err := a.reopen(ctx, "session/load", p.SessionID, p.Cwd, p.AdditionalDirectories)
+	if err != nil {
+		return nil, err
+	}
+	s.replay()
+	modes, options := s.settings()
+	return &acp.LoadSessionResponse{Modes: modes, ConfigOptions: options}, nil
+}
+
+// ResumeSession opens a stored session for a client that still shows it.
+func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	s, err := a.reopen(ctx, "session/resume", p.SessionID, p.Cwd, p.AdditionalDirectories)
+	if err != nil {
+		return nil, err
+	}
+	modes, options := s.settings()
+	return &acp.ResumeSessionResponse{Modes: modes, ConfigOptions: options}, nil
+}
+
+// fork opens a copy of a stored session.
+func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []string) (*acp.NewSessionResponse, error) {
+	if err := checkRoots("session/fork", cwd, roots); err != nil {
+		return nil, err
+	}
+	source, err := a.opts.Store.Load(id)
+	if err != nil {
+		return nil, refuseUnknown("session/fork", err)
+	}
+	info := source.Info
+	info.ID, info.Cwd, info.Roots, info.Created = store.NewID(), cwd, roots, time.Now().UTC()
+	if err := source.Close(); err != nil {
+		return nil, err
+	}
+	stored, err := a.opts.Store.Fork(id, info)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	modes, options := s.settings()
+	return &acp.NewSessionResponse{SessionID: info.ID, Modes: modes, ConfigOptions: options}, nil
+}
+
+// reopen opens a stored session. One that is open is closed first, with its turn.
+func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd string, roots []string) (*session, error) {
+	if err := checkRoots(method, cwd, roots); err != nil {
+		return nil, err
+	}
+	if err := a.shut(ctx, id); err != nil {
+		return nil, err
+	}
+	stored, err := a.opts.Store.Load(id)
+	if err != nil {
+		return nil, refuseUnknown(method, err)
+	}
+	info := stored.Info
+	info.Cwd, info.Roots = cwd, roots
+	if err := stored.SetInfo(info); err != nil {
+		return nil, err
+	}
+	return a.open(ctx, stored)
+}
+
+// open makes a stored session one of this connection. Its commands are announced after the
+// answer, because the client does not know a new session earlier.
+func (a *agent) open(ctx context.Context, stored *store.Session) (*session, error) {
+	id := stored.Info.ID
+	if err := a.local.OpenSession(id, append([]string{stored.Info.Cwd}, stored.Info.Roots...)); err != nil {
+		return nil, errors.Join(refuse(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
+	}
+	s := newSession(a, stored)
+	a.mu.Lock()
+	a.sessions[id] = s
+	a.mu.Unlock()
+	a.conn.AfterResponse(ctx, s.announce)
+	return s, nil
+}
+
+// CloseSession ends the use of a session, which stays in the store.
+func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	if _, err := a.find(p.SessionID); err != nil {
+		return nil, err
+	}
+	return &acp.CloseSessionResponse{}, a.shut(ctx, p.SessionID)
+}
+
+// DeleteSession removes a session from the store.
+func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+	if err := a.shut(ctx, p.SessionID); err != nil {
+		return nil, err
+	}
+	return &acp.DeleteSessionResponse{}, a.opts.Store.Delete(p.SessionID)
+}
+
+// shut closes a session if it is open: its turns are cancelled and answered first.
+func (a *agent) shut(ctx context.Context, id acp.SessionID) error {
+	a.mu.Lock()
+	s := a.sessions[id]
+	delete(a.sessions, id)
+	a.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	if err := s.stop(ctx); err != nil {
+		return err
+	}
+	return errors.Join(a.local.CloseSession(id), s.close())
+}
+
+// Cancel has nothing left to do: the connection has ended the contexts of the prompts.
+func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// pageSize is how many sessions one answer lists.
+const pageSize = 50
+
+// ListSessions lists stored sessions, page by page. The cursor is how many came before.
+func (a *agent) ListSessions(_ context.Context, p *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	from := 0
+	if p.Cursor.OK {
+		n, err := strconv.Atoi(p.Cursor.V)
+		if err != nil || n < 0 {
+			return nil, refuse(acp.ErrorCodeInvalidParams, "session/list: %q is no cursor of this agent", p.Cursor.V)
+		}
+		from = n
+	}
+	list, err := a.opts.Store.List(p.Cwd.V)
+	if err != nil {
+		return nil, err
+	}
+	answer := &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
+	for _, info := range list[min(from, len(list)):min(from+pageSize, len(list))] {
+		entry := acp.SessionInfo{SessionID: info.ID, Cwd: info.Cwd, AdditionalDirectories: info.Roots, UpdatedAt: acp.Some(info.Updated.UTC().Format(time.RFC3339))}
+		if info.Title != "" {
+			entry.Title = acp.Some(info.Title)
+		}
+		answer.Sessions = append(answer.Sessions, entry)
+	}
+	if from+pageSize < len(list) {
+		answer.NextCursor = acp.Some(strconv.Itoa(from + pageSize))
+	}
+	return answer, nil
+}
+
+func checkRoots(method, cwd string, roots []string) error {
+	for _, dir := range append([]string{cwd}, roots...) {
+		if !filepath.IsAbs(dir) {
+			return refuse(acp.ErrorCodeInvalidParams, "%s: %q is not an absolute path", method, dir)
+		}
+	}
+	return nil
+}
+
+func refuseUnknown(method string, err error) error {
+	if errors.Is(err, store.ErrUnknown) {
+		return refuse(acp.ErrorCodeResourceNotFound, "%s: %v", method, err)
+	}
+	return err
+}

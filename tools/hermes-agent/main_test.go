@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+)
+
+func dependencies(t *testing.T, of ...string) string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-deps"}, of...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// The plugin's host and the library must stay small, and the agent must be able to do what
+// any program outside of this module can.
+func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
+	t.Parallel()
+	const module = "github.com/hermes-nvim/hermes/"
+	mine := dependencies(t, "./...")
+	for _, dep := range []string{"openai-go", module + "tools/hermes-agent/loop", module + "runtime/rpc"} {
+		if !strings.Contains(mine, dep) {
+			t.Errorf("the list is not that of the agent: no %s", dep)
+		}
+	}
+	for dep := range strings.FieldsSeq(dependencies(t, "../hermes", "../../acp/...", "../../runtime/...", "../../plugin/...")) {
+		for _, unwanted := range []string{"openai-go", "tidwall", "hermes-agent", "modelcontextprotocol", "mvdan.cc"} {
+			if strings.Contains(dep, unwanted) {
+				t.Errorf("the library or the host needs %s", dep)
+			}
+		}
+	}
+	direct, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{println .}}{{end}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.FieldsSeq(string(direct)) {
+		if strings.HasPrefix(dep, module) && !strings.HasPrefix(dep, module+"tools/hermes-agent/") && !strings.HasPrefix(dep, module+"runtime/") && !strings.HasPrefix(dep, module+"acp") {
+			t.Errorf("the agent uses %s, which is not public", dep)
+		}
+	}
+}
+
+func TestTheProgramSaysHowItIsUsed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		want string
+		err  string
+	}{
+		{nil, "usage:", "one command is needed"},
+		{[]string{"help"}, "usage:", ""},
+		{[]string{"version"}, "hermes-agent dev", ""},
+		{[]string{"fly"}, "usage:", `there is no command "fly"`},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), test.args, &out)
+		if !strings.Contains(out.String(), test.want) || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%v: %v, %s", test.args, err, out.String())
+		}
+	}
+}
+
+// Small prompts leave the window to the work. A token is more than three bytes on average,
+// in English and in JSON.
+func TestThePromptAndTheToolsAreShort(t *testing.T) {
+	t.Parallel()
+	tools, err := defaultTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := json.Marshal(tools.Specs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := agent.SystemPrompt("/home/somebody/projects/something")
+	if tokens := (len(prompt) + len(schemas)) / 3; tokens >= 1500 {
+		t.Errorf("the prompt and the tools have %d tokens", tokens)
+	} else {
+		t.Logf("%d tokens", tokens)
+	}
+}

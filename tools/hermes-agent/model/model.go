@@ -1,0 +1,59 @@
+// Package model is what the agent knows of language models: the entries of a
+// conversation, and one method that continues it. It depends on no vendor;
+// package openai is the client of real endpoints.
+package model
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Model continues conversations. It is safe for concurrent use.
+type Model interface {
+	// Complete asks for the next message of a conversation and reports it to on,
+	// piece by piece, as it arrives. When it fails or ctx ends, the reply holds the
+	// text and reasoning that had arrived, without tool calls.
+	Complete(ctx context.Context, r Request, on func(Delta)) (Reply, error)
+}
+
+// Request is a conversation to continue.
+type Request struct {
+	Model    string
+	Messages []Message // the system prompt first
+	Tools    []Spec
+}
+
+// Spec describes a tool to the model.
+type Spec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // a JSON schema
+}
+
+// Delta is a piece of a reply, or a word about its delay.
+type Delta struct {
+	Text      string
+	Reasoning string
+	Notice    string // for the user: why this takes longer
+}
+
+// Reply is the end of a completion.
+type Reply struct {
+	Message Message
+	Usage   Usage
+	Stop    Stop
+}
+
+// Usage counts tokens. Zero means that the endpoint did not say.
+type Usage struct {
+	Input  int // of the conversation that was sent
+	Output int
+}
+
+// Stop says why a reply ended.
+type Stop int
+
+const (
+	StopEnd    Stop = iota // the model was done, or wants its tools run
+	StopLength             // no room was left
+)

@@ -1,0 +1,185 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+)
+
+// chunk is one event of a stream with a delta.
+func chunk(delta string) string {
+	return `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n"
+}
+
+const (
+	finish = `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}` + "\n\ndata: [DONE]\n\n"
+	call   = `{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":"{\"pa"}}]}`
+	rest   = `{"tool_calls":[{"index":0,"function":{"arguments":"th\":\"x\"}"}}]}`
+)
+
+// answer serves the same stream to every request.
+func answer(parts ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, part := range parts {
+			io.WriteString(w, part)
+		}
+	}
+}
+
+// status refuses every request.
+func status(code int, header, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if name, value, ok := strings.Cut(header, ": "); ok {
+			w.Header().Set(name, value)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
+// first serves the first request with one handler and the others with another.
+func first(one, others http.HandlerFunc) http.HandlerFunc {
+	var n atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		if n.Add(1) == 1 {
+			one(w, r)
+		} else {
+			others(w, r)
+		}
+	}
+}
+
+func client(t *testing.T, h http.HandlerFunc, opts Options) *Client {
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	opts.BaseURL, opts.FirstPause = server.URL+"/v1", time.Millisecond
+	return New(opts)
+}
+
+func TestEveryFaultEndsTheRequestAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	hang := func(w http.ResponseWriter, r *http.Request) {
+		answer(chunk(`{"content":"one "}`))(w, r)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	for _, test := range []struct {
+		name   string
+		serve  http.HandlerFunc
+		opts   Options
+		err    string // "" for none
+		text   string
+		calls  int
+		notice string
+	}{
+		{name: "nothing is wrong", serve: answer(chunk(`{"content":"one "}`), chunk(`{"content":"two"}`), finish), text: "one two"},
+		{name: "a call in two pieces", serve: answer(chunk(call), chunk(rest), finish), calls: 1},
+		{name: "two whole calls with one index", serve: answer(chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]}`),
+			chunk(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}]}`), finish), calls: 2},
+		{name: "a stream that is cut", serve: answer(chunk(`{"content":"one "}`)), err: "cut off", text: "one "},
+		{name: "a stream that is cut before it says anything", serve: first(answer(), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "cut off"},
+		{name: "half a call", serve: answer(chunk(`{"content":"one "}`), chunk(call)), err: "cut off", text: "one "},
+		{name: "bad JSON", serve: answer(chunk(`{"content":"one "}`), "data: {\"choices\n\n"), err: "model at", text: "one "},
+		{name: "a page instead of a stream", serve: answer("<html>sign in</html>"), err: "cut off"},
+		{name: "429 with Retry-After", serve: first(status(429, "Retry-After: 0.05", `{"error":{"message":"slow down"}}`), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "slow down"},
+		{name: "429 that asks for too long", serve: status(429, "Retry-After: 3600", `{"error":{"message":"tomorrow"}}`), err: "tomorrow"},
+		{name: "500 once", serve: first(status(500, "", "oops"), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "500"},
+		{name: "500 for ever", serve: status(500, "", `{"error":{"message":"broken"}}`), err: "500 Internal Server Error: broken", notice: "trying again"},
+		{name: "401", serve: status(401, "", `{"error":{"message":"who are you"}}`), err: "401 Unauthorized: who are you; does OPENAI_API_KEY have the right key?"},
+		{name: "400", serve: status(400, "", `{"error":{"message":"too many tokens"}}`), err: "too many tokens"},
+		{name: "an empty answer", serve: answer(finish)},
+		{name: "endless reasoning", serve: answer(strings.Repeat(chunk(`{"reasoning_content":"well, "}`), 100)), opts: Options{MaxReasoning: 100}, err: "kept reasoning"},
+		{name: "an endless answer", serve: answer(strings.Repeat(chunk(`{"content":"well, "}`), 100)), opts: Options{MaxReply: 100}, err: "too long", text: strings.Repeat("well, ", 17)},
+		{name: "endless arguments", serve: answer(strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"aaaaaaaaaa"}}]}`), 100)), opts: Options{MaxReply: 100}, err: "too long"},
+		{name: "a stream that stops", serve: hang, opts: Options{Stall: 50 * time.Millisecond}, err: "stopped coming", text: "one "},
+		{name: "a content filter", serve: answer(chunk(`{"content":"one "}`), strings.Replace(finish, `"stop"`, `"content_filter"`, 1)), err: "content filter", text: "one "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			notices := ""
+			shown := ""
+			reply, err := client(t, test.serve, test.opts).Complete(t.Context(), model.Request{Model: "m"}, func(d model.Delta) {
+				notices += d.Notice
+				shown += d.Text
+			})
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want %q", err, test.err)
+			}
+			if reply.Message.Text != test.text || shown != test.text || len(reply.Message.Calls) != test.calls {
+				t.Errorf("text %q, shown %q, calls %v", reply.Message.Text, shown, reply.Message.Calls)
+			}
+			for _, c := range reply.Message.Calls {
+				if c.Name != "read" || !json.Valid([]byte(c.Arguments)) {
+					t.Errorf("call %+v", c)
+				}
+			}
+			if !strings.Contains(notices, test.notice) || test.notice == "" && notices != "" && test.err == "" {
+				t.Errorf("notices %q, want %q", notices, test.notice)
+			}
+		})
+	}
+}
+
+func TestCancellingEndsTheRequestAtOnceAndKeepsTheText(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	reply, err := client(t, func(w http.ResponseWriter, r *http.Request) {
+		answer(chunk(`{"content":"one "}`))(w, r)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}, Options{}).Complete(ctx, model.Request{Model: "m"}, func(model.Delta) { cancel() })
+	if !errors.Is(err, context.Canceled) || reply.Message.Text != "one " {
+		t.Errorf("%v, %+v", err, reply)
+	}
+}
+
+func TestRequestsSayWhatEndpointsNeed(t *testing.T) {
+	t.Parallel()
+	var sent string
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		sent = fmt.Sprintln(r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Team"), string(b))
+		answer(finish)(w, r)
+	}, Options{Key: "k", Headers: map[string]string{"X-Team": "blue"}})
+	reply, err := c.Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{
+		{Role: model.System, Text: "sys"},
+		{Role: model.User, Text: "look", Images: []model.Image{{MimeType: "image/png", Data: "QUJD"}}},
+		{Role: model.User, Text: "again"},
+		{Role: model.Assistant, Reasoning: "hm", Calls: []model.Call{{ID: "call00001", Name: "read", Arguments: "{}"}}},
+		{Role: model.Tool, CallID: "call00001", Text: "result"},
+	}, Tools: []model.Spec{{Name: "read", Description: "d", Parameters: []byte(`{"type":"object"}`)}}}, func(model.Delta) {})
+	if err != nil || reply.Usage != (model.Usage{Input: 7, Output: 3}) {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	for _, want := range []string{
+		"/v1/chat/completions Bearer k blue", `"stream":true`, `"include_usage":true`, `{"content":"sys","role":"system"}`,
+		`look\n\nagain`, `"url":"data:image/png;base64,QUJD"`, `"reasoning_content":"hm"`, `"tool_call_id":"call00001"`, `"name":"read"`, `"parameters":{"type":"object"}`,
+	} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("no %s in %s", want, sent)
+		}
+	}
+	if n := strings.Count(sent, `"role":"user"`); n != 1 {
+		t.Errorf("%d user messages in a row: %s", n, sent)
+	}
+}
+
+func TestModelsAreListedWithTheirContext(t *testing.T) {
+	t.Parallel()
+	sizes, err := client(t, status(200, "", `{"object":"list","data":[{"id":"a","max_model_len":10},{"id":"b","context_length":20},{"id":"c","meta":{"n_ctx":30}},{"id":"d"}]}`), Options{}).Models(t.Context())
+	if got := fmt.Sprint(sizes); err != nil || got != "map[a:10 b:20 c:30 d:0]" {
+		t.Errorf("%s, %v", got, err)
+	}
+}

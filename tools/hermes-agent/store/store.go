@@ -1,0 +1,120 @@
+// Package store keeps sessions on the disk: for each one a file of facts and a file of
+// JSON lines, which is only ever appended to. A program that is killed loses at most the
+// line that it was writing.
+package store
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Store is the sessions in one folder. It is safe for concurrent use.
+type Store struct{ dir string }
+
+// Info is the facts of a session.
+type Info struct {
+	ID      acp.SessionID `json:"id"`
+	Cwd     string        `json:"cwd"`
+	Roots   []string      `json:"roots,omitempty"` // besides Cwd
+	Title   string        `json:"title,omitempty"`
+	Mode    string        `json:"mode,omitempty"`
+	Model   string        `json:"model,omitempty"`
+	Created time.Time     `json:"created"`
+	Updated time.Time     `json:"-"` // when something was last said
+}
+
+// Open returns the store in a folder, which is made if it is missing. Sessions hold
+// source code and output of commands, so only the user may read them.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("session store: %w", err)
+	}
+	return &Store{dir: dir}, nil
+}
+
+// ErrUnknown says that there is no session with an id.
+var ErrUnknown = errors.New("unknown session")
+
+// NewID returns an id that no other session has. Ids sort by time.
+func NewID() acp.SessionID {
+	return acp.SessionID(time.Now().UTC().Format("20060102-150405-") + strings.ToLower(rand.Text()[:8]))
+}
+
+var validID = regexp.MustCompile(`^[0-9a-z-]{1,64}$`)
+
+// path returns the file of a session. Ids come from clients, so they must not lead out
+// of the folder.
+func (s *Store) path(id acp.SessionID, ext string) (string, error) {
+	if !validID.MatchString(string(id)) {
+		return "", fmt.Errorf("%w %q", ErrUnknown, id)
+	}
+	return filepath.Join(s.dir, string(id)+ext), nil
+}
+
+// List returns the sessions, of one working directory if cwd is not empty, those that
+// changed last first.
+func (s *Store) List(cwd string) ([]Info, error) {
+	names, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("session store: %w", err)
+	}
+	var list []Info
+	for _, name := range names {
+		info, err := s.info(acp.SessionID(strings.TrimSuffix(filepath.Base(name), ".json")))
+		if err == nil && (cwd == "" || info.Cwd == cwd) { // one that is damaged must not hide the others
+			list = append(list, info)
+		}
+	}
+	slices.SortFunc(list, func(a, b Info) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	return list, nil
+}
+
+func (s *Store) info(id acp.SessionID) (Info, error) {
+	path, err := s.path(id, ".json")
+	if err != nil {
+		return Info{}, err
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Info{}, fmt.Errorf("%w %q", ErrUnknown, id)
+	} else if err != nil {
+		return Info{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	var info Info
+	if err := json.Unmarshal(b, &info); err != nil {
+		return Info{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	info.ID, info.Updated = id, info.Created
+	if at, err := os.Stat(strings.TrimSuffix(path, ".json") + ".jsonl"); err == nil {
+		info.Updated = at.ModTime()
+	}
+	return info, nil
+}
+
+// Delete removes a session. One that does not exist is no error.
+func (s *Store) Delete(id acp.SessionID) error {
+	for _, ext := range []string{".json", ".jsonl"} {
+		path, err := s.path(id, ext)
+		if err != nil {
+			return nil
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete session %s: %w", id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+)
+
+// fill makes a session with a turn that has a tool call.
+func fill(t *testing.T, s *Store) *Session {
+	t.Helper()
+	session, err := s.Create(Info{ID: NewID(), Cwd: "/w", Created: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(session.AddMessage(model.Message{Role: model.User, Text: "hi"}))
+	do(session.Show(acp.NewUserMessageChunk(acp.NewTextContent("hi"))))
+	do(session.Show(acp.NewAgentMessageChunk(acp.NewTextContent("I "))))
+	do(session.Show(acp.NewAgentMessageChunk(acp.NewTextContent("look"))))
+	do(session.AddMessage(model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "1", Name: "read", Arguments: "{}"}}}))
+	do(session.Show(acp.NewToolCall("1", "Read")))
+	done := acp.NewToolCallUpdate("1")
+	done.Status = acp.Some(acp.ToolCallStatusCompleted)
+	do(session.Show(done))
+	do(session.AddMessage(model.Message{Role: model.Tool, CallID: "1", Text: "x"}))
+	return session
+}
+
+// A program can be killed after any byte. What it had written before is there, and the
+// session can go on.
+func TestASessionThatWasCutOffAnywhereGoesOn(t *testing.T) {
+	t.Parallel()
+	whole, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := fill(t, whole)
+	id := session.Info.ID
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(filepath.Join(whole.dir, string(id)+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := os.ReadFile(filepath.Join(whole.dir, string(id)+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(log) + 1 {
+		if err := errors.Join(os.WriteFile(filepath.Join(s.dir, string(id)+".jsonl"), log[:cut], 0o600), os.WriteFile(filepath.Join(s.dir, string(id)+".json"), facts, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time after the first has written behind the cut
+			session, err := s.Load(id)
+			if err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			for i, m := range session.Messages {
+				if len(m.Calls) > 0 && (i+1 == len(session.Messages) || session.Messages[i+1].CallID != "1") {
+					t.Errorf("cut at %d: the call has no result", cut)
+				}
+			}
+			if err := errors.Join(session.AddMessage(model.Message{Role: model.User, Text: "more"}), session.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := s.Load(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(again.Messages); n < 2 || again.Messages[n-1].Text != "more" || again.Messages[n-2].Text != "more" {
+			t.Errorf("cut at %d: what came later is lost: %+v", cut, again.Messages)
+		}
+		again.Close()
+	}
+}
+
+func TestPiecesAreStoredWhole(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := fill(t, s)
+	defer session.Close()
+	loaded, err := s.Load(session.Info.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if len(loaded.Updates) != 3 {
+		t.Fatalf("%d updates", len(loaded.Updates))
+	}
+	if said := loaded.Updates[1].(*acp.AgentMessageChunk).Content.(*acp.TextContent).Text; said != "I look" {
+		t.Errorf("%q", said)
+	}
+	if call := loaded.Updates[2].(*acp.ToolCall); call.Status.V != acp.ToolCallStatusCompleted {
+		t.Errorf("%+v", call)
+	}
+}
+
+func TestIdsLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := Open(filepath.Join(dir, "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(dir, "x.json")
+	if err := os.WriteFile(outside, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []acp.SessionID{"../x", "", "/x", "a/b", `..\x`, "X", "a.b"} {
+		if _, err := s.Load(id); !errors.Is(err, ErrUnknown) {
+			t.Errorf("Load(%q): %v", id, err)
+		}
+		if err := s.Delete(id); err != nil {
+			t.Errorf("Delete(%q): %v", id, err)
+		}
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+}

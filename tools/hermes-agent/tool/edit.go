@@ -1,0 +1,189 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Edit replaces a text in a file.
+func Edit() *Tool {
+	return &Tool{
+		Name: "edit", Toolset: "core", Kind: acp.ToolKindEdit, Asks: true,
+		Description: "Replace a text in a file. old must occur exactly once, so include enough lines around it, unless all is true.",
+		Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},` +
+			`"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
+			`"required":["path","old","new"],"additionalProperties":false}`),
+		Title: pathTitle("Edit"),
+		Run: func(ctx context.Context, c *Call) (string, error) {
+			var args struct {
+				Path, Old, New string
+				All            bool
+			}
+			if err := c.Decode(&args); err != nil {
+				return "", err
+			}
+			path := c.path(args.Path)
+			text, err := c.read(ctx, path)
+			if err != nil {
+				return "", err
+			}
+			changed, places, err := replace(text, args.Old, args.New, args.All)
+			if err != nil {
+				return "", fmt.Errorf("edit %s: %w", path, err)
+			}
+			if err := c.write(ctx, path, text, changed, false); err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("replaced %s in %s", count(places, "place"), path), nil
+		},
+	}
+}
+
+// replace puts fresh where old is in text. Models often get white space wrong, so if old
+// is nowhere, lines count as equal that differ only in white space at their ends, as long
+// as only one place fits; fresh is then indented like that place.
+func replace(text, old, fresh string, all bool) (changed string, places int, err error) {
+	if old == fresh {
+		return "", 0, errors.New("old and new are the same")
+	}
+	n := strings.Count(text, old)
+	switch {
+	case n == 1, n > 1 && all:
+		return strings.ReplaceAll(text, old, fresh), n, nil
+	case n > 1:
+		return "", 0, fmt.Errorf("old occurs %d times, at lines %s; include more lines around it, or set all", n, linesOf(text, old))
+	}
+	lines, wanted := strings.SplitAfter(text, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+	at := matches(lines, wanted)
+	switch {
+	case len(at) == 1:
+		return reindent(lines, at[0], wanted, fresh, strings.HasSuffix(old, "\n")), 1, nil
+	case len(at) > 1:
+		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", len(at))
+	}
+	return "", 0, fmt.Errorf("old is not in the file; %s", nearest(lines, wanted))
+}
+
+// matches lists the lines where wanted begins when white space at the ends of lines is
+// ignored.
+func matches(lines, wanted []string) []int {
+	var at []int
+	for i := 0; i+len(wanted) <= len(lines); i++ {
+		same := true
+		for k, w := range wanted {
+			if strings.TrimSpace(lines[i+k]) != strings.TrimSpace(w) {
+				same = false
+				break
+			}
+		}
+		if same && strings.TrimSpace(strings.Join(wanted, "")) != "" {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// reindent replaces whole lines and gives the new ones the indentation of the place: what
+// the first line has more or less than the model wrote is added or taken away.
+func reindent(lines []string, at int, wanted []string, fresh string, withEnd bool) string {
+	first := 0
+	for first < len(wanted)-1 && strings.TrimSpace(wanted[first]) == "" {
+		first++
+	}
+	has, wrote := indent(lines[at+first]), indent(wanted[first])
+	var b strings.Builder
+	b.WriteString(strings.Join(lines[:at], ""))
+	if withEnd {
+		fresh = strings.TrimSuffix(fresh, "\n")
+	}
+	for i, line := range strings.Split(fresh, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if rest, ok := strings.CutPrefix(line, wrote); ok && strings.TrimSpace(line) != "" {
+			line = has + rest
+		}
+		b.WriteString(line)
+	}
+	last := lines[at+len(wanted)-1]
+	if strings.HasSuffix(last, "\n") && (fresh != "" || !withEnd) {
+		b.WriteByte('\n')
+	}
+	b.WriteString(strings.Join(lines[at+len(wanted):], ""))
+	return b.String()
+}
+
+func indent(line string) string {
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// linesOf lists where a text begins, as line numbers.
+func linesOf(text, old string) string {
+	var list []string
+	for from := 0; len(list) < 10; {
+		at := strings.Index(text[from:], old)
+		if at < 0 {
+			break
+		}
+		list = append(list, fmt.Sprint(strings.Count(text[:from+at], "\n")+1))
+		from += at + len(old)
+	}
+	return strings.Join(list, ", ")
+}
+
+// nearest shows the part of the file that is most like what a model looked for.
+func nearest(lines, wanted []string) string {
+	const most = 20 // lines to show
+	words := map[string]bool{}
+	for _, w := range wanted {
+		words[strings.TrimSpace(w)] = true
+	}
+	delete(words, "")
+	best, place := 0, 0
+	for i := range lines {
+		score := 0
+		for k := 0; k < len(wanted) && i+k < len(lines); k++ {
+			score += likeness(lines[i+k], wanted[k], words)
+		}
+		if score > best {
+			best, place = score, i
+		}
+	}
+	if best == 0 {
+		return "nothing there is like it; read the file again"
+	}
+	end := min(place+min(len(wanted), most), len(lines))
+	return fmt.Sprintf("the nearest text is at line %d:\n%s", place+1, strings.Join(lines[place:end], ""))
+}
+
+// likeness compares a line with the one that should be there: most for the same line,
+// some for a line that is wanted elsewhere, a little for each word in common.
+func likeness(line, wanted string, all map[string]bool) int {
+	line, wanted = strings.TrimSpace(line), strings.TrimSpace(wanted)
+	switch {
+	case line == "":
+		return 0
+	case line == wanted:
+		return 100
+	case all[line]:
+		return 30
+	}
+	score := 0
+	for _, word := range strings.Fields(wanted) {
+		if len(word) > 2 && strings.Contains(line, word) {
+			score += 5
+		}
+	}
+	return min(score, 90)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

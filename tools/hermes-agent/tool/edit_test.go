@@ -1,0 +1,63 @@
+package tool
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	const text = "func a() {\n\tif x {\n\t\treturn 1\n\t}\n}\n\nfunc b() {\n\treturn 1\n}\n"
+	for _, test := range []struct {
+		name, text, old, fresh string
+		all                    bool
+		want                   string // what is in the result, or in the error
+		fails                  bool
+	}{
+		{name: "exactly", text: text, old: "\tif x {", fresh: "\tif y {", want: "\tif y {\n\t\treturn 1"},
+		{name: "a part of a line", text: text, old: "a()", fresh: "c()", want: "func c() {"},
+		{name: "all", text: text, old: "return 1", fresh: "return 2", all: true, want: "return 2\n}\n"},
+		{name: "more than once", text: text, old: "return 1", fresh: "return 2", fails: true, want: "old occurs 2 times, at lines 3, 8"},
+		{name: "a deletion", text: text, old: "\treturn 1\n}\n", fresh: "}\n", all: false, want: "", fails: false},
+		{name: "the same", text: text, old: "a", fresh: "a", fails: true, want: "the same"},
+		{name: "spaces for tabs", text: text, old: "    if x {\n        return 1\n    }", fresh: "    if x {\n        return 5\n    }", want: "func a() {\n\tif x {\n"},
+		{name: "less indentation", text: text, old: "if x {\n\treturn 1\n}", fresh: "if z {\n\treturn 1\n}", want: "\tif z {\n\t\treturn 1\n\t}\n}\n"},
+		{name: "blanks at the end of a line", text: "a  \nb\n", old: "a\nb\n", fresh: "c\n", want: "c\n"},
+		{name: "no line break at the end", text: "x\n  a", old: "a\n", fresh: "b\n", want: "x\n  b"},
+		{name: "whole lines are deleted", text: "x\n  a \ny\n", old: "a\n", fresh: "", want: "x\ny\n"},
+		{name: "two places when white space is ignored", text: "\ta\nx\n\t\ta\n", old: " a\n", fresh: "b\n", fails: true, want: "in 2 places when white space is ignored"},
+		{name: "the nearest text", text: text, old: "\tif x > 1 {\n\t\treturn 1", fresh: "", fails: true, want: "the nearest text is at line 2:\n\tif x {\n\t\treturn 1\n"},
+		{name: "nothing near", text: text, old: "zzz", fresh: "", fails: true, want: "nothing there is like it"},
+		{name: "only white space", text: "a\n\n\nb\n", old: "  ", fresh: "x", fails: true, want: "not in the file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, _, err := replace(test.text, test.old, test.fresh, test.all)
+			if err != nil {
+				got = err.Error()
+			}
+			if (err != nil) != test.fails || !strings.Contains(got, test.want) {
+				t.Errorf("%q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// The text of a file survives every edit outside of the place that was edited.
+func FuzzEditsLeaveTheRestAlone(f *testing.F) {
+	f.Add("a\n  b\nc\n", "b\n", "x\n")
+	f.Add("a", "a", "")
+	f.Fuzz(func(t *testing.T, text, old, fresh string) {
+		got, places, err := replace(text, old, fresh, false)
+		if err != nil || old == "" {
+			return
+		}
+		if strings.Count(text, old) == 1 {
+			if before, after, _ := strings.Cut(text, old); got != before+fresh+after {
+				t.Errorf("%q", got)
+			}
+		} else if wanted := strings.Count(strings.TrimSuffix(old, "\n"), "\n") + 1; strings.Count(text, "\n")+1 < wanted || places != 1 {
+			t.Errorf("%d places in %q", places, text)
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// The bounds of one read.
+const (
+	maxLines = 2000
+	maxBytes = 50 << 10
+)
+
+// Read shows a file to the model.
+func Read() *Tool {
+	return &Tool{
+		Name: "read", Toolset: "core", Kind: acp.ToolKindRead,
+		Description: "Read a text file, with unsaved changes of the editor.",
+		Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},` +
+			`"offset":{"type":"integer","minimum":1,"description":"first line"},` +
+			`"limit":{"type":"integer","minimum":1,"description":"number of lines"}},` +
+			`"required":["path"],"additionalProperties":false}`),
+		Title: pathTitle("Read"),
+		Run:   runRead,
+	}
+}
+
+func runRead(ctx context.Context, c *Call) (string, error) {
+	var args struct {
+		Path          string
+		Offset, Limit int
+	}
+	if err := c.Decode(&args); err != nil {
+		return "", err
+	}
+	path := c.path(args.Path)
+	text, err := c.read(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	if text == "" {
+		return "[the file is empty]", nil
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	first := max(args.Offset, 1)
+	if first > len(lines) {
+		return "", fmt.Errorf("%s has only %d lines", path, len(lines))
+	}
+	most := maxLines
+	if args.Limit > 0 {
+		most = min(most, args.Limit)
+	}
+	var shown strings.Builder
+	last := first - 1
+	for _, line := range lines[first-1:] {
+		if last-first+1 == most || shown.Len() > 0 && shown.Len()+len(line) > maxBytes {
+			break
+		}
+		shown.WriteString(line)
+		last++
+	}
+	if first > 1 || last < len(lines) {
+		fmt.Fprintf(&shown, "\n[lines %d to %d of %d]", first, last, len(lines))
+	}
+	return shown.String(), nil
+}
+
+// Write makes a file or replaces it.
+func Write() *Tool {
+	return &Tool{
+		Name: "write", Toolset: "core", Kind: acp.ToolKindEdit, Asks: true,
+		Description: "Write a whole text file. Use edit to change a part of one.",
+		Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
+			`"required":["path","content"],"additionalProperties":false}`),
+		Title: pathTitle("Write"),
+		Run: func(ctx context.Context, c *Call) (string, error) {
+			var args struct{ Path, Content string }
+			if err := c.Decode(&args); err != nil {
+				return "", err
+			}
+			path := c.path(args.Path)
+			old, err := c.read(ctx, path)
+			missing := isMissing(err)
+			if err != nil && !missing {
+				return "", err
+			}
+			if err := c.write(ctx, path, old, args.Content, missing); err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("wrote %d lines to %s", strings.Count(args.Content, "\n"), path), nil
+		},
+	}
+}
+
+// pathTitle names the file of a call.
+func pathTitle(verb string) func(*Call) string {
+	return func(c *Call) string {
+		var args struct{ Path string }
+		c.Decode(&args)
+		return verb + " " + args.Path
+	}
+}
+
+// path makes a path absolute, as the protocol wants it.
+func (c *Call) path(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		return filepath.Join(home, path[2:])
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(c.Cwd, path)
+}
+
+func (c *Call) read(ctx context.Context, path string) (string, error) {
+	c.Update(func(u *acp.ToolCallUpdate) { u.Locations = []acp.ToolCallLocation{{Path: path}} })
+	answer, err := c.Files.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: c.Session, Path: path})
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return answer.Content, nil
+}
+
+// write shows a change as a diff, asks for permission and has the client make it.
+func (c *Call) write(ctx context.Context, path, old, content string, missing bool) error {
+	diff := acp.NewDiff(path, content)
+	if !missing {
+		diff.OldText = acp.Some(old)
+	}
+	changes := []acp.ToolCallContent{diff}
+	c.Update(func(u *acp.ToolCallUpdate) { u.Content = changes })
+	question := c.Shown.AsUpdate()
+	question.Content, question.Locations = changes, []acp.ToolCallLocation{{Path: path}}
+	if err := c.Gate.Edit(ctx, question, path); err != nil {
+		return err
+	}
+	c.Begin()
+	_, err := c.Files.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: c.Session, Path: path, Content: content})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// isMissing reports whether a file could not be read because there is none. Clients say
+// so with the code of a missing resource.
+func isMissing(err error) bool {
+	var answer *acp.Error
+	return errors.Is(err, os.ErrNotExist) || errors.As(err, &answer) && answer.Code == acp.ErrorCodeResourceNotFound
+}

@@ -1,0 +1,97 @@
+// Package tool holds what the agent can do: the tools, which of them a session
+// has, and the check of the arguments that models write.
+//
+// Tools work through the client: they read what is in the editor, write what the
+// user can review, and run commands where the user sees them.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Tool is something a model can call. A Tool keeps no state: that of a session is
+// in its Env.
+type Tool struct {
+	Name        string
+	Description string
+	Toolset     string // the group that is switched on and off
+	Kind        acp.ToolKind
+	Schema      json.RawMessage // of the arguments, an object
+
+	Asks  bool         // a call begins when the Gate has allowed it
+	Env   []string     // variables without which the tool is absent
+	Check func() error // nil, or why the tool is absent
+
+	// Title describes a call in a few words for the user. Nil: the name.
+	Title func(c *Call) string
+	// Run does the work. Its text is for the model. An error is a failed call, and
+	// its text is for the model, too.
+	Run func(ctx context.Context, c *Call) (string, error)
+}
+
+// Env is what the tools of one session work with.
+type Env struct {
+	Session   acp.SessionID
+	Cwd       string
+	Files     Files
+	Terminals Terminals
+	Visible   bool // the terminals are the client's, and it can show them
+	Gate      Gate
+	// Show sends an update of the session to the client. It must not block for
+	// long.
+	Show func(acp.SessionUpdate)
+}
+
+// Files reads and writes text. It is an acp.Client, which serves what is in the
+// editor, or a services.Services, which serves the disk.
+type Files interface {
+	ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error)
+	WriteTextFile(context.Context, *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error)
+}
+
+// Terminals runs commands. Like Files it is an acp.Client or a services.Services.
+type Terminals interface {
+	CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error)
+	TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error)
+	WaitForTerminalExit(context.Context, *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error)
+	KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error)
+	ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error)
+}
+
+// Gate decides about what a call is about to do, and may ask the user. An error
+// refuses, and tells the model why.
+type Gate interface {
+	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
+	Command(ctx context.Context, call *acp.ToolCallUpdate, command string) error
+}
+
+// Call is one call of a tool.
+type Call struct {
+	*Env
+	Shown     *acp.ToolCall   // how it was first shown, with the id
+	Arguments json.RawMessage // valid for the schema of the tool
+}
+
+// Decode reads the arguments into v.
+func (c *Call) Decode(v any) error {
+	if err := json.Unmarshal(c.Arguments, v); err != nil {
+		return fmt.Errorf("arguments: %w", err)
+	}
+	return nil
+}
+
+// Begin says that the call runs now.
+func (c *Call) Begin() {
+	c.Update(func(u *acp.ToolCallUpdate) { u.Status = acp.Some(acp.ToolCallStatusInProgress) })
+}
+
+// Update changes how the call is shown.
+func (c *Call) Update(change func(u *acp.ToolCallUpdate)) {
+	u := acp.NewToolCallUpdate(c.Shown.ToolCallID)
+	change(u)
+	c.Show(u)
+}
