@@ -35,7 +35,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	p := &portable{journal: j, matcher: tree.NewMatcher(c.Root, nil), root: c.Root}
 	options := tree.Options{}
 	if name, err := filepath.Rel(c.Root, c.Journal); err == nil && filepath.IsLocal(name) {
-		options.Skip = filepath.ToSlash(name)
+		options.Skip = []string{filepath.ToSlash(name)}
 	}
 	p.scanner = tree.New(c.Root, j.store, options)
 	if p.last, err = p.scanner.Scan(context.Background()); err != nil {
