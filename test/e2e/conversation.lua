@@ -46,6 +46,19 @@ local speech = {
     plan = "PLAN",
     slow = "SLOW 100",
   },
+  hermes = {
+    talk = say_and_think,
+    thinks = true,
+    read = call("read", { path = "hello.txt" }),
+    edit = function(new)
+      return call("edit", { path = "hello.txt", old = "beta", new = new })
+    end,
+    create = call("write", { path = "new.txt", content = "made by the agent\n" }),
+    run = call("terminal", { command = "echo from the terminal" }),
+    questions = 1, -- its own, which says what would run
+    plan = call("todo", { items = { { content = "look", status = "in_progress" } } }),
+    slow = "SLOW 100",
+  },
   gemini = {
     talk = say_and_think,
     thinks = true,

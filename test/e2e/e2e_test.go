@@ -54,6 +54,12 @@ var agents = map[string]func(t *testing.T, env environment) launch{
 		}
 		return launch{Command: "node", Args: []string{script, env.packages(t)}}
 	},
+	"hermes": func(t *testing.T, env environment) launch {
+		return launch{
+			Command: filepath.Join(filepath.Dir(env.hermes), "hermes-agent"), Args: []string{"acp"},
+			Env: map[string]string{"OPENAI_BASE_URL": env.model + "/v1", "OPENAI_API_KEY": "none", "XDG_STATE_HOME": env.home},
+		}
+	},
 	"gemini": func(t *testing.T, env environment) launch {
 		writeFile(t, filepath.Join(env.home, ".gemini/settings.json"), `{
 			"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
@@ -121,7 +127,7 @@ func TestConversations(t *testing.T) {
 					"agent": name, "hermes": hermes, "launch": agent, "workspace": realTempDir(t),
 				})
 				sides := []lint.Party{lint.Client}
-				if name == "demo" || agent.URL != "" {
+				if name == "demo" || name == "hermes" || agent.URL != "" {
 					sides = append(sides, lint.Agent) // it is ours
 				}
 				lintClean(t, env.recording, sides...)
@@ -186,13 +192,14 @@ func serve(t *testing.T, hermes, protocol string, agent ...string) launch {
 	return launch{Protocol: protocol, URL: url, Token: token}
 }
 
+// build builds hermes, and hermes-agent beside it.
 func build(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "hermes")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../tools/hermes").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent").CombinedOutput(); err != nil {
 		t.Fatalf("building hermes: %v\n%s", err, out)
 	}
-	return bin
+	return filepath.Join(dir, "hermes")
 }
 
 // realTempDir has no symbolic link in its path, so that agents and Neovim use the

@@ -2,7 +2,10 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -38,6 +41,24 @@ func Terminal() *Tool {
 	}
 }
 
+// plain is a line that means the same without a shell.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./-][A-Za-z0-9_./:=@%+, -]*$`)
+
+// commandVector is the program and the arguments of a line. Rules of clients are about
+// programs, so only lines that need a shell get one.
+func commandVector(line string) []string {
+	line = strings.TrimSpace(line)
+	if words := strings.Fields(line); plain.MatchString(line) && !strings.Contains(words[0], "=") {
+		if _, err := exec.LookPath(words[0]); err == nil { // otherwise it is a word of the shell
+			return words
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/c", line}
+	}
+	return []string{"/bin/sh", "-c", line}
+}
+
 func runTerminal(ctx context.Context, c *Call) (string, error) {
 	var args struct {
 		Command string
@@ -46,16 +67,16 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	if err := c.Decode(&args); err != nil {
 		return "", err
 	}
-	if err := c.Gate.Command(ctx, c.Shown.AsUpdate(), args.Command); err != nil {
+	vector := commandVector(args.Command)
+	question := c.Shown.AsUpdate()
+	// Exactly what would run, so that the client need not ask about the terminal as well.
+	question.RawInput, _ = json.Marshal(map[string]any{"command": vector[0], "args": vector[1:], "cwd": c.Cwd})
+	if err := c.Gate.Command(ctx, question, args.Command); err != nil {
 		return "", err
 	}
 	c.Begin()
-	shell, flag := "/bin/sh", "-c"
-	if runtime.GOOS == "windows" {
-		shell, flag = "cmd", "/c"
-	}
 	created, err := c.Terminals.CreateTerminal(ctx, &acp.CreateTerminalRequest{
-		SessionID: c.Session, Command: shell, Args: []string{flag, args.Command},
+		SessionID: c.Session, Command: vector[0], Args: vector[1:],
 		Cwd: acp.Some(c.Cwd), OutputByteLimit: acp.Some[uint64](outputBytes),
 	})
 	if err != nil {
