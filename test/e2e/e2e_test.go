@@ -12,11 +12,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -192,14 +194,27 @@ func serve(t *testing.T, hermes, protocol string, agent ...string) launch {
 	return launch{Protocol: protocol, URL: url, Token: token}
 }
 
+// programs is the folder of the programs, and builds them once for all tests. TestMain
+// makes and removes it.
+var programs struct {
+	dir string
+	sync.Once
+	err error
+}
+
 // build builds hermes, and hermes-agent beside it.
 func build(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent").CombinedOutput(); err != nil {
-		t.Fatalf("building hermes: %v\n%s", err, out)
+	programs.Do(func() {
+		out, err := exec.Command("go", "build", "-o", programs.dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent").CombinedOutput()
+		if err != nil {
+			programs.err = fmt.Errorf("building hermes: %w\n%s", err, out)
+		}
+	})
+	if programs.err != nil {
+		t.Fatal(programs.err)
 	}
-	return filepath.Join(dir, "hermes")
+	return filepath.Join(programs.dir, "hermes")
 }
 
 // realTempDir has no symbolic link in its path, so that agents and Neovim use the

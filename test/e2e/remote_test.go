@@ -22,7 +22,14 @@ func TestMain(m *testing.M) {
 		rpc.Serve(context.Background(), transport.Stdio(), func(c acp.Client) acp.AgentHandler { return &blunt{client: c} }, rpc.Options{})
 		return
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "hermes-e2e")
+	if err != nil {
+		panic(err)
+	}
+	programs.dir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 type blunt struct {
