@@ -1,0 +1,188 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Answer is what the user says to a question.
+type Answer string
+
+// The answers. Everything else means Refused.
+const (
+	Once    Answer = "once"    // this time
+	Session Answer = "session" // this command in this folder, until the session ends
+	Always  Answer = "always"  // this command in this folder, for good
+	Refused Answer = "deny"
+)
+
+// Question is a command that needs the user.
+type Question struct {
+	Line, Dir string
+	Findings  []Finding
+}
+
+// Entry is a command that the user allows for good.
+type Entry struct {
+	Command string `yaml:"command,omitempty" json:"command,omitempty"` // the whole line
+	Rule    string `yaml:"rule,omitempty" json:"rule,omitempty"`       // or every command that only this rule is about
+	Dir     string `yaml:"dir,omitempty" json:"dir,omitempty"`         // the folder that it runs in; empty: any
+}
+
+// UnmarshalYAML also accepts a string, which is a command in any folder.
+func (e *Entry) UnmarshalYAML(unmarshal func(any) error) error {
+	if unmarshal(&e.Command) == nil && e.Command != "" {
+		return nil
+	}
+	type plain Entry
+	return unmarshal((*plain)(e))
+}
+
+// DeniedError says why a command may not run, in words for the model.
+type DeniedError struct {
+	Command string
+	Why     string // who or what denies it
+	Verdict Verdict
+}
+
+func (e *DeniedError) Error() string {
+	text := "the command was not run: " + e.Why
+	if reason := e.Verdict.Reason(); reason != "" {
+		text += " (" + reason + ")"
+	}
+	return text + ". Do not try to reach the same effect in another way; ask the user if you need it."
+}
+
+// Asker asks the user. An error and an unknown answer are denials.
+type Asker func(context.Context, Question) (Answer, error)
+
+// Options are settings of a Gate.
+type Options struct {
+	Home string // the user's home folder
+	// Timeout bounds a question; 0 means no bound but that of the context.
+	Timeout time.Duration
+	Allowed []Entry // what the user has allowed for good
+	// Keep stores what the user allows for good. If it fails, the command does not
+	// run.
+	Keep func(Entry) error
+}
+
+// Gate decides which commands of a session run. It is safe for concurrent use;
+// questions are asked one after the other.
+type Gate struct {
+	opts Options
+
+	asking chan struct{} // holds a token while a question is open
+	mu     sync.Mutex
+	allow  []Entry
+}
+
+// NewGate returns a Gate that remembers nothing but Options.Allowed.
+func NewGate(o Options) *Gate {
+	return &Gate{opts: o, asking: make(chan struct{}, 1), allow: slices.Clone(o.Allowed)}
+}
+
+// Check returns nil if a command may run in a folder, a *DeniedError otherwise.
+// Commands of an isolated backend need no answer, but the worst never run. With no
+// Asker every dangerous command is denied.
+func (g *Gate) Check(ctx context.Context, line, dir string, isolated bool, ask Asker) error {
+	v := Place{Dir: dir, Home: g.opts.Home}.Judge(line)
+	deny := func(why string) error { return &DeniedError{line, why, v} }
+	switch {
+	case v.Action() == Deny:
+		return deny("it is never allowed")
+	case v.Action() == Allow, isolated, g.allowed(line, dir, v):
+		return nil
+	case ask == nil:
+		return deny("it needs the user, and nobody can be asked")
+	}
+	select {
+	case g.asking <- struct{}{}:
+		defer func() { <-g.asking }()
+	case <-ctx.Done():
+		return deny("nobody answered in time")
+	}
+	if g.allowed(line, dir, v) { // by the answer to an earlier question
+		return nil
+	}
+	entry := Entry{Command: line, Dir: dir}
+	switch answer, err := g.ask(ctx, ask, Question{line, dir, v.Findings}); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return deny("nobody answered in time")
+	case err != nil:
+		return deny("the user could not be asked: " + err.Error())
+	case answer == Once:
+		return nil
+	case answer == Session:
+		g.remember(entry)
+		return nil
+	case answer == Always && g.opts.Keep == nil:
+		return deny("the answer could not be kept")
+	case answer == Always:
+		if err := g.opts.Keep(entry); err != nil {
+			return deny("the answer could not be kept: " + err.Error())
+		}
+		g.remember(entry)
+		return nil
+	case answer == Refused:
+		return deny("the user denied it")
+	default:
+		return deny(fmt.Sprintf("the answer %q is unknown", answer))
+	}
+}
+
+// ask turns a panic and the end of the context into errors, whatever the answer.
+func (g *Gate) ask(ctx context.Context, ask Asker, q Question) (answer Answer, err error) {
+	if g.opts.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.opts.Timeout)
+		defer cancel()
+	}
+	type reply struct {
+		answer Answer
+		err    error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		r := reply{err: errors.New("the question failed")}
+		defer func() {
+			if p := recover(); p != nil {
+				r = reply{err: fmt.Errorf("the question failed: %v", p)}
+			}
+			replies <- r
+		}()
+		r.answer, r.err = ask(ctx, q)
+	}()
+	select {
+	case r := <-replies:
+		if r.err == nil {
+			r.err = ctx.Err()
+		}
+		return r.answer, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (g *Gate) remember(e Entry) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.allow = append(g.allow, e)
+}
+
+// allowed reports whether the user has allowed the command before.
+func (g *Gate) allowed(line, dir string, v Verdict) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	fits := func(e Entry) bool { return e.Dir == "" || e.Dir == dir }
+	if slices.ContainsFunc(g.allow, func(e Entry) bool { return e.Command == line && line != "" && fits(e) }) {
+		return true
+	}
+	return !slices.ContainsFunc(v.Findings, func(f Finding) bool {
+		return !slices.ContainsFunc(g.allow, func(e Entry) bool { return e.Command == "" && e.Rule == f.Rule && fits(e) })
+	})
+}

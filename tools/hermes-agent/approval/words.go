@@ -1,0 +1,123 @@
+package approval
+
+import (
+	"io"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// unknown stands for text in a word that only the shell knows.
+const unknown = '\uE000'
+
+// wide matches formats of printf with a width that may be large.
+var wide = regexp.MustCompile(`%[^%a-zA-Z]*(\*|\d{4})`)
+
+// words expands words as the shell would, as far as the text of the script
+// determines the result.
+func (s *script) words(list []*syntax.Word) []string {
+	var all []string
+	for _, w := range list {
+		if w == nil {
+			continue
+		}
+		fields, err := expand.Fields(s.config(), w)
+		if err != nil {
+			fields = []string{string(unknown)}
+		}
+		all = append(all, fields...)
+	}
+	return all
+}
+
+func (s *script) heredoc(r *syntax.Redirect) string {
+	if r.Hdoc == nil {
+		return ""
+	}
+	for _, part := range r.Word.Parts {
+		if _, plain := part.(*syntax.Lit); !plain || strings.Contains(r.Word.Lit(), `\`) { // quoted: nothing is expanded
+			var text strings.Builder
+			for _, part := range r.Hdoc.Parts {
+				if lit, ok := part.(*syntax.Lit); ok {
+					text.WriteString(lit.Value)
+				}
+			}
+			return text.String()
+		}
+	}
+	text, err := expand.Document(s.config(), r.Hdoc)
+	if err != nil {
+		return string(unknown)
+	}
+	return text
+}
+
+func (s *script) config() *expand.Config {
+	return &expand.Config{
+		Env: expand.FuncEnviron(s.variable),
+		CmdSubst: func(w io.Writer, c *syntax.CmdSubst) error {
+			text := string(unknown)
+			if len(c.Stmts) == 1 {
+				text = s.output(c.Stmts[0])
+			}
+			_, err := io.WriteString(w, text)
+			return err
+		},
+		ProcSubst: func(*syntax.ProcSubst) (string, error) { return string(unknown), nil },
+	}
+}
+
+// variable returns the value of a variable, as far as it is certain.
+func (s *script) variable(name string) string {
+	if value, ok := s.vars[name]; ok {
+		return value
+	}
+	switch {
+	case name == "IFS":
+		return " \t\n"
+	case s.changed[name] > 0:
+	case name == "HOME" && s.Home != "":
+		return s.Home
+	case name == "PWD" && s.Dir != "":
+		return s.Dir
+	}
+	return string(unknown)
+}
+
+// output returns what a statement prints, if it only prints text.
+func (s *script) output(stmt *syntax.Stmt) string {
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return string(unknown)
+	}
+	words := s.words(call.Args)
+	if len(words) == 0 {
+		return string(unknown)
+	}
+	switch program := words[0]; {
+	case program == "cat" && len(words) == 1 && len(stmt.Redirs) == 1 && stmt.Redirs[0].Hdoc != nil:
+		return s.heredoc(stmt.Redirs[0])
+	case len(stmt.Redirs) > 0:
+	case program == "echo":
+		text := words[1:]
+		for len(text) > 0 && (text[0] == "-n" || text[0] == "-e" || text[0] == "-ne" || text[0] == "-en" || text[0] == "-E") {
+			text = text[1:]
+		}
+		joined := strings.Join(text, " ")
+		if strings.Contains(joined, `\`) { // shells differ in what a backslash means to echo
+			plain, _, err := expand.Format(s.config(), strings.ReplaceAll(joined, "%", "%%"), nil)
+			if err != nil {
+				return string(unknown)
+			}
+			return joined + "\n" + plain
+		}
+		return joined
+	case program == "printf" && len(words) > 1 && !strings.HasPrefix(words[1], "-") && !wide.MatchString(words[1]):
+		if text, _, err := expand.Format(s.config(), words[1], words[2:]); err == nil {
+			return text
+		}
+	}
+	return string(unknown)
+}
