@@ -38,6 +38,7 @@ var (
 	ErrTooMany = errors.New("too many terminals")
 	ErrCommand = errors.New("not an acceptable command")
 	ErrEnv     = errors.New("environment variable refused")
+	ErrNoInput = errors.New("the command reads no input")
 )
 
 // Options are settings of a Manager. The zero value is the safe default.
@@ -68,6 +69,8 @@ type Options struct {
 	Wrapper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size
+	// Input lets Write reach commands without a PTY. Otherwise they read nothing.
+	Input bool
 	// OnStart is called once a command runs, before the other callbacks.
 	OnStart func(id acp.TerminalID, cmd *Command)
 	// OnData receives output as it arrives, cut between characters. A slow OnData

@@ -29,6 +29,7 @@ type term struct {
 	m    *Manager
 	id   acp.TerminalID
 	in   *os.File // this side's end of the pipe or pseudo terminal
+	to   *os.File // what the command reads from: a pipe, or in; nil: nothing
 	done chan struct{}
 	eof  chan struct{}
 	gone chan struct{} // shut has finished
@@ -64,9 +65,14 @@ func (t *term) start(c *Command) error {
 		if err == nil {
 			err = pty.Setsize(t.in, &pty.Winsize{Rows: size.Rows, Cols: size.Cols})
 		}
-		cmd.Stdin = theirs
+		cmd.Stdin, t.to = theirs, t.in
 	} else {
 		t.in, theirs, err = os.Pipe()
+	}
+	var reads *os.File
+	if err == nil && t.m.opts.Input && t.to == nil {
+		reads, t.to, err = os.Pipe()
+		cmd.Stdin = reads
 	}
 	if err != nil {
 		closeAll(t.in, theirs)
@@ -82,10 +88,10 @@ func (t *term) start(c *Command) error {
 		defer t.m.wg.Done()
 		t.exited(exit)
 	})
-	theirs.Close()
+	closeAll(theirs, reads)
 	if err != nil {
 		t.m.wg.Done()
-		t.in.Close()
+		closeAll(t.in, t.to)
 		return fmt.Errorf("start %s: %w", brief(c.Argv[0]), plain(err))
 	}
 	if t.m.opts.OnStart != nil {
@@ -222,7 +228,7 @@ func (t *term) kill() {
 
 func (t *term) shut() {
 	t.kill()
-	t.in.Close()
+	closeAll(t.in, t.to)
 	<-t.eof
 	select {
 	case <-t.done:
