@@ -11,12 +11,17 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -33,6 +38,9 @@ OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL say which model it uses.
 `
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == keepCommand {
+		os.Exit(launch.Keep(os.Args[2:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
@@ -72,7 +80,15 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tools, err := defaultTools()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	skills := skill.Load(filepath.Join(home, ".hermes", "skills"))
+	for _, fault := range skills.Faults() {
+		log.Warn("a skill is left out", "error", fault)
+	}
+	tools, err := tool.NewSet(allTools(skills), nil, defaultToolsets...)
 	if err != nil {
 		return err
 	}
@@ -81,7 +97,9 @@ func serve(ctx context.Context) error {
 		log.Warn("the endpoint does not list its models", "error", err)
 	})
 	err = agent.Run(ctx, transport.Stdio(), agent.Options{
-		Version: version, Model: client, Models: models, Store: sessions, Tools: tools, Log: log,
+		Version: version, Model: client, Models: models, Store: sessions, Tools: tools, Log: log, Skills: skills,
+		Approval:  approval.Options{Home: home},
+		Processes: func(cwd string) process.Options { return process.Options{Keeper: keeper()} },
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal
@@ -89,7 +107,21 @@ func serve(ctx context.Context) error {
 	return err
 }
 
-// defaultTools are few, because small models do better with few.
-func defaultTools() (*tool.Set, error) {
-	return tool.NewSet([]*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo()}, nil, "core")
+// defaultToolsets are few, because small models do better with few tools.
+var defaultToolsets = []string{"core", "skills"}
+
+func allTools(skills *skill.Index) []*tool.Tool {
+	return []*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Skill(skills), tool.Process()}
+}
+
+// keepCommand is a subcommand that is never called by hand.
+const keepCommand = "keep"
+
+// keeper is the command line of this program as a keeper of processes, which ends them
+// with the agent.
+func keeper() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", keepCommand}
 }

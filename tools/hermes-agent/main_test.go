@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
 func dependencies(t *testing.T, of ...string) string {
@@ -72,7 +74,8 @@ func TestTheProgramSaysHowItIsUsed(t *testing.T) {
 // in English and in JSON.
 func TestThePromptAndTheToolsAreShort(t *testing.T) {
 	t.Parallel()
-	tools, err := defaultTools()
+	skills := skill.Load()
+	tools, err := tool.NewSet(allTools(skills), nil, defaultToolsets...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,7 @@ func TestThePromptAndTheToolsAreShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt := agent.SystemPrompt("/home/somebody/projects/something")
+	prompt := agent.SystemPrompt("/home/somebody/projects/something", skills)
 	if tokens := (len(prompt) + len(schemas)) / 3; tokens >= 1500 {
 		t.Errorf("the prompt and the tools have %d tokens", tokens)
 	} else {

@@ -16,8 +16,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -29,13 +32,24 @@ type Options struct {
 	Models  *Models // to choose from
 	Store   *store.Store
 	Tools   *tool.Set
+	Skills  *skill.Index // nil: none
 	Limits  loop.Limits
-	Log     *slog.Logger
+	// Approval has what the user has allowed for good.
+	Approval approval.Options
+	// Processes says how the commands of a session in a folder run. Nil: on this machine.
+	Processes func(cwd string) process.Options
+	Log       *slog.Logger
 }
 
 // Run serves one client over t until it hangs up or ctx ends.
 func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	var a *agent
+	if opts.Skills == nil {
+		opts.Skills = skill.Load()
+	}
+	if opts.Processes == nil {
+		opts.Processes = func(string) process.Options { return process.Options{} }
+	}
 	err := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		a = &agent{opts: opts, conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}}
 		a.local = services.New(services.Options{ApproveCommand: services.AllowCommands}) // the gate has asked

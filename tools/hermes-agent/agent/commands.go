@@ -28,7 +28,28 @@ func (s *session) announce() {
 	for _, c := range commands {
 		list = append(list, acp.AvailableCommand{Name: c.name, Description: c.description})
 	}
+	for _, k := range s.agent.opts.Skills.List("") {
+		list = append(list, acp.AvailableCommand{
+			Name: k.Name, Description: k.Description,
+			Input: acp.NewUnstructuredCommandInput("what to do"),
+		})
+	}
 	s.tell(acp.NewAvailableCommandsUpdate(list))
+}
+
+// invoke replaces a prompt that is the slash command of a skill by the instructions of
+// the skill.
+func (s *session) invoke(prompt string) string {
+	name, found := strings.CutPrefix(strings.TrimSpace(prompt), "/")
+	if !found {
+		return prompt
+	}
+	name, instruction, _ := strings.Cut(name, " ")
+	text, err := s.agent.opts.Skills.Invoke(name, instruction)
+	if err != nil {
+		return prompt
+	}
+	return text
 }
 
 // command runs a prompt that is a slash command.

@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -32,6 +33,7 @@ type editor struct {
 	dir   string // the project
 	state string // of the agent
 	model model.Model
+	have  *skill.Index
 	can   func(*acp.ClientCapabilities) // takes capabilities away
 	agent acp.Agent
 	rude  bool // the test itself breaks rules of the protocol
@@ -54,7 +56,7 @@ func newEditor(t *testing.T) *editor {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once")}
+	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once"), have: skill.Load()}
 	if e.dir, err = filepath.EvalSymlinks(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,9 @@ func (e *editor) start() *editor {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	tools, err := tool.NewSet([]*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo()}, nil, "core")
+	tools, err := tool.NewSet([]*tool.Tool{
+		tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Process(), tool.Skill(e.have),
+	}, nil, "core", "process", "skills")
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -94,7 +98,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools,
+			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools, Skills: e.have,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()

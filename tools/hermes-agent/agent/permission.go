@@ -6,24 +6,29 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
 
 // The answers to a question, and the ids of their options.
 const (
-	allowOnce    acp.PermissionOptionID = "once"
-	allowSession acp.PermissionOptionID = "session"
-	deny         acp.PermissionOptionID = "deny"
+	allowOnce    = acp.PermissionOptionID(approval.Once)
+	allowSession = acp.PermissionOptionID(approval.Session)
+	allowAlways  = acp.PermissionOptionID(approval.Always)
+	deny         = acp.PermissionOptionID(approval.Refused)
 )
 
 var errDenied = errors.New("the user denied it; do not try to do the same in another way")
 
-// Edit asks before a file is changed, unless the mode accepts edits.
+// Edit asks before a file is changed, unless the mode accepts edits and the file is not a
+// special one.
 func (s *session) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
 	switch s.mode() {
 	case modePlan:
 		return fmt.Errorf("%s was not changed: the mode is plan only; describe what you would change", path)
 	case modeAcceptEdits:
-		return nil
+		if approval.Protected(path) == "" {
+			return nil
+		}
 	}
 	answer, err := s.ask(ctx, call, "Accept all edits of this session")
 	if answer == allowSession {
@@ -32,24 +37,25 @@ func (s *session) Edit(ctx context.Context, call *acp.ToolCallUpdate, path strin
 	return err
 }
 
-// Command asks before a command runs.
-func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command string) error {
+// Command asks before a dangerous command runs.
+func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error {
 	if s.mode() == modePlan {
 		return errors.New("the command did not run: the mode is plan only; describe what you would do")
 	}
-	s.mu.Lock()
-	allowed := s.commands[command]
-	s.mu.Unlock()
-	if allowed {
-		return nil
-	}
-	answer, err := s.ask(ctx, call, "Allow this command for the session")
-	if answer == allowSession {
-		s.mu.Lock()
-		s.commands[command] = true
-		s.mu.Unlock()
-	}
-	return err
+	return s.gate.Check(ctx, command, s.env.Cwd, isolated, func(ctx context.Context, q approval.Question) (approval.Answer, error) {
+		asked := *call
+		asked.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(approval.Verdict{Findings: q.Findings}.Reason()))}
+		options := []acp.PermissionOption{
+			{OptionID: allowOnce, Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+			{OptionID: allowSession, Name: "Allow this command for the session", Kind: acp.PermissionOptionKindAllowAlways},
+		}
+		if s.agent.opts.Approval.Keep != nil {
+			options = append(options, acp.PermissionOption{OptionID: allowAlways, Name: "Always allow this command in this folder", Kind: acp.PermissionOptionKindAllowAlways})
+		}
+		options = append(options, acp.PermissionOption{OptionID: deny, Name: "Deny", Kind: acp.PermissionOptionKindRejectOnce})
+		chosen, err := s.client.Ask(ctx, &asked, options...)
+		return approval.Answer(chosen.OptionID), err
+	})
 }
 
 // ask asks the user about a call. Whatever is not a permission is a denial: an error, a turn

@@ -35,6 +35,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	if handled := s.command(said.Text); handled {
 		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}
+	said.Text = s.invoke(said.Text)
 	s.add(said)
 	reason, err := s.run(ctx)
 	if err != nil {

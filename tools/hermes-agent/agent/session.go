@@ -2,13 +2,16 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -19,21 +22,21 @@ type session struct {
 	client  acp.ClientSession
 	env     *tool.Env
 	notices bool // the client shows them
+	gate    *approval.Gate
 
 	ended context.Context // done when the session is closed
 	end   context.CancelCauseFunc
 
-	mu       sync.Mutex
-	stored   *store.Session
-	used     model.Usage     // of the last request
-	last     <-chan struct{} // closed when the newest prompt is over
-	commands map[string]bool // that may run without a question
+	mu     sync.Mutex
+	stored *store.Session
+	used   model.Usage     // of the last request
+	last   <-chan struct{} // closed when the newest prompt is over
 }
 
 func newSession(a *agent, stored *store.Session) *session {
 	idle := make(chan struct{})
 	close(idle)
-	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, commands: map[string]bool{}}
+	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, gate: approval.NewGate(a.opts.Approval)}
 	s.ended, s.end = context.WithCancelCause(context.Background())
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +52,7 @@ func newSession(a *agent, stored *store.Session) *session {
 	if a.can.Terminal {
 		terminals = a.client
 	}
-	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Files: files, Terminals: terminals, Visible: a.can.Terminal, Gate: s, Show: s.show}
+	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Files: files, Terminals: terminals, Visible: a.can.Terminal, Processes: process.New(a.opts.Processes(stored.Info.Cwd)), Gate: s, Show: s.show}
 	return s
 }
 
@@ -104,9 +107,10 @@ func (s *session) close() error {
 	last := s.last
 	s.mu.Unlock()
 	<-last
+	err := s.env.Processes.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stored.Close()
+	return errors.Join(err, s.stored.Close())
 }
 
 // show stores an update and sends it to the client. A client that is gone, or a full disk,

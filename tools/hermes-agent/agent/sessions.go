@@ -24,7 +24,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	err = stored.AddMessage(model.Message{Role: model.System, Text: SystemPrompt(p.Cwd)})
+	err = stored.AddMessage(model.Message{Role: model.System, Text: SystemPrompt(p.Cwd, a.opts.Skills)})
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ const (
 )
 
 var modes = []acp.SessionMode{
-	{ID: modeAsk, Name: "Ask", Description: acp.Some("Asks before it changes a file or runs a command")},
-	{ID: modeAcceptEdits, Name: "Accept edits", Description: acp.Some("Changes files without asking; asks before it runs a command")},
+	{ID: modeAsk, Name: "Ask", Description: acp.Some("Asks before it changes a file or runs a dangerous command")},
+	{ID: modeAcceptEdits, Name: "Accept edits", Description: acp.Some("Changes files without asking; asks before it runs a dangerous command")},
 	{ID: modePlan, Name: "Plan only", Description: acp.Some("Reads and plans; changes nothing and runs nothing")},
 }
 

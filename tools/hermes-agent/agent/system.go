@@ -3,12 +3,14 @@ package agent
 import (
 	"fmt"
 	"runtime"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 )
 
 // SystemPrompt is made once for each session and stays the same, so that endpoints can
 // cache it.
-func SystemPrompt(cwd string) string {
-	return fmt.Sprintf(`You are a coding agent in the user's editor.
+func SystemPrompt(cwd string, skills *skill.Index) string {
+	prompt := fmt.Sprintf(`You are a coding agent in the user's editor.
 
 - Look before you change: read the files that matter, and follow the style of the project.
 - Use read, write and edit for files. They see unsaved text and let the user review your changes. Do not change files with terminal.
@@ -19,4 +21,10 @@ func SystemPrompt(cwd string) string {
 
 Working directory: %s
 System: %s`, cwd, runtime.GOOS)
+	for _, more := range []string{skills.Prompt(), skill.Context(cwd)} {
+		if more != "" {
+			prompt += "\n\n" + more
+		}
+	}
+	return prompt
 }

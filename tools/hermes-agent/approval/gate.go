@@ -130,8 +130,10 @@ func (g *Gate) Check(ctx context.Context, line, dir string, isolated bool, ask A
 		return nil
 	case answer == Refused:
 		return deny("the user denied it")
+	case answer == "":
+		return deny("denied, because there was no answer")
 	default:
-		return deny(fmt.Sprintf("the answer %q is unknown", answer))
+		return deny(fmt.Sprintf("denied, because the answer %q is unknown", answer))
 	}
 }
 

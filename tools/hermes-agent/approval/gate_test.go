@@ -26,7 +26,7 @@ func TestEveryFailureToGetAnAnswerIsADenial(t *testing.T) {
 	}{
 		"nobody to ask": {why: "nobody can be asked"},
 		"denied":        {ask: func(context.Context, Question) (Answer, error) { return Refused, nil }, why: "the user denied it"},
-		"no answer":     {ask: func(context.Context, Question) (Answer, error) { return "", nil }, why: "unknown"},
+		"no answer":     {ask: func(context.Context, Question) (Answer, error) { return "", nil }, why: "there was no answer"},
 		"other answer":  {ask: func(context.Context, Question) (Answer, error) { return "yes", nil }, why: `"yes" is unknown`},
 		"error":         {ask: func(context.Context, Question) (Answer, error) { return Once, errors.New("gone") }, why: "could not be asked: gone"},
 		"panic":         {ask: func(context.Context, Question) (Answer, error) { panic("boom") }, why: "boom"},

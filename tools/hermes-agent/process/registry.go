@@ -34,12 +34,13 @@ var ErrUnknown = errors.New("there is no such process")
 type Options struct {
 	// Backend says where commands run. Nil: on this machine.
 	Backend Backend
-	// Approve decides about a line before it runs, and before it is typed into a
-	// running process. Nil approves everything.
-	Approve func(ctx context.Context, line, dir string) error
 	// Keeper is that of terminal.Options. With it nothing outlives the agent.
 	Keeper []string
 }
+
+// Approve decides about a line before it runs, and before it is typed into a
+// running process. Nil approves everything.
+type Approve func(ctx context.Context, line, dir string) error
 
 // Registry has the processes of one session. It is safe for concurrent use.
 type Registry struct {
@@ -56,6 +57,8 @@ type Command struct {
 	Line string
 	Dir  string // absolute
 	PTY  bool   // for programs that want a terminal
+
+	Approve Approve
 }
 
 // Info describes a process.
@@ -107,7 +110,7 @@ func (r *Registry) Start(ctx context.Context, c Command) (Info, error) {
 }
 
 func (r *Registry) start(ctx context.Context, c Command) (*running, error) {
-	if err := r.approve(ctx, c.Line, c.Dir); err != nil {
+	if err := c.Approve.ask(ctx, c.Line, c.Dir); err != nil {
 		return nil, err
 	}
 	p := &running{Info: Info{ID: newID(), Command: c.Line, Dir: c.Dir}, started: r.now(), done: make(chan struct{})}
@@ -176,11 +179,11 @@ func (r *Registry) admit(p *running) error {
 	return nil
 }
 
-func (r *Registry) approve(ctx context.Context, line, dir string) error {
-	if r.opts.Approve == nil {
+func (a Approve) ask(ctx context.Context, line, dir string) error {
+	if a == nil {
 		return nil
 	}
-	return r.opts.Approve(ctx, line, dir)
+	return a(ctx, line, dir)
 }
 
 func newID() string {
@@ -303,7 +306,7 @@ func (r *Registry) Log(id string, from, limit int) (Page, error) {
 
 // Write types text into a process. What completes a line is approved first,
 // because the process may be a shell.
-func (r *Registry) Write(ctx context.Context, id, text string) error {
+func (r *Registry) Write(ctx context.Context, id, text string, approve Approve) error {
 	p, err := r.find(id)
 	if err != nil {
 		return err
@@ -314,7 +317,7 @@ func (r *Registry) Write(ctx context.Context, id, text string) error {
 		return fmt.Errorf("process %s has ended", id)
 	}
 	line := p.typed + text
-	if err := r.approve(ctx, line, p.Dir); err != nil {
+	if err := approve.ask(ctx, line, p.Dir); err != nil {
 		return err
 	}
 	if err := p.manager.Write(ctx, p.term, text); err != nil {

@@ -103,7 +103,7 @@ func TestAKillEndsTheWholeGroup(t *testing.T) {
 	for _, pid := range pids(t, noted, 2) {
 		patience.True(t, "the end of a process", func() bool { return !alive(pid) })
 	}
-	if err := r.Write(t.Context(), id, "x"); err == nil {
+	if err := r.Write(t.Context(), id, "x", nil); err == nil {
 		t.Error("a dead process takes input")
 	}
 }
@@ -153,20 +153,25 @@ func TestARunEndsWithItsTimeOrItsContext(t *testing.T) {
 func TestEveryLineIsApproved(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	r := registry(t, Options{Approve: func(_ context.Context, line, _ string) error {
+	approve := func(_ context.Context, line, _ string) error {
 		if seen = append(seen, line); strings.Contains(line, "rm -rf") {
 			return errors.New("denied")
 		}
 		return nil
-	}})
-	if _, err := r.Start(t.Context(), Command{Line: "rm -rf x", Dir: t.TempDir()}); err == nil {
+	}
+	r := registry(t, Options{})
+	if _, err := r.Start(t.Context(), Command{Line: "rm -rf x", Dir: t.TempDir(), Approve: approve}); err == nil {
 		t.Error("a denied command was started")
 	}
-	id := start(t, r, "exec cat")
-	for _, text := range []string{"rm ", "-rf x\n"} {
-		r.Write(t.Context(), id, text)
+	info, err := r.Start(t.Context(), Command{Line: "exec cat", Dir: t.TempDir(), Approve: approve})
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.Write(t.Context(), id, "\nls\n")
+	id := info.ID
+	for _, text := range []string{"rm ", "-rf x\n"} {
+		r.Write(t.Context(), id, text, approve)
+	}
+	r.Write(t.Context(), id, "\nls\n", approve)
 	want := []string{"rm -rf x", "exec cat", "rm ", "rm -rf x\n", "rm \nls\n"}
 	if strings.Join(seen, "|") != strings.Join(want, "|") {
 		t.Errorf("approved %q, want %q", seen, want)
@@ -238,7 +243,7 @@ func TestUnknownActionsAndProcessesAreErrors(t *testing.T) {
 			t.Errorf("%s: %v", action, err)
 		}
 	}
-	if _, err := r.Do(t.Context(), Request{Action: "pause"}); err == nil || !strings.Contains(err.Error(), "list, poll") {
+	if _, err := r.Do(t.Context(), Request{Action: "pause"}); err == nil || !strings.Contains(err.Error(), "start, list, poll") {
 		t.Error(err)
 	}
 }

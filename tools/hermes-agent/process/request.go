@@ -15,7 +15,8 @@ const (
 
 // Request is what the model asks of the process tool.
 type Request struct {
-	Action  string // list, poll, log, wait, kill, write, submit
+	Action  string  // start, list, poll, log, wait, kill, write, submit
+	Command Command // to start
 	ID      string
 	Data    string // to write or to submit
 	Offset  *int   // of log: the first line, from the end if negative; nil: the last lines
@@ -26,6 +27,8 @@ type Request struct {
 // Do answers a Request with something to be encoded as JSON.
 func (r *Registry) Do(ctx context.Context, q Request) (any, error) {
 	switch q.Action {
+	case "start":
+		return r.Start(ctx, q.Command)
 	case "list":
 		return r.List(), nil
 	case "poll":
@@ -54,10 +57,10 @@ func (r *Registry) Do(ctx context.Context, q Request) (any, error) {
 		if q.Action == "submit" {
 			q.Data += "\n"
 		}
-		if err := r.Write(ctx, q.ID, q.Data); err != nil {
+		if err := r.Write(ctx, q.ID, q.Data, q.Command.Approve); err != nil {
 			return nil, err
 		}
 		return map[string]int{"bytes": len(q.Data)}, nil
 	}
-	return nil, fmt.Errorf("there is no action %q; the actions are list, poll, log, wait, kill, write, submit", q.Action)
+	return nil, fmt.Errorf("there is no action %q; the actions are start, list, poll, log, wait, kill, write, submit", q.Action)
 }

@@ -71,7 +71,7 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	question := c.Shown.AsUpdate()
 	// Exactly what would run, so that the client need not ask about the terminal as well.
 	question.RawInput, _ = json.Marshal(map[string]any{"command": vector[0], "args": vector[1:], "cwd": c.Cwd})
-	if err := c.Gate.Command(ctx, question, args.Command); err != nil {
+	if err := c.Gate.Command(ctx, question, args.Command, false); err != nil {
 		return "", err
 	}
 	c.Begin()

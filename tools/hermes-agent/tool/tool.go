@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
 // Tool is something a model can call. A Tool keeps no state: that of a session is
@@ -39,7 +40,8 @@ type Env struct {
 	Cwd       string
 	Files     Files
 	Terminals Terminals
-	Visible   bool // the terminals are the client's, and it can show them
+	Visible   bool              // the terminals are the client's, and it can show them
+	Processes *process.Registry // commands that do not run in Terminals
 	Gate      Gate
 	// Show sends an update of the session to the client. It must not block for
 	// long.
@@ -66,7 +68,8 @@ type Terminals interface {
 // refuses, and tells the model why.
 type Gate interface {
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
-	Command(ctx context.Context, call *acp.ToolCallUpdate, command string) error
+	// Command decides about a shell line. One that is isolated cannot reach this machine.
+	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error
 }
 
 // Call is one call of a tool.

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
+)
+
+func TestASkillIsASlashCommandAndATool(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"greet/SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nSAY hello from the skill",
+		"greet/more.md":  "even more",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, "greet"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.have = skill.Load(dir)
+	e.start()
+	id := e.open()
+	if got := e.play(id, "/greet the world", acp.StopReasonEndTurn); !strings.Contains(got, "hello from the skill") {
+		t.Errorf("the command shows\n%s", got)
+	}
+	if got := e.play(id, "/greetings\nSAY no skill", acp.StopReasonEndTurn); !strings.Contains(got, "agent: no skill") {
+		t.Errorf("an unknown command shows\n%s", got)
+	}
+	got := e.play(id, `CALL skill {}
+CALL skill {"name":"greet","file":"more.md"}
+CALL skill {"name":"greet","file":"../../secret"}`, acp.StopReasonEndTurn)
+	if !strings.Contains(got, `[{"name":"","skills":1}]`) || !strings.Contains(got, "completed even more") || strings.Count(got, "  failed") != 1 {
+		t.Errorf("the tool shows\n%s", got)
+	}
+}
+
+func TestABackgroundProcessEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	id := e.open()
+	got := e.play(id, `CALL process {"action":"start","command":"echo $$ >pid; exec sleep 1000"}
+CALL process {"action":"list"}
+CALL process {"action":"start","command":"rm -rf /"}
+CALL process {"action":"poll","id":"proc_none"}`, acp.StopReasonEndTurn)
+	if strings.Count(got, `"status":"running"`) < 2 || strings.Count(got, "  failed") != 2 || !strings.Contains(got, "it is never allowed") {
+		t.Errorf("shown:\n%s", got)
+	}
+	process := regexp.MustCompile(`proc_[0-9a-f]+`).FindString(got)
+	patience.True(t, "the process", func() bool { return strings.HasSuffix(e.content("pid"), "\n") })
+	pid := strings.TrimSpace(e.content("pid"))
+	got = e.play(id, `CALL process {"action":"poll","id":"`+process+`"}`, acp.StopReasonEndTurn)
+	if !strings.Contains(got, `"status":"running"`) {
+		t.Errorf("in the next turn:\n%s", got)
+	}
+	if _, err := e.agent.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip("this system has no /proc")
+	}
+	patience.True(t, "the end of the process", func() bool { _, err := os.Stat("/proc/" + pid); return err != nil })
+}
+
+func TestTheQuestionSaysWhyACommandIsDangerous(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	e.play(e.open(), `CALL terminal {"command":"rm -rf old"}`, acp.StopReasonEndTurn)
+	if len(e.asked) != 1 || len(e.asked[0].ToolCall.Content) != 1 {
+		t.Fatalf("asked %+v", e.asked)
+	}
+	content, ok := e.asked[0].ToolCall.Content[0].(*acp.Content)
+	if text, isText := content.Content.(*acp.TextContent); !ok || !isText || text.Text != "deletes a folder with everything in it" {
+		t.Errorf("the question says %+v", content)
+	}
+}
+
+func TestAProtectedFileIsAskedAboutInEveryMode(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	id := e.open()
+	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: modeAcceptEdits}); err != nil {
+		t.Fatal(err)
+	}
+	e.play(id, `CALL write {"path":"a.txt","content":"1"}
+CALL write {"path":".env","content":"1"}`, acp.StopReasonEndTurn)
+	if len(e.asked) != 1 {
+		t.Errorf("%d questions", len(e.asked))
+	}
+}

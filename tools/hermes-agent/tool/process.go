@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+)
+
+// Process runs commands in the background and talks to them.
+func Process() *Tool {
+	return &Tool{
+		Name: "process", Toolset: "process", Kind: acp.ToolKindExecute,
+		Description: "Run commands in the background, such as servers. start returns an id for the other actions. " +
+			"poll returns new output, log pages of all of it, wait waits for the end, write types text and submit a line.",
+		Schema: []byte(`{"type":"object","properties":{"action":{"enum":["start","list","poll","log","wait","kill","write","submit"]},` +
+			`"command":{"type":"string"},"pty":{"type":"boolean","description":"for programs that want a terminal"},"id":{"type":"string"},"data":{"type":"string"},` +
+			`"offset":{"type":"integer","description":"line of the log, from the end if negative"},"limit":{"type":"integer","minimum":1},` +
+			`"timeout":{"type":"integer","minimum":1,"description":"seconds"}},"required":["action"],"additionalProperties":false}`),
+		Title: func(c *Call) string {
+			var args struct{ Action, Command, ID string }
+			c.Decode(&args)
+			if args.Action == "start" {
+				return "Start " + args.Command
+			}
+			return "Process " + args.Action + " " + args.ID
+		},
+		Run: runProcess,
+	}
+}
+
+func runProcess(ctx context.Context, c *Call) (string, error) {
+	var args struct {
+		Action, Command, ID, Data string
+		PTY                       bool
+		Offset                    *int
+		Limit, Timeout            int
+	}
+	if err := c.Decode(&args); err != nil {
+		return "", err
+	}
+	answer, err := c.Processes.Do(ctx, process.Request{
+		Action: args.Action, ID: args.ID, Data: args.Data, Offset: args.Offset, Limit: args.Limit, Timeout: args.Timeout,
+		Command: process.Command{
+			Line: args.Command, Dir: c.Cwd, PTY: args.PTY,
+			Approve: func(ctx context.Context, line, _ string) error {
+				return c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Isolated())
+			},
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return encode(answer)
+}
