@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,34 @@ func TestOurOwnClientConforms(t *testing.T) {
 				t.Errorf("the recording has %d lines", len(rec.Records))
 			}
 		})
+	}
+}
+
+// A client on the official SDK that does what the agent asks.
+func TestTheOfficialClientConforms(t *testing.T) {
+	t.Parallel()
+	sdk := sdkAgent(t) // node, a script and the packages
+	script, err := filepath.Abs("../../test/agents/sdk-tour.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), sdk[0], script, sdk[2], dir, self(t), "lint", "agent", "--out", filepath.Join(dir, "x.jsonl"))
+	cmd.Env = append(os.Environ(), asHermes+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := readRun(t, readFile(t, filepath.Join(dir, "x.jsonl")))
+	if r.decision != "CONFORMANT" || len(r.findings) > 0 {
+		t.Errorf("%s (%s) %q", r.decision, r.why, r.findings)
+	}
+	for _, id := range []string{"hang-up", "7-ask", "8-write", "9-read", "10-missing", "11-run", "12-kill", "15-withdraw", "16-refused", "22-big", "23-ask"} {
+		if !strings.HasPrefix(r.steps[id], "PASS") {
+			t.Errorf("%s: %s", id, r.steps[id])
+		}
 	}
 }
 
