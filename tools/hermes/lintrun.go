@@ -16,7 +16,8 @@ import (
 
 const lintRunSynopsis = `[FLAG...] -- AGENT [ARGUMENT...]
 
-Drives an agent through all that its capabilities offer, and judges what it does.
+Drives an agent through all that its capabilities offer, in version 1 of the protocol,
+and judges what it does.
 Each step has a tier and passes, fails, or is not exercised. The exit status is 0
 for an agent that conforms, 1 for one that does not or that has findings at the
 severity of --fail-on, and 2 if that could not be found out, for example because
@@ -80,7 +81,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	}
 	var started error
 	run.Start = func(stderr func([]byte)) (*live.Agent, error) {
-		a, err := live.Program{Argv: argv, Dir: run.Workspace, Keeper: keeper(), Stderr: stderr}.Start()
+		a, err := live.Program{Argv: argv, Keeper: keeper(), Stderr: stderr}.Start()
 		if err != nil && started == nil {
 			started = err
 		}

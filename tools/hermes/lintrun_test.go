@@ -123,6 +123,32 @@ func TestTheExitStatusOfARunSaysHowItEnded(t *testing.T) {
 	}
 }
 
+// People test what they are writing: a program in the folder that they are in.
+func TestAnAgentIsStartedInTheFolderOfTheCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "my-agent")
+	write(t, program, `#!/bin/sh
+read -r line
+echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":'"${1:-1}"',"agentInfo":{"name":"mine","version":"1"},"agentCapabilities":{}}}'
+cat >/dev/null
+`)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"./my-agent":    "PASS mine 1",
+		"sh my-agent":   "PASS mine 1",
+		"sh my-agent 2": "not exercised the agent speaks version 2 of the protocol, and these steps are of version 1",
+	} {
+		cmd := hermes(t, dir, append([]string{"lint", "run", "--fail-on", "never", "--format", "json", "--step", "initialize", "--"}, strings.Fields(args)...)...)
+		out, errs, _ := end(t, cmd)
+		if got := readRun(t, out).steps["initialize"]; got != want {
+			t.Errorf("%s: %s\n%s", args, got, errs)
+		}
+	}
+}
+
 func TestPromptsMayBeFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

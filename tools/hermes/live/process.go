@@ -26,7 +26,6 @@ type Agent struct {
 // Program says how to start an agent.
 type Program struct {
 	Argv   []string
-	Dir    string
 	Keeper []string          // see launch.Command
 	Stderr func(line []byte) // gets each line of standard error
 }
@@ -37,11 +36,10 @@ const (
 	maxStderr = 64 << 10 // of a line, in bytes
 )
 
-// Start starts an agent in a process group of its own, with the environment of this
-// process. It never outlives this process where there is a keeper.
+// Start starts an agent in a process group of its own, with the folder and environment of
+// this process. It never outlives this process where there is a keeper.
 func (p Program) Start() (*Agent, error) {
 	x := exec.Command(p.Argv[0], p.Argv[1:]...)
-	x.Dir = p.Dir
 	if x.Err != nil {
 		return nil, x.Err
 	}
