@@ -84,5 +84,3 @@ func (c *closes) drain(closed func(path string)) (lost bool) {
 		}
 	}
 }
-
-func (c *closes) close() { unix.Close(c.fd) }

@@ -91,7 +91,6 @@ type shimmed struct {
 	root   string
 	config shim.Config
 	env    []string
-	user   uint32 // 0: as this process
 }
 
 func newShimmed(t *testing.T) *shimmed {

@@ -82,7 +82,6 @@ type lookup struct {
 	*resolver
 	tid   uint32
 	root  int // of the thread
-	own   bool
 	links int
 }
 

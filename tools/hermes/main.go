@@ -9,9 +9,11 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
 // version is set by make when the program is linked; otherwise it is that of the
@@ -41,12 +43,16 @@ var commands = []command{
 	{"review", "show what agents changed in a project, or report a change to the editor", reviewProject},
 	{"lint", "judge captures of traffic by the rules of the protocol", lintCaptures},
 	{"confine", "run a program that can reach only some files and networks", confined},
+	{"shim", "run a program in its terminal and report what it changes to the editor", shimProgram},
 	{"agents", "list the agents known by name", agents},
 	{"version", "print the version", printVersion},
 }
 
-// keepCommand is a subcommand that is never called by hand.
-const keepCommand = "keep"
+// Subcommands that are never called by hand.
+const (
+	keepCommand = "keep"
+	shimCommand = "shim-child"
+)
 
 // keeper is the command line of this program as a keeper of agents. The link names
 // the running program, even if its file has been replaced.
@@ -69,7 +75,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	if len(os.Args) > 1 && os.Args[1] == shimCommand {
+		os.Exit(shim.Child(os.Args[2:]))
+	}
+	// What is ignored, as by nohup, stays ignored.
+	ends := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	std := standard()
 	if len(os.Args) < 2 {

@@ -186,7 +186,7 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
-	for _, name := range []string{"cli.md", "remote.md", "lint.md"} {
+	for _, name := range []string{"cli.md", "remote.md", "lint.md", "shim.md"} {
 		text, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -204,6 +204,8 @@ func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 			page = "remote.md"
 		case "lint":
 			page = "lint.md"
+		case "shim":
+			page = "shim.md"
 		}
 		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
 		if c.name == "lint" {

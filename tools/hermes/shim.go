@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim"
+)
+
+const shimSynopsis = `[flags] -- COMMAND [ARGUMENT...]
+       hermes shim doctor
+
+Runs COMMAND as if there were no shim, and reports every file that it, or
+anything it starts, changes in the project to the editor. The changes are also in
+a journal, with the contents before and after, so that nothing is lost while no
+editor is there. The exit status is that of COMMAND, or 125 when the shim could
+not start, in which case COMMAND did not start either. doctor says what this
+system can do.
+`
+
+// Exit statuses that shells use.
+const (
+	statusNoShim        = 125
+	statusNotExecutable = 126
+	statusNotFound      = 127
+)
+
+// shimChild is the command line of this program as a part of the shim. The link
+// names the running program, even if its file has been replaced.
+var shimChild = []string{"/proc/self/exe", shimCommand}
+
+// keptJournals is how many journals of a project are kept.
+const keptJournals = 50
+
+// shimProgram runs a program that has a terminal of its own.
+func shimProgram(_ context.Context, args []string, std *stdio) error {
+	before, command := splitCommand(args)
+	if len(command) == 0 && len(before) == 1 && before[0] == "doctor" {
+		return shimDoctor(std)
+	}
+	c, err := parseShim(before, std)
+	if err != nil {
+		return err
+	}
+	if len(command) == 0 {
+		return usageError("which command? Give it after --")
+	}
+	path, err := exec.LookPath(command[0])
+	switch {
+	case err == nil:
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &exit{statusNotFound, err}
+	default:
+		return &exit{statusNotExecutable, err}
+	}
+	if c.Agent == "" {
+		c.Agent = filepath.Base(command[0])
+	}
+	status, err := shim.Run(c, shimChild, path, command)
+	if errors.Is(err, shim.ErrUnavailable) && c.Gate == nil {
+		fmt.Fprintf(std.err, "hermes shim: %s; changes are found by watching files\n", oneLine(err.Error()))
+		status, err = shim.Portable(c, path, command)
+	}
+	switch {
+	case err != nil:
+		return &exit{statusNoShim, err}
+	case status < 0:
+		shim.Die(syscall.Signal(-status))
+	}
+	return &exit{Status: status}
+}
+
+func parseShim(args []string, std *stdio) (c shim.Config, err error) {
+	var g shim.Gate
+	var allow, deny list
+	f := newFlags("shim", shimSynopsis, std.out)
+	f.StringVar(&c.Root, "root", "", "`FOLDER` of the project (default: the nearest above this one that has a review, or else .git)")
+	f.StringVar(&c.Socket, "socket", "", "report to this `SOCKET` (default: that of the editor that has the project)")
+	f.StringVar(&c.Journal, "journal", "", "`FOLDER` for the journal (default: one in the state of the editor)")
+	f.StringVar(&c.Agent, "agent", "", "`NAME` of the agent in reports (default: that of COMMAND)")
+	state := f.String("state", "", "`FOLDER` with the state of the editor (default: Neovim's)")
+	gate := f.Bool("gate", false, "every change in the project waits until the editor allows it; without an answer it fails")
+	f.Var(&allow, "allow", "with --gate: a file or folder that may be changed without asking, `PATH`; may be repeated")
+	f.Var(&deny, "deny", "with --gate: a file or folder that may not be changed, `PATH`; may be repeated")
+	f.DurationVar(&g.Timeout, "timeout", time.Minute, "with --gate: how long an answer may take")
+	rest, err := f.parse(args)
+	switch {
+	case err != nil:
+		return c, err
+	case len(rest) > 0:
+		return c, usageError("unexpected argument %q; a command follows --", rest[0])
+	case *gate:
+		g.Allow, g.Deny = allow, deny
+		c.Gate = &g
+	case len(allow)+len(deny) > 0:
+		return c, usageError("--allow and --deny need --gate")
+	}
+	if *state == "" {
+		if *state, err = neovimState(); err != nil {
+			return c, err
+		}
+	}
+	if c.Root, err = projectRoot(c.Root, *state); err != nil {
+		return c, &exit{statusNoShim, err}
+	}
+	dir := store.Dir(*state, c.Root)
+	if c.Socket == "" {
+		c.Socket = feed.Path(dir)
+	}
+	if c.Journal == "" {
+		all := filepath.Join(dir, "shim")
+		pruneJournals(all)
+		c.Journal = filepath.Join(all, fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid()))
+	}
+	return c, nil
+}
+
+// projectRoot returns the folder of the project, unless it was named.
+func projectRoot(named, state string) (string, error) {
+	from, err := filepath.Abs(named)
+	if err == nil {
+		from, err = filepath.EvalSymlinks(from)
+	}
+	if err != nil || named != "" {
+		return from, err
+	}
+	reviewed, repository := "", ""
+	for dir := from; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(store.Dir(state, dir), "project")); err == nil && reviewed == "" {
+			reviewed = dir
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && repository == "" {
+			repository = dir
+		}
+	}
+	return cmp.Or(reviewed, repository, from), nil
+}
+
+// pruneJournals removes the oldest journals. Their names begin with the time.
+func pruneJournals(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
+	for _, e := range entries[min(keptJournals, len(entries)):] {
+		os.RemoveAll(filepath.Join(dir, e.Name()))
+	}
+}

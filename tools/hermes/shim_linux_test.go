@@ -1,0 +1,94 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// shimHere skips the test where there is no shim.
+func shimHere(t *testing.T) {
+	t.Helper()
+	out, errs, status := end(t, hermes(t, t.TempDir(), "shim", "doctor"))
+	switch {
+	case status == 0:
+	case os.Getenv("CI") != "":
+		t.Fatal(out + errs)
+	default:
+		t.Skip(out + errs)
+	}
+}
+
+func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	r := underReview(t)
+	stop, err := r.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", "echo two >> a; printf 'b\\nnew\\n' > t; mv t ../b; rm ../b; echo x > new; exit 9")
+	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
+	out, errs, status := end(t, cmd)
+	if status != 9 || out+errs != "" {
+		t.Fatalf("exit status %d\n%s%s", status, out, errs)
+	}
+	want := "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +1 -0\tsh\ndeep/new\tcreated, +1 -0\tsh\n"
+	for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		r.wait()
+		got, _, _ := r.hermes("", "", "files")
+		if got == want {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("got\n%swant\n%s", got, want)
+		}
+	}
+	if out, _, _ := r.hermes("", "", "show"); !strings.Contains(out, "source shim, exact") {
+		t.Error(out)
+	}
+	journals, err := filepath.Glob(filepath.Join(store.Dir(r.state, r.root), "shim", "*", "events.jsonl"))
+	if err != nil || len(journals) != 1 {
+		t.Errorf("journals: %v, %v", journals, err)
+	}
+}
+
+func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"shim", 2, "which command? Give it after --"},
+		{"shim x -- true", 2, `unexpected argument "x"; a command follows --`},
+		{"shim --deny x -- true", 2, "--allow and --deny need --gate"},
+		{"shim --root none -- true", 125, "none: no such file"},
+		{"shim --journal none/../file/x -- true", 125, "journal: mkdir"},
+		{"shim -- no-such-program-of-anybody", 127, "not found"},
+		{"shim -- ./file", 126, "permission denied"},
+	} {
+		write(t, filepath.Join(dir, "file"), "")
+		out, errs, status := end(t, hermes(t, dir, strings.Fields(c.args)...))
+		if status != c.status || !strings.Contains(errs, c.want) || out != "" {
+			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
+		}
+	}
+}
+
+func TestTheDoctorTriesTheShim(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	out, errs, status := end(t, hermes(t, t.TempDir(), "shim", "doctor"))
+	if status != 0 || errs != "" || !strings.HasPrefix(out, "observe   yes\ngate      yes\nconfine   ") {
+		t.Errorf("exit status %d\n%s%s", status, out, errs)
+	}
+}
