@@ -105,6 +105,9 @@ type front struct {
 	words   chan word
 	out     *json.Encoder
 	pid     int // of the program, once it runs
+
+	stopSignal syscall.Signal // that stopped this process, or 0
+	handler    action         // what the runtime does with it
 }
 
 func (f *front) read(in *json.Decoder) {
@@ -154,6 +157,11 @@ func (f *front) pass(s syscall.Signal) {
 	switch s {
 	case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
 		return
+	case unix.SIGCONT:
+		if f.stopSignal != 0 {
+			setAction(f.stopSignal, f.handler)
+			f.stopSignal = 0
+		}
 	case unix.SIGINT, unix.SIGQUIT:
 		if foreground() {
 			return
@@ -179,10 +187,8 @@ func (f *front) stop(s syscall.Signal) {
 	if !stopped(f.pid) {
 		return // it has been continued meanwhile
 	}
-	signal.Reset(s)
+	f.handler, f.stopSignal = setAction(s, action{}), s // until it is continued
 	unix.Kill(os.Getpid(), s)
-	signal.Notify(f.signals, caught()...)
-	f.out.Encode(word{Signal: unix.SIGCONT})
 }
 
 func stopped(pid int) bool {
@@ -231,10 +237,18 @@ func (f *front) orphaned() (int, error) {
 // Die ends this process as a signal would, for a caller whose program ended so.
 func Die(s syscall.Signal) {
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the program has dumped what there is
-	// The runtime has handlers of its own for some, and no way to remove them.
-	var action [4]uint64 // struct sigaction: the default
-	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+	setAction(s, action{})
 	unix.Kill(os.Getpid(), s)
 	time.Sleep(time.Second)
 	os.Exit(128 + int(s))
+}
+
+// action is struct sigaction. Zero is what a signal does by default.
+type action [4]uint64
+
+// setAction says what a signal does. The runtime has handlers of its own and no way
+// to remove them.
+func setAction(s syscall.Signal, new action) (old action) {
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&new)), uintptr(unsafe.Pointer(&old)), 8, 0, 0)
+	return old
 }
