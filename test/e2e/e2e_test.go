@@ -140,7 +140,7 @@ func TestConversations(t *testing.T) {
 
 // run executes a Lua script of this folder in a headless Neovim, with the
 // plugin on its runtime path, and fails with what it printed.
-func run(t *testing.T, nvim, script string, config any) {
+func run(t *testing.T, nvim, script string, config any, env ...string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -156,6 +156,7 @@ func run(t *testing.T, nvim, script string, config any) {
 	cmd.Dir = t.TempDir()
 	state := editors.StateDir(t)
 	cmd.Env = append(os.Environ(), "HERMES_E2E="+string(settings), "XDG_STATE_HOME="+state, "XDG_CACHE_HOME="+state, "NVIM=")
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
