@@ -68,7 +68,11 @@ func run(out, nvim string, rounds int, slice time.Duration) error {
 	if err != nil {
 		return err
 	}
-	p := page{results: results, live: live, clients: clients, editor: editor, rounds: rounds, slice: slice}
+	review, err := measureReview(nvim)
+	if err != nil {
+		return err
+	}
+	p := page{results: results, live: live, clients: clients, editor: editor, review: review, rounds: rounds, slice: slice}
 	text := p.render()
 	fmt.Print(text)
 	if out != "" {

@@ -29,6 +29,7 @@ type page struct {
 	live    []bench.Live
 	clients []client
 	editor  *editor // nil: no Neovim was given
+	review  *reviewed
 	rounds  int
 	slice   time.Duration
 	missed  int // goals, after render
@@ -46,6 +47,7 @@ func (p *page) render() string {
 	}
 	p.connections()
 	p.neovim()
+	p.reviews()
 	p.footprint()
 	p.printf("%s\n", before)
 	p.goals()
@@ -171,6 +173,7 @@ func (p *page) goals() {
 		}
 	}
 	p.neovimGoals(goal)
+	p.reviewGoals(goal)
 }
 
 func (p *page) in(group string) []bench.Result {
