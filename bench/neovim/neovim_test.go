@@ -108,3 +108,12 @@ func BenchmarkClients(b *testing.B) {
 		}
 	}
 }
+
+func TestAKeyIsMeasuredInABufferUnderReview(t *testing.T) {
+	for _, program := range editors.All(t) {
+		reviewed, plain, err := MeasureKeys(t.Context(), program.Path, root(t), 1)
+		if err != nil || plain <= 0 || reviewed <= 0 {
+			t.Errorf("%s: %v ms, %v ms, %v", program.Version, reviewed, plain, err)
+		}
+	}
+}
