@@ -53,6 +53,7 @@ func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 		t.Errorf("%v", notices)
 	}
 	d.prompt("EDIT " + d.path("g") + ` new\n`)
+	d.review("files", args{}) // the turn is over
 	b := d.review("base", args{"path": d.path("f")})
 	if now := b["current"].(map[string]any)["text"]; now != text {
 		t.Errorf("the review has %q", now)

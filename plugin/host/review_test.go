@@ -357,9 +357,10 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 		"REMOVE " + d.path("gone"),
 	}, "\n"))
 	d.settle()
-	got := map[string]string{}
+	got, changes := map[string]string{}, map[string]any{}
 	for _, e := range d.seen(eventFileEdited) {
 		name := strings.TrimPrefix(e["path"].(string), d.root+"/")
+		changes[name] = e["change"]
 		got[name] += fmt.Sprintf("%v %v +%v -%v %v;", e["source"], e["fidelity"], e["added"], e["removed"], e["toolCallId"])
 		if e["agent"] != "tester" || e["sessionId"] != d.session || e["turn"] == nil || e["root"] != d.root || e["change"] == nil {
 			t.Errorf("%v", e)
@@ -377,7 +378,7 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	d.is("checkpoints", len(points), 2)
 	d.is("name of a checkpoint", points[1]["name"], "SAY so")
 	d.is("turn", len(d.review("turn", args{"sessionId": d.session})["paths"].([]any)), 0)
-	c := d.review("change", args{"root": d.root, "change": 1})
+	c := d.review("change", args{"root": d.root, "change": changes["tool"]})
 	d.is("change", []any{c["path"], c["before"].(map[string]any)["text"], c["after"].(map[string]any)["text"]}, []any{d.path("tool"), "a\nb\n", "a\nB\n"})
 }
 
