@@ -118,10 +118,10 @@ end
 ---@param net boolean|integer[]
 ---@return string
 local function networks(net)
-  if type(net) == "table" then
+  if type(net) == "table" and #net > 0 then
     return "ports " .. table.concat(net, ", ")
   end
-  return net and "on" or "off"
+  return net == true and "on" or "off"
 end
 
 ---@param sandbox hermes.SandboxState
@@ -143,7 +143,7 @@ function M.line(sandbox)
     parts[#parts + 1] = "Unix sockets on"
   end
   if sandbox.missing then
-    parts[#parts + 1] = "NOT complete: " .. table.concat(sandbox.missing, "; ")
+    table.insert(parts, 1, "NOT completely: " .. table.concat(sandbox.missing, "; "))
   end
   return table.concat(parts, "; ")
 end

@@ -34,11 +34,14 @@ func (h *Host) box(p connectOp, c command) (*confine.Box, error) {
 	agent := c.preset()
 	box, err := agent.Box(h.launcher, c.process().Environ(), folders...)
 	if err != nil {
-		e := &opError{Kind: errorSandbox, Message: fmt.Sprintf("agent %q cannot be confined", p.Agent), Cause: err}
 		if errors.Is(err, confine.ErrUnsupported) {
-			e.Message += "; sandbox = false starts it as it is"
+			err = fmt.Errorf("%w; sandbox = false starts it as it is", err)
 		}
-		return nil, e
+		return nil, &opError{Kind: errorSandbox, Message: fmt.Sprintf("agent %q cannot be confined", p.Agent), Cause: err}
+	}
+	if len(box.Wrapper()) == 0 { // best_effort, where there is nothing
+		h.notice("warn", "agent %q is not confined: %s", p.Agent, strings.Join(box.Missing, "; "))
+		return nil, nil
 	}
 	return box, nil
 }
