@@ -38,14 +38,11 @@ var known = sync.OnceValue(Builtin)
 var moved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{(\w+):-([^}]*)\}`) })
 
 // state returns the paths of State, without those that do not exist and cannot be made.
-// Without State, those of the preset for the same program count.
+// Without State, that of the preset for the same program counts.
 func (p Preset) state(env []string) ([]string, error) {
 	list := p.State
 	if list == nil {
-		name := strings.TrimSuffix(filepath.Base(p.Program()), ".exe")
-		if same, err := known().Find(name); err == nil {
-			list = same.State
-		}
+		list = stateOf(strings.TrimSuffix(filepath.Base(p.Program()), ".exe"))
 	}
 	var found []string
 	for _, path := range list {
@@ -60,6 +57,22 @@ func (p Preset) state(env []string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// stateOf returns the State of the preset that starts a program, or else of the one
+// that goes by its name: the program of an agent in a terminal often differs from the
+// one that speaks the protocol.
+func stateOf(program string) []string {
+	for _, p := range known().byName {
+		if p.Command == program {
+			return p.State
+		}
+	}
+	p, err := known().Find(program)
+	if err != nil {
+		return nil
+	}
+	return p.State
 }
 
 // provide reports whether there is something at the path, maybe because it made it.

@@ -45,10 +45,13 @@ func TestStateIsWhereTheAgentsEnvironmentPutsIt(t *testing.T) {
 func TestStateBelongsToTheProgram(t *testing.T) {
 	t.Parallel()
 	env := []string{"HOME=" + t.TempDir()}
-	for command, want := range map[string]bool{"/opt/bin/claude-agent-acp": true, "gemini": true, "my-agent": false} {
+	for command, want := range map[string]string{
+		"/opt/bin/claude-agent-acp": ".claude.json", "claude": ".claude.json", "gemini": ".gemini/", "my-agent": "",
+		"hermes-agent": "hermes-agent/", "hermes-acp": ".hermes/",
+	} {
 		got, err := Preset{Command: command}.state(env)
-		if err != nil || (len(got) > 0) != want {
-			t.Errorf("%s: %q, %v", command, got, err)
+		if err != nil || (len(got) > 0) != (want != "") || len(got) > 0 && !strings.HasSuffix(got[len(got)-1], "/"+want) {
+			t.Errorf("%s: %q, %v, want %s", command, got, err, want)
 		}
 	}
 }
