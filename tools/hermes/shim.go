@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/runtime/preset"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim"
@@ -49,7 +51,7 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	if len(command) == 0 && len(before) == 1 && before[0] == "doctor" {
 		return shimDoctor(std)
 	}
-	c, err := parseShim(before, std)
+	c, sandbox, err := parseShim(before, std)
 	if err != nil {
 		return err
 	}
@@ -67,6 +69,13 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	if c.Agent == "" {
 		c.Agent = filepath.Base(command[0])
 	}
+	box, err := boxFor(preset.Preset{Command: path, Sandbox: sandbox}, os.Environ(), c.Root, std.err)
+	if err != nil {
+		return &exit{statusNoShim, err}
+	}
+	if w := box.Wrapper(); len(w) > 0 {
+		path, command = w[0], slices.Concat(w, []string{path}, command[1:])
+	}
 	status, err := shim.Run(c, shimChild, path, command)
 	if errors.Is(err, shim.ErrUnavailable) && c.Gate == nil {
 		fmt.Fprintf(std.err, "hermes shim: %s; changes are found by watching files\n", oneLine(err.Error()))
@@ -81,7 +90,7 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	return &exit{Status: status}
 }
 
-func parseShim(args []string, std *stdio) (c shim.Config, err error) {
+func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandbox, err error) {
 	var g shim.Gate
 	var allow, deny list
 	f := newFlags("shim", shimSynopsis, std.out)
@@ -94,25 +103,28 @@ func parseShim(args []string, std *stdio) (c shim.Config, err error) {
 	f.Var(&allow, "allow", "with --gate: a file or folder that may be changed without asking, `PATH`; may be repeated")
 	f.Var(&deny, "deny", "with --gate: a file or folder that may not be changed, `PATH`; may be repeated")
 	f.DurationVar(&g.Timeout, "timeout", time.Minute, "with --gate: how long an answer may take")
+	f.Var(sandboxFlag{&sandbox}, "sandbox", sandboxUsage)
 	rest, err := f.parse(args)
 	switch {
 	case err != nil:
-		return c, err
+		return c, nil, err
 	case len(rest) > 0:
-		return c, usageError("unexpected argument %q; a command follows --", rest[0])
+		return c, nil, usageError("unexpected argument %q; a command follows --", rest[0])
+	case *gate && sandbox.On():
+		return c, nil, usageError("--gate and --sandbox do not go together: with a gate the supervisor changes the files, and it is not confined")
 	case *gate:
 		g.Allow, g.Deny = allow, deny
 		c.Gate = &g
 	case len(allow)+len(deny) > 0:
-		return c, usageError("--allow and --deny need --gate")
+		return c, nil, usageError("--allow and --deny need --gate")
 	}
 	if *state == "" {
 		if *state, err = neovimState(); err != nil {
-			return c, err
+			return c, nil, err
 		}
 	}
 	if c.Root, err = projectRoot(c.Root, *state); err != nil {
-		return c, &exit{statusNoShim, err}
+		return c, nil, &exit{statusNoShim, err}
 	}
 	dir := store.Dir(*state, c.Root)
 	if c.Socket == "" {
@@ -123,7 +135,7 @@ func parseShim(args []string, std *stdio) (c shim.Config, err error) {
 		pruneJournals(all)
 		c.Journal = filepath.Join(all, fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid()))
 	}
-	return c, nil
+	return c, sandbox, nil
 }
 
 // projectRoot returns the folder of the project, unless it was named.

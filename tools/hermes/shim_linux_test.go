@@ -71,6 +71,8 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		{"shim", 2, "which command? Give it after --"},
 		{"shim x -- true", 2, `unexpected argument "x"; a command follows --`},
 		{"shim --deny x -- true", 2, "--allow and --deny need --gate"},
+		{"shim --gate --sandbox -- true", 2, "--gate and --sandbox do not go together"},
+		{`shim --sandbox=["no-such-wrapper"] -- true`, 125, `"no-such-wrapper": executable file not found`},
 		{"shim --root none -- true", 125, "none: no such file"},
 		{"shim --journal none/../file/x -- true", 125, "journal: mkdir"},
 		{"shim -- no-such-program-of-anybody", 127, "not found"},
@@ -81,6 +83,30 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		if status != c.status || !strings.Contains(errs, c.want) || out != "" {
 			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
 		}
+	}
+}
+
+// The shim sees what a confined program does, and the program cannot change what the
+// shim has kept.
+func TestAShimConfinesItsProgram(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	s := newSandboxes(t)
+	journal := filepath.Join(s.outside, "journal")
+	cmd := hermes(t, s.work, "shim", "--sandbox", "--root", s.work, "--state", s.outside, "--journal", journal, "--",
+		"sh", "-c", `sh try.sh "$0" by-agent; echo x > "$0/journal/events.jsonl" && echo changed outside; exit 7`, s.outside)
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+s.tmp)
+	out, errs, status := end(t, cmd)
+	if status != 7 {
+		t.Fatalf("exit status %d\n%s\n%s", status, out, errs)
+	}
+	s.says(t, "the program", out, true)
+	until := time.Now().Add(time.Minute)
+	for !strings.Contains(readFile(t, filepath.Join(journal, "events.jsonl")), filepath.Join(s.work, "by-agent")) {
+		if time.Now().After(until) {
+			t.Fatalf("the journal has no change of the program:\n%s", readFile(t, filepath.Join(journal, "events.jsonl")))
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
