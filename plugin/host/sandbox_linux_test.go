@@ -263,10 +263,11 @@ func TestAWrapperConfinesInItsOwnWay(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, e *editor, _ string) {
 		e.lua(`
 _G.names = {}
-hermes.connect("own", {
+hermes.setup({ agents = { own = {
   command = "sh", args = { "-c", 'echo "agent ${WRAPPED:-not} wrapped" >&2; exec "$0"', ... }, env = agent(serving).env,
   sandbox = function(name) names[#names + 1] = name; return { "env", "WRAPPED=is" } end,
-})
+} } })
+hermes.connect("own")
 hermes.create_session({ on_done = finish("session") })`, mustExecutable(t))
 		e.until(`done.session and #of("AgentStderr") > 0`)
 		e.is("names", []string{"own"})

@@ -14,7 +14,8 @@
 //
 // Rules bind a whole process. So a client does not call Exec itself: it starts
 // a launcher, which is usually its own program with a special argument, and the
-// launcher calls Exec.
+// launcher calls Exec. Sandbox is what a user writes in a configuration, and its
+// Box has the command line of the launcher.
 package confine
 
 import (
