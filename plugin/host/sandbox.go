@@ -3,8 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
+	"os"
 	"slices"
 	"strings"
 
@@ -91,8 +90,8 @@ func (c *connection) boxed() *object {
 // the running program would lead to Neovim.
 func (c *connection) loginWrapper() []string {
 	words := slices.Clone(c.cmd.box.Wrapper())
-	if len(words) > 0 && runtime.GOOS == "linux" && words[0] == "/proc/self/exe" {
-		if self, err := filepath.EvalSymlinks(words[0]); err == nil {
+	if len(words) > 0 && words[0] == "/proc/self/exe" {
+		if self, err := os.Executable(); err == nil {
 			words[0] = self
 		}
 	}

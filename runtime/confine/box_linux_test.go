@@ -40,8 +40,12 @@ func TestWhatAProgramChoosesDoesNotWidenItsBox(t *testing.T) {
 			p := newPlace(t)
 			s := confine.Sandbox{Rules: &confine.Rules{Hide: []string{p.home + "/.ssh"}}}
 			env := append(os.Environ(), "HOME="+p.home, "TMPDIR="+p.project+"/tmp")
-			box, err := s.Box([]string{self, launcherWord}, env, p.project)
+			gone := t.TempDir()
+			box, err := s.Box([]string{self, launcherWord}, env, p.project, gone)
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(gone); err != nil { // which stops nothing
 				t.Fatal(err)
 			}
 			run := func(script string, more ...string) error {

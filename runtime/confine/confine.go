@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,16 +152,24 @@ func (r Rules) resolved() (Rules, error) {
 		r.Hide = existing(r.Hide)
 		return r, nil
 	}
+	if r.Exact {
+		return r, nil
+	}
 	if r.Read, err = resolve(r.Read); err != nil {
 		return r, fmt.Errorf("confine: %w", err)
 	}
 	return r, nil
 }
 
-// unchanged reports a path that does not lead to itself any more.
+// unchanged reports a path that does not lead to itself any more. One that is gone
+// grants nothing.
 func unchanged(paths []string) error {
 	for _, p := range paths {
-		if real, err := filepath.EvalSymlinks(p); err != nil {
+		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(p)
+		if err != nil {
 			return fmt.Errorf("confine: %w", err)
 		} else if real != p {
 			return fmt.Errorf("confine: %s has become a link to %s", p, real)
