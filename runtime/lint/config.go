@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"time"
-
-	"github.com/hermes-nvim/hermes/internal/jtree"
 )
 
 func configRules() []Rule {
@@ -350,130 +348,6 @@ func sessionOf(m *Message) string {
 // opensAgain reports whether an answer is about a session that existed before, so that
 // it may leave out what the session offers.
 func opensAgain(m *Message) bool { return m.Method == "session/load" || m.Method == "session/resume" }
-
-// What is kept of lists of config options. A session whose list is larger is not
-// judged.
-const (
-	maxOptions    = 256 << 10 // bytes of the list of one session
-	maxOptionsAll = 4 << 20   // of all sessions
-)
-
-// configState is the list of options that a session has, as the agent sent it last.
-type configState struct {
-	text    []byte // nil if it is too long
-	at      time.Time
-	settled bool // the client has surely read it, because it came with the session
-	tree    *jtree.Tree
-}
-
-// configs are the lists of all sessions, and the one that was replaced last.
-type configs struct {
-	*Bounded[string, *configState]
-	bytes int
-	old   *configState
-}
-
-// followConfig notes the options of each session.
-func followConfig(c *Checker) *configs {
-	l := &configs{Bounded: NewBounded[string, *configState](maxSessions)}
-	c.Answer(sentBy(Agent, func(m *Message) {
-		if list := m.Result.Get("configOptions"); !m.Failed() && m.Result.Exists() && (list.Set() || !opensAgain(m)) {
-			l.put(m, sessionOf(m), list, true)
-		}
-	}), sessionAnswers...)
-	c.Answer(sentBy(Agent, func(m *Message) {
-		if list := m.Result.Get("configOptions"); list.IsArray() {
-			l.put(m, m.SessionID, list, false)
-		}
-	}), "session/set_config_option")
-	c.Update(func(m *Message) {
-		if list := m.Update.Get("configOptions"); list.IsArray() {
-			l.put(m, m.SessionID, list, false)
-		}
-	}, "config_option_update")
-	return l
-}
-
-func (l *configs) put(m *Message, session string, list Value, settled bool) {
-	l.old, _ = l.Get(session)
-	if l.old != nil {
-		l.bytes -= len(l.old.text)
-	}
-	if session == "" || l.Lost() {
-		return
-	}
-	s := &configState{at: m.Time, settled: settled, text: []byte("[]")}
-	if list.IsArray() {
-		s.text = nil
-		if text := list.Text(); len(text) <= maxOptions && l.bytes+len(text) <= maxOptionsAll {
-			s.text = bytes.Clone(text)
-		}
-	}
-	l.bytes += len(s.text)
-	l.Put(session, s)
-}
-
-// before is the list that a message replaced, for handlers that run after followConfig
-// has noted the new one.
-func (l *configs) before() (*configState, bool) {
-	return l.old, l.old != nil && l.old.text != nil
-}
-
-func (s *configState) unknown() bool { return s.text == nil }
-
-func (s *configState) list() Value {
-	if s.tree == nil {
-		s.tree = &jtree.Tree{}
-		_ = s.tree.Parse(s.text) // it was parsed before
-	}
-	return s.tree.Root()
-}
-
-// option returns an option by its id.
-func (s *configState) option(id Value) Value {
-	for _, o := range s.list().Items() {
-		if own := optionID(o); own.IsString() && id.Is(own.Str()) {
-			return o
-		}
-	}
-	return Value{}
-}
-
-// refuses says what is wrong with the params of session/set_config_option, and where.
-func (s *configState) refuses(params Value) (at Value, wrong string) {
-	id, value := params.Get("configId"), params.Get("value")
-	if !id.IsString() || !value.Exists() {
-		return Value{}, "" // not what the schema wants
-	}
-	o := s.option(id)
-	switch {
-	case !o.Exists():
-		return id, "the session does not have this option"
-	case o.Get("type").Is("boolean") && value.Kind() != jtree.True && value.Kind() != jtree.False:
-		return value, "the option is on or off, and the value is neither"
-	case o.Get("type").Is("select") && !value.IsString():
-		return value, "the value of a select is not a string"
-	case o.Get("type").Is("select"):
-		for v := range valuesOf(o.Get("options")) {
-			if v.Is(value.Str()) {
-				return Value{}, ""
-			}
-		}
-		return value, "the value is not among the options"
-	}
-	return Value{}, ""
-}
-
-// setting reports whether another session/set_config_option of a session is not
-// answered.
-func (h *History) setting(session string) bool {
-	for _, r := range h.Outstanding(Client).All() {
-		if r.SessionID == session && r.Method == "session/set_config_option" {
-			return true
-		}
-	}
-	return false
-}
 
 // reportShrunk reports a list that has one option where there were more. Options may
 // come and go when another one changes, but hardly all others at once.

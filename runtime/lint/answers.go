@@ -1,0 +1,178 @@
+package lint
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+)
+
+func checkAnswerID(c *Checker) {
+	c.Message(func(m *Message) {
+		if m.Kind != AnswerMessage {
+			return
+		}
+		switch {
+		case m.Answers != nil:
+			c.Exercised()
+			return
+		case !m.ID.Exists() && m.Result.Exists():
+			c.Fail(m, Value{}, "the answer has no id")
+			return
+		case !m.ID.IsString() && m.ID.Kind() != jtree.Number:
+			return // null is for unknown requests, and RPC02 reports the others
+		case !c.Complete(m.From.Peer()), c.AnsweredLately(m.From.Peer(), Key(m.ID)) != nil:
+			return
+		}
+		for _, r := range c.Outstanding(m.From.Peer()).All() {
+			if strings.TrimPrefix(r.ID, `"`) == strings.TrimPrefix(Key(m.ID), `"`) {
+				c.Report(m.Frame, Finding{Text: "the id has another type than that of the request", Also: []int{r.Number}}, m.ID)
+				return
+			}
+		}
+		c.Fail(m, m.ID, "no request has this id")
+	})
+}
+
+// checkAnsweredNotification finds answers to notifications. They have no id that says
+// so; but an answer without an id, from a peer that got nothing but valid messages and
+// has answered all requests, can only be for a notification.
+func checkAnsweredNotification(c *Checker, unknown bool) {
+	var last [3]struct {
+		number  int
+		unknown bool
+	}
+	var invalid [3]bool // the party sent something that has to be answered without an id
+	c.Frame(func(f *Frame) {
+		invalid[f.From] = invalid[f.From] || f.Err != nil || !f.Root.IsObject()
+	})
+	c.Message(func(m *Message) {
+		peer := m.From.Peer()
+		switch {
+		case m.Kind == Malformed, m.Kind == RequestMessage && m.ID.Kind() != jtree.String && m.ID.Kind() != jtree.Number, !m.Root.Get("jsonrpc").Is("2.0"):
+			invalid[m.From] = true
+		case m.Kind == NotificationMessage:
+			last[m.From].number = m.Number
+			last[m.From].unknown = m.Known == nil && c.Edition != nil && !strings.HasPrefix(m.Method, "$/cancel")
+			if last[m.From].unknown || !unknown {
+				c.Exercised()
+			}
+		case m.Kind == AnswerMessage && !m.ID.Set():
+			if l := last[peer]; l.number > 0 && !invalid[peer] && c.Whole && c.Outstanding(peer).Len() == 0 && (l.unknown || !unknown) {
+				c.Report(m.Frame, Finding{Text: "a notification is answered", Also: []int{l.number}}, Value{})
+			}
+		}
+	})
+	if !unknown {
+		return
+	}
+	var latest *Message // of all, to see what a disconnect follows
+	c.Message(func(m *Message) { latest = &Message{Frame: &Frame{Record: Record{From: m.From}, Number: m.Number}} })
+	c.OnClose(func(r *Record) {
+		if r.From == Nobody || latest == nil {
+			return
+		}
+		if l := last[r.From.Peer()]; l.unknown && l.number == latest.Number && c.ClosedBy == r.From {
+			c.Add(Finding{By: r.From, Message: l.number, Line: r.Line, Time: r.Time, Text: "the connection was closed after an unknown notification"})
+		}
+	})
+}
+
+// dangling calls f at the end of the capture for the requests that should have been
+// answered. A capture can end at any moment, so a request counts only if its receiver
+// ended the connection, or if it needs no person and no work, and its receiver answered
+// a later one like it or had plenty of time.
+func dangling(c *Checker, f func(r *Request, why string)) {
+	type kind struct {
+		from   Party
+		method string
+	}
+	later := map[kind]int{} // the last request that was answered
+	c.Answer(func(m *Message) {
+		if r := m.Answers; r != nil && isQuick(r.Method) {
+			k := kind{r.From, r.Method}
+			later[k] = max(later[k], r.Number)
+		}
+	})
+	c.End(func() {
+		for _, from := range []Party{Client, Agent} {
+			for _, r := range c.Outstanding(from).All() {
+				if r.ID == "null" || r.Batch {
+					continue
+				}
+				age := c.LastTime.Sub(r.Time)
+				switch {
+				case c.Closed && c.ClosedBy == from.Peer():
+					f(r, "the "+from.Peer().String()+" ended the connection")
+				case !isQuick(r.Method):
+				case later[kind{from, r.Method}] > r.Number:
+					f(r, "a later one is")
+				case !r.Time.IsZero() && !c.LastTime.IsZero() && age > longEnough:
+					f(r, "the capture ends "+age.Round(time.Second).String()+" later")
+				}
+			}
+		}
+	})
+}
+
+// isQuick reports whether a request is answered without a person, a program or a model.
+func isQuick(method string) bool {
+	switch method {
+	case "session/list", "session/set_mode", "session/set_config_option", "terminal/output", "terminal/kill", "terminal/release":
+		return true
+	}
+	return false
+}
+
+func checkSurvival(c *Checker) {
+	var wrong [3]int // number of the last failed request of a party
+	var since [3]int // what its peer has sent since
+	c.Message(func(m *Message) {
+		peer := m.From.Peer()
+		if wrong[peer] == 0 {
+			// nothing failed yet
+		} else if since[peer]++; since[peer] == 1 {
+			c.Exercised()
+		}
+		if m.Failed() {
+			wrong[peer], since[peer] = m.Number, 0
+		}
+	})
+	c.OnClose(func(r *Record) {
+		if from := r.From.Peer(); r.From != Nobody && c.ClosedBy == r.From && wrong[from] > 0 && since[from] == 0 {
+			c.Add(Finding{By: r.From, Message: wrong[from], Line: r.Line, Time: r.Time, Text: "the connection was closed after a request that failed"})
+		}
+	})
+}
+
+// checkEcho looks for the request in the data of its error.
+func checkEcho(c *Checker) {
+	var bad [3][]byte // the beginning of the last line of a party that was not a message
+	c.Frame(func(f *Frame) {
+		if f.Err != nil && len(f.Bytes) >= echoed {
+			bad[f.From] = bytes.Clone(f.Bytes[:echoed])
+		}
+	})
+	c.Answer(func(m *Message) {
+		data := m.Error.Get("data")
+		if !data.Set() {
+			return
+		}
+		c.Exercised()
+		var params []byte
+		if m.Answers != nil {
+			params = m.Answers.Params().Text()
+		}
+		line := bad[m.From.Peer()]
+		for v := range data.Below() {
+			switch {
+			case v.IsObject() && len(params) >= echoed && bytes.Equal(v.Text(), params),
+				v.IsString() && len(params) >= echoed && bytes.Contains(v.Bytes(), params),
+				v.IsString() && line != nil && bytes.Contains(v.Bytes(), line):
+				c.Fail(m, v, "the data repeats the request")
+				return
+			}
+		}
+	})
+}

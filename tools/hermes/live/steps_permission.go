@@ -1,0 +1,56 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// permissions are the steps in which the agent asks for permission.
+var permissions = []*step{
+	{id: "permission-allow", title: "A turn goes on when the user allows.", tier: Mandatory, session: true,
+		do: func(s *stage, ctx context.Context) error { return s.permission(ctx, allow) }},
+	{id: "permission-reject", title: "A turn goes on, or ends, when the user rejects.", tier: Mandatory, session: true,
+		do: func(s *stage, ctx context.Context) error { return s.permission(ctx, reject) }},
+	{id: "permission-cancel", title: "A turn that is cancelled while the agent asks ends as cancelled.", tier: Mandatory, requirements: []string{"ACP-CANCEL-001"}, session: true,
+		do: func(s *stage, ctx context.Context) error {
+			d, one, err := s.session(ctx)
+			if err != nil {
+				return err
+			}
+			s.deciding(func(ctx context.Context, _ *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+				s.cancel(d, one)
+				<-ctx.Done() // the cancel answers
+				return "", ctx.Err()
+			})
+			stop, err := s.prompt(ctx, d, one, text(s.Asking), nil)
+			switch {
+			case s.questions() == 0 && (err == nil || errors.As(err, new(skip))):
+				return errNotAsked
+			case err == nil && stop != "cancelled":
+				return fmt.Errorf("the turn ended with %s", stop)
+			}
+			return err
+		}},
+}
+
+const errNotAsked = skip("the agent did not ask for permission; --permission-prompt TEXT makes it ask")
+
+func (s *stage) permission(ctx context.Context, decide func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)) error {
+	d, _, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	s.deciding(decide)
+	one, err := s.open(ctx, d, acp.MethodSessionNew, s.fresh()) // nothing has been allowed for ever in it
+	if err != nil {
+		return err
+	}
+	s.note, err = s.prompt(ctx, d, one, text(s.Asking), nil)
+	if s.questions() == 0 && err == nil {
+		return errNotAsked
+	}
+	return err
+}
