@@ -47,6 +47,9 @@ func show(rec lint.Record) string {
 	if rec.Cut {
 		at += " cut"
 	}
+	if rec.Beyond {
+		at = " beyond" + at
+	}
 	if rec.Transport != "" {
 		at += " " + rec.Transport
 	}
@@ -78,6 +81,12 @@ func TestEachFormatIsRead(t *testing.T) {
 				`{"dir":"c2a","transport":"http","http":{"exchange":1,"method":"POST","header":{"content-type":["application/json"]}}}`,
 			`1 wire client 00:00:00.012 "{\"jsonrpc\": \"2.0\"}"` + "\n" + `2 wire agent 00:00:01.500 "ready"` + "\n" + `3 wire agent 00:00:00.250 "\xff"` + "\n" +
 				`4 stderr agent "x"` + "\n" + `5 end agent ""` + "\n" + `6 wire client http POST 0 application/json ""` + "\n",
+		},
+		{
+			"both sides of a proxy",
+			`{"dir":"c2a","t":1,"msg":{"id":1}}` + "\n" + `{"dir":"c2a","t":2,"beyond":true,"msg":{"id":2}}` + "\n" + `{"dir":"a2c","beyond":true,"end":true}` + "\n" +
+				`{"direction":"agent->client","beyond":true,"message":{"id":2}}` + "\n",
+			`1 wire client 00:00:00.001 "{\"id\":1}"` + "\n" + `2 wire client beyond 00:00:00.002 "{\"id\":2}"` + "\n" + `3 end agent beyond ""` + "\n" + `4 wire agent beyond "{\"id\":2}"` + "\n",
 		},
 		{
 			"messages alone, with noise",
@@ -235,6 +244,8 @@ func TestEachHandsOverEveryRecordInOrder(t *testing.T) {
 		size := i % 300
 		if i%5000 == 1 {
 			size = 2 * batchBytes // handed over without a copy
+		} else if i%500 == 2 {
+			size = 2 * smallRecord
 		}
 		return fmt.Sprintf(`{"id":%d,"pad":"%s"}`, i, strings.Repeat(string(rune('a'+i%26)), size))
 	}
@@ -251,6 +262,8 @@ func TestEachHandsOverEveryRecordInOrder(t *testing.T) {
 	err = Each(context.Background(), r, func(rec lint.Record) {
 		if want := message(next); string(rec.Bytes) != want || rec.Line != next+1 {
 			t.Fatalf("record %d of line %d is %.60s…, want %.60s…", next, rec.Line, rec.Bytes, want)
+		} else if giant := len(want) > batchBytes; (rec.Tree == nil) != giant || !giant && string(rec.Tree.Root().Text()) != want {
+			t.Fatalf("record %d of %d bytes has another tree", next, len(want))
 		}
 		next++
 	})

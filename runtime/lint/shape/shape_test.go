@@ -253,17 +253,17 @@ func TestShapesAgreeWithTheSchemaLibrary(t *testing.T) {
 	}
 }
 
-func TestAWordThatNoListHasIsInvented(t *testing.T) {
+func TestAWordThatNoListHasIsInventedOrExtended(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ definition, text, want string }{
 		{"ToolKind", `"edit"`, ""},
-		{"ToolKind", `"_deploy"`, ""},
-		{"ToolKind", `"deploy"`, "ToolKind "},
-		{"ToolCallUpdate", `{"toolCallId":"t1","kind":"deploy","status":null}`, "ToolKind /kind"},
-		{"PlanEntry", `{"content":"a","priority":"urgent","status":"pending"}`, "PlanEntryPriority /priority"},
+		{"ToolKind", `"_deploy"`, `extended ToolKind  of "_deploy"`},
+		{"ToolKind", `"deploy"`, `invented ToolKind  of "deploy"`},
+		{"ToolCallUpdate", `{"toolCallId":"t1","kind":"deploy","status":null}`, `invented ToolKind /kind of "deploy"`},
+		{"PlanEntry", `{"content":"a","priority":"urgent","status":"pending"}`, `invented PlanEntryPriority /priority of "urgent"`},
 		{"ContentBlock", `{"type":"text","text":"a"}`, ""},
-		{"ContentBlock", `{"type":"_chart","values":[]}`, ""},
-		{"ContentBlock", `{"type":"chart","values":[]}`, "ContentBlock /type"},
+		{"ContentBlock", `{"type":"_chart","values":[]}`, `extended ContentBlock /type of {"type":"_chart","values":[]}`},
+		{"ContentBlock", `{"type":"chart","values":[]}`, `invented ContentBlock /type of {"type":"chart","values":[]}`},
 		{"RequestId", `"a"`, ""},
 	} {
 		var tree jtree.Tree
@@ -272,8 +272,8 @@ func TestAWordThatNoListHasIsInvented(t *testing.T) {
 		}
 		got := ""
 		V2().Definition(c.definition).Check(tree.Root(), func(p Problem) bool {
-			if p.Kind == Invented {
-				got += p.Name + " " + p.At.Pointer()
+			if name := map[Kind]string{Invented: "invented", Extended: "extended"}[p.Kind]; name != "" {
+				got += name + " " + p.Name + " " + p.At.Pointer() + " of " + string(p.Of.Text())
 			}
 			return true
 		})
