@@ -287,7 +287,7 @@ func appendValue(b []byte, v Value, depth int) []byte {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			b = appendValue(fmt.Appendf(b, "%q:", name), members[name], depth+1)
+			b = appendValue(appendText(b, []byte(name)), members[name], depth+1)
 		}
 		return append(b, '}')
 	case jtree.Array:
@@ -296,11 +296,15 @@ func appendValue(b []byte, v Value, depth int) []byte {
 		}
 		return append(b, ']')
 	case jtree.String:
-		return fmt.Appendf(b, "%q", v.Bytes())
+		return appendText(b, v.Bytes())
 	case jtree.Number:
 		if f, ok := v.Float(); ok {
 			return fmt.Appendf(b, "%v ", f)
 		}
 	}
 	return append(b, v.Text()...)
+}
+
+func appendText(b, text []byte) []byte {
+	return append(append(appendInt(b, int64(len(text))), ':'), text...)
 }
