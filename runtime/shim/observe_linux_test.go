@@ -95,6 +95,54 @@ fs.promises.writeFile("b", "2").then(() => { fs.renameSync("b", "old"); require(
 	}
 }
 
+// Git writes files under other names, removes them first, and locks what it keeps.
+func TestGitCheckoutChangesEveryFileOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	s := newShimmed(t)
+	const files = 40
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd.Dir, cmd.Env = s.root, append(cmd.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "one")
+	for i := range files {
+		s.write(fmt.Sprintf("d%d/f%d", i%5, i), fmt.Sprintf("one %d\n", i))
+	}
+	git("add", "-A")
+	git("commit", "-qm", "one")
+	git("checkout", "-q", "-b", "two")
+	for i := range files {
+		s.write(fmt.Sprintf("d%d/f%d", i%5, i), fmt.Sprintf("two %d\n", i))
+	}
+	git("commit", "-qam", "two")
+	git("checkout", "-q", "one")
+	if out, status := s.run("git", "checkout", "-q", "two"); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, out)
+	}
+	last := map[string]string{}
+	for _, line := range s.lines(shim.Post) {
+		words := strings.SplitN(line, " ", 3)
+		if strings.HasPrefix(words[1], ".git") {
+			t.Errorf("a file of git: %s", line)
+		}
+		last[words[1]] += words[0] + " " + words[2] + ";"
+	}
+	for i := range files {
+		name := fmt.Sprintf("d%d/f%d", i%5, i)
+		want := fmt.Sprintf("remove %q;write absent %q;", fmt.Sprintf("one %d\n", i), fmt.Sprintf("two %d\n", i))
+		if last[name] != want {
+			t.Errorf("%s: got %s, want %s", name, last[name], want)
+		}
+	}
+}
+
 func TestThreadsAreToldApart(t *testing.T) {
 	t.Parallel()
 	program, err := static()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/shim"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -25,6 +26,9 @@ const asHermes = "HERMES_TEST_AS_HERMES"
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
+	if len(os.Args) > 1 && os.Args[1] == shimCommand {
+		syscall.Exit(shim.Child(os.Args[2:]))
 	}
 	launcher := len(os.Args) > 2 && os.Args[1] == "confine" && os.Args[2] == "--rules" // its environment is that of an agent
 	if os.Getenv(asHermes) != "" || launcher {
