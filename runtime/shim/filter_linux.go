@@ -68,10 +68,14 @@ func stops(calls []call, uring uint32, gate bool) []seccomp.Step {
 		f = append(f, seccomp.When(landlock, seccomp.Fail(unix.ENOSYS))...)
 	}
 	for _, c := range calls {
-		switch c.verb {
-		case open:
+		switch {
+		case c.verb == openHow && gate:
+			// Its flags are in memory, and may change after they were read: those that
+			// only read could not be let go. Programs fall back to openat.
+			f = append(f, seccomp.When(c.number, seccomp.Fail(unix.ENOSYS))...)
+		case c.verb == open:
 			f = append(f, seccomp.When(c.number, seccomp.Arg(uint32(c.flags)), seccomp.Jump(unix.BPF_JSET, opens, 0, 1), seccomp.Notify, seccomp.Allow)...)
-		case refuse:
+		case c.verb == refuse:
 			f = append(f, seccomp.When(c.number, seccomp.Arg(uint32(c.flags)), seccomp.Jump(unix.BPF_JSET, opens, 0, 1), seccomp.Fail(unix.EPERM), seccomp.Allow)...)
 		default:
 			f = append(f, seccomp.When(c.number, seccomp.Notify)...)

@@ -98,8 +98,14 @@ func (s *supervisor) judge(o *operation, p *planned) verdict {
 	v := allowed
 	for _, at := range places {
 		if at.path == "" {
-			// Another mount of the project's file system may show its files.
-			if id, err := identify(at.dir, ""); err != nil || id.dev == s.resolver.root.dev {
+			// It may be a file of the project all the same: by another mount, or by a
+			// descriptor whose name is gone, while the file has another one.
+			dir := at.dir
+			if at.file >= 0 {
+				dir = at.file
+			}
+			st, ok := at.stat()
+			if id, failed := identify(dir, ""); failed != nil || id.dev == s.resolver.root.dev && (at.file < 0 || !ok || st.Nlink > 0) {
 				return denied
 			}
 			continue
@@ -115,12 +121,12 @@ func (s *supervisor) judge(o *operation, p *planned) verdict {
 }
 
 func (s *supervisor) handleGated(o *operation) {
-	if o.how {
-		s.listener.finish(o.id, unix.ENOSYS) // programs fall back to openat
-		o.close()
+	p := s.prepare(o)
+	if p != nil && s.recorder.broken.Load() {
+		// Nothing may change whose old content is not kept.
+		s.deny(o, p, "the journal cannot be written")
 		return
 	}
-	p := s.prepare(o)
 	switch s.judge(o, p) {
 	case denied:
 		s.deny(o, p, "")
@@ -289,8 +295,9 @@ func as(tid uint32, f func() error) error {
 		return unix.EACCES
 	}
 	result := f()
-	if restore() == nil {
-		runtime.UnlockOSThread() // otherwise the thread ends with the goroutine
+	if err := restore(); err != nil {
+		panic(err) // without a supervisor, nothing is let through
 	}
+	runtime.UnlockOSThread()
 	return result
 }

@@ -225,6 +225,67 @@ func TestASwappedPathDoesNotGetThroughAGate(t *testing.T) {
 	t.Logf("%d swaps, %s", count, out)
 }
 
+// What a gate lets through is done with the rights of who asked.
+func TestAGateGivesNobodyRights(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("there are no rights to give")
+	}
+	if _, err := exec.LookPath("setpriv"); err != nil {
+		t.Skip(err)
+	}
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+	for dir := filepath.Dir(s.root); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		os.Chmod(dir, 0o755)
+	}
+	s.write("mine", "kept\n")
+	if err := os.Mkdir(filepath.Join(s.root, "free"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(filepath.Join(s.root, "free"), 0o777)
+	out, _ := s.run("sh", "-c", `exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'echo x > mine; rm mine; mv mine free/m; echo y > free/f; mkdir free/d; stat -c "%u %g" free/f free/d'; true`)
+	if data, err := os.ReadFile(filepath.Join(s.root, "mine")); string(data) != "kept\n" {
+		t.Errorf("the file of another user: %q, %v\n%s", data, err, out)
+	}
+	if !strings.HasSuffix(out, "65534 65534\n65534 65534\n") || strings.Count(out, "ermission denied") != 3 {
+		t.Error(out)
+	}
+}
+
+// Nothing changes whose old content cannot be kept.
+func TestAGateIsClosedWhileTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	disk := s.config.Journal
+	s.config.Journal = filepath.Join(disk, "journal")
+	s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+	s.write("a", strings.Repeat("old", 100_000))
+	s.write("b", "old")
+	inner := s.command("sh", "-c", `rm -f first; echo x >> a; i=0; while test $i -lt 50; do sleep 0.02; echo new 2> /dev/null > b || break; i=$((i+1)); done; test $i -lt 50 && echo closed`)
+	script := "mkdir -p " + disk + " && mount -t tmpfs -o size=200k none " + disk + " && exec \"$@\""
+	outer := exec.Command("unshare", append([]string{"-rm", "sh", "-c", script, "sh"}, inner.Args...)...)
+	outer.Dir, outer.Env = inner.Dir, inner.Env
+	if out, err := exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
+		t.Skipf("no small disk here: %s", out)
+	}
+	out, err := outer.CombinedOutput()
+	if !strings.Contains(string(out), "closed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Flags that are in memory cannot be judged, so such a call does not exist.
+func TestAGateHasNoOpenWhoseFlagsAreInMemory(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{}
+	s.write("a", "old")
+	if out, _ := s.run("HELPER", "helper", "openat2", "a"); out != "true\n" {
+		t.Error(out)
+	}
+}
+
 // Without its supervisor a program cannot change files, and can be left.
 func TestAKilledSupervisorLetsNothingThrough(t *testing.T) {
 	t.Parallel()

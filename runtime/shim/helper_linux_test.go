@@ -26,6 +26,9 @@ func helper(args []string) int {
 		var params [120]byte
 		_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 8, uintptr(unsafe.Pointer(&params[0])), 0)
 		fmt.Println(errno == unix.ENOSYS)
+	case "openat2":
+		_, err := unix.Openat2(unix.AT_FDCWD, args[1], &unix.OpenHow{})
+		fmt.Println(err == unix.ENOSYS)
 	case "handle":
 		h, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, args[1], 0)
 		check(err)

@@ -32,6 +32,9 @@ type journal struct {
 	file  *os.File
 	out   *bufio.Writer
 	seq   uint64
+	good  int64  // how much of the file is whole, in bytes
+	last  uint64 // the number of the last change in it
+	added int64  // bytes since
 
 	mu      sync.Mutex
 	written chan struct{} // closed at the next flush
@@ -65,19 +68,38 @@ func (j *journal) add(e Event) error {
 		e.Seq = j.seq + 1
 	}
 	line, err := json.Marshal(e)
-	if err == nil {
-		_, err = j.out.Write(append(line, '\n'))
+	if err != nil {
+		return err
 	}
-	if err == nil && e.Phase == Post {
+	n, err := j.out.Write(append(line, '\n'))
+	if j.added += int64(n); err != nil {
+		return j.rewind(err)
+	}
+	if e.Phase == Post {
 		j.seq++
 	}
-	return err
+	return nil
+}
+
+// rewind leaves out what could not be written whole, as if it had not been added.
+func (j *journal) rewind(err error) error {
+	j.out.Reset(j.file)
+	j.seq, j.added = j.last, 0
+	return errors.Join(err, j.file.Truncate(j.good))
 }
 
 // flush makes what was added visible to readers. After an error, which a full disk
-// may cause, later events are lost, too.
+// may cause, what was added since the last flush is lost.
 func (j *journal) flush() error {
+	if j.added == 0 {
+		return nil
+	}
 	err := j.out.Flush()
+	if err != nil {
+		err = j.rewind(err)
+	} else {
+		j.good, j.last, j.added = j.good+j.added, j.seq, 0
+	}
 	j.mu.Lock()
 	close(j.written)
 	j.written = make(chan struct{})

@@ -17,7 +17,6 @@ type operation struct {
 	target place  // what changes; of a rename, the new name
 	other  *place // of a rename the old name, of a link the file
 	flags  uint64
-	how    bool // it has resolve flags, which nobody but the kernel can honour
 	mode   uint32
 	device uint64
 	length int64
@@ -56,7 +55,7 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 		case openHow:
 			var how unix.OpenHow
 			how, err = readHow(n.tid, n.args[c.flags])
-			o.flags, o.mode, o.how = how.Flags, uint32(how.Mode), how.Resolve != 0
+			o.flags, o.mode = how.Flags, uint32(how.Mode)
 			if err == nil && o.flags&opens == 0 {
 				return nil, nil
 			}

@@ -1,7 +1,9 @@
 package shim
 
 import (
+	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +26,8 @@ type recorder struct {
 
 	held  []held // changes that are not in the journal yet
 	fault string // that was noted last
+	// broken says that a content or an event could not be written, and none since.
+	broken atomic.Bool
 }
 
 type held struct {
@@ -79,7 +83,10 @@ func (r *recorder) run() {
 func (r *recorder) flush() { r.failed(r.journal.flush()) }
 
 func (r *recorder) failed(err error) {
-	if err == nil || err.Error() == r.fault {
+	if err == nil {
+		return
+	}
+	if r.broken.Store(true); err.Error() == r.fault {
 		return
 	}
 	r.fault = err.Error()
@@ -91,13 +98,14 @@ func (r *recorder) take(c *change) {
 	if c.Phase == Post && c.Op == Write && c.before.same(c.after) {
 		return // opened, but not changed
 	}
-	var err error
+	var before, after error
 	e := c.Event
-	if e.Before, err = c.before.keep(r.journal.store); err != nil {
+	e.Before, before = c.before.keep(r.journal.store)
+	e.After, after = c.after.keep(r.journal.store)
+	if err := errors.Join(before, after); err != nil {
 		r.failed(err)
-	}
-	if e.After, err = c.after.keep(r.journal.store); err != nil {
-		r.failed(err)
+	} else {
+		r.broken.Store(false)
 	}
 	if e.Phase != Post {
 		r.failed(r.journal.add(e))
