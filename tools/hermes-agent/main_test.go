@@ -57,13 +57,13 @@ func TestTheProgramSaysHowItIsUsed(t *testing.T) {
 		want string
 		err  string
 	}{
-		{nil, "usage:", "one command is needed"},
+		{nil, "usage:", "which command?"},
 		{[]string{"help"}, "usage:", ""},
 		{[]string{"version"}, "hermes-agent dev", ""},
 		{[]string{"fly"}, "usage:", `there is no command "fly"`},
 	} {
 		var out bytes.Buffer
-		err := run(t.Context(), test.args, &out)
+		err := run(t.Context(), test.args, stdio{strings.NewReader(""), &out, &out})
 		if !strings.Contains(out.String(), test.want) || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%v: %v, %s", test.args, err, out.String())
 		}
@@ -75,7 +75,7 @@ func TestTheProgramSaysHowItIsUsed(t *testing.T) {
 func TestThePromptAndTheToolsAreShort(t *testing.T) {
 	t.Parallel()
 	skills := skill.Load()
-	tools, err := tool.NewSet(allTools(skills), nil, defaultToolsets...)
+	tools, err := tool.NewSet(allTools(skills), nil, "core", "skills")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -34,6 +35,7 @@ type editor struct {
 	state string // of the agent
 	model model.Model
 	have  *skill.Index
+	runs  func(cwd string) process.Options
 	can   func(*acp.ClientCapabilities) // takes capabilities away
 	agent acp.Agent
 	rude  bool // the test itself breaks rules of the protocol
@@ -98,7 +100,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools, Skills: e.have,
+			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()

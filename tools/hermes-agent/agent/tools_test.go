@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 )
 
@@ -69,6 +70,31 @@ CALL process {"action":"poll","id":"proc_none"}`, acp.StopReasonEndTurn)
 		t.Skip("this system has no /proc")
 	}
 	patience.True(t, "the end of the process", func() bool { _, err := os.Stat("/proc/" + pid); return err != nil })
+}
+
+// island is a backend that cannot reach this machine, as far as the agent knows.
+type island struct{ process.Local }
+
+func (island) Isolated() bool { return true }
+
+func TestIsolatedCommandsRunThereWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	e.runs = func(string) process.Options { return process.Options{Backend: island{}} }
+	e.start()
+	e.file("old", "")
+	got := e.play(e.open(), `CALL terminal {"command":"rm -rf old && echo gone"}
+CALL terminal {"command":"exit 3"}
+CALL terminal {"command":"sleep 600","timeout":1}
+CALL terminal {"command":"rm -rf /"}`, acp.StopReasonEndTurn)
+	for _, want := range []string{"completed gone", "[exit code 3]", "[ended after 1s, because it was still running]", "it is never allowed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, "old")); err == nil || len(e.asked) > 0 || e.ran > 0 {
+		t.Errorf("%v, %d questions, %d terminals", err, len(e.asked), e.ran)
+	}
 }
 
 func TestTheQuestionSaysWhyACommandIsDangerous(t *testing.T) {

@@ -1,54 +1,173 @@
-// Package config says which model the agent talks to and where it keeps its sessions.
+// Package config says which model the agent talks to, what it may do and where it keeps
+// its sessions: config.yaml for settings, .env for secrets, and the environment, which
+// counts more than both.
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
+
+// Version is that of the settings. A file of an older version is completed by Migrate.
+const Version = 1
 
 // Config is the settings of the agent.
 type Config struct {
-	BaseURL string // of the endpoint, such as http://127.0.0.1:8080/v1
-	Key     string // empty: none is sent
-	Model   string // empty: the first one of the endpoint
-	State   string // the folder of what is kept
+	Dir   string `yaml:"-"` // of config.yaml, .env and the skills
+	State string `yaml:"-"` // the folder of what is kept
+	Key   string `yaml:"-"` // of the endpoint; empty: none is sent
+
+	Version  int              `yaml:"version"`
+	Model    Model            `yaml:"model"`
+	Toolsets []string         `yaml:"toolsets"`
+	Requests int              `yaml:"max_requests"` // to the model in one turn
+	Terminal Terminal         `yaml:"terminal"`
+	Skills   []string         `yaml:"skills"`            // more folders of skills
+	Allowed  []approval.Entry `yaml:"command_allowlist"` // dangerous commands that are not asked about
 }
 
-// FromEnvironment reads OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL. With a key alone
-// the endpoint is OpenAI's.
-func FromEnvironment(get func(string) string) (Config, error) {
-	c := Config{BaseURL: get("OPENAI_BASE_URL"), Key: get("OPENAI_API_KEY"), Model: get("OPENAI_MODEL")}
-	if c.BaseURL == "" && c.Key == "" {
-		return c, errors.New("no model: set OPENAI_BASE_URL to an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or OPENAI_API_KEY")
+// Model is the endpoint and the model there.
+type Model struct {
+	BaseURL string `yaml:"base_url"` // such as http://127.0.0.1:8080/v1
+	Name    string `yaml:"name"`     // empty: the first one of the endpoint
+}
+
+// Terminal says where commands run.
+type Terminal struct {
+	Backend string   `yaml:"backend"` // one of Backends
+	Image   string   `yaml:"image"`   // of docker and podman
+	Host    string   `yaml:"host"`    // of ssh
+	Dir     string   `yaml:"dir"`     // on the host of ssh
+	Options []string `yaml:"options"` // further arguments of docker, podman or ssh
+	Network bool     `yaml:"network"` // whether commands in the sandbox reach the network
+}
+
+// Backends are the places where commands can run. The first one means the terminals of the
+// client, if it has any.
+var Backends = []string{"local", "sandbox", "docker", "podman", "ssh"}
+
+// Template is the file that a new user gets, and the default of each setting.
+const Template = `# Settings of hermes-agent. Keys and other secrets belong into .env beside this file.
+version: 1
+
+model:
+  # An OpenAI-compatible endpoint. OPENAI_BASE_URL counts more.
+  base_url: ""
+  # Empty: the first model of the endpoint. OPENAI_MODEL counts more.
+  name: ""
+
+# Groups of tools: core, skills, process.
+toolsets: [core, skills]
+
+# How often the model may be asked in one turn.
+max_requests: 60
+
+terminal:
+  # local, sandbox, docker, podman or ssh.
+  backend: local
+  # The image of docker and podman.
+  image: ""
+  # The machine of ssh, and the folder there.
+  host: ""
+  dir: ""
+  # Further arguments of docker, podman or ssh.
+  options: []
+  # Whether commands in the sandbox reach the network.
+  network: false
+
+# More folders of skills, besides skills beside this file.
+skills: []
+
+# Dangerous commands that run without a question: a command, or the command with the
+# folder, or a rule: {command: rm -rf build, dir: /home/me/project} or {rule: git-discard}.
+command_allowlist: []
+`
+
+// Load reads the settings. get is os.Getenv.
+func Load(get func(string) string) (Config, error) {
+	dir, err := Dir(get)
+	if err != nil {
+		return Config{}, err
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = "https://api.openai.com/v1"
+	c, err := read(filepath.Join(dir, fileName))
+	if err != nil {
+		return c, err
 	}
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return c, fmt.Errorf("OPENAI_BASE_URL: %q is not an http address", c.BaseURL)
+	secrets, err := readEnv(filepath.Join(dir, envName))
+	if err != nil {
+		return c, err
 	}
-	var err error
-	c.State, err = stateDir(get)
-	return c, err
+	c.Dir = dir
+	value := func(name string) string { return cmp.Or(get(name), secrets[name]) }
+	c.Key = value("OPENAI_API_KEY")
+	c.Model.BaseURL = cmp.Or(value("OPENAI_BASE_URL"), c.Model.BaseURL)
+	c.Model.Name = cmp.Or(value("OPENAI_MODEL"), c.Model.Name)
+	c.Terminal.Backend = cmp.Or(value("HERMES_AGENT_BACKEND"), c.Terminal.Backend)
+	if c.State, err = stateDir(get); err != nil {
+		return c, err
+	}
+	return c, c.check()
+}
+
+// ErrNoModel says that no endpoint is set.
+var ErrNoModel = errors.New("no model: run hermes-agent setup, or set OPENAI_BASE_URL to an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or OPENAI_API_KEY")
+
+func (c *Config) check() error {
+	if c.Model.BaseURL == "" && c.Key != "" {
+		c.Model.BaseURL = "https://api.openai.com/v1"
+	}
+	t := c.Terminal
+	switch {
+	case c.Model.BaseURL == "":
+		return ErrNoModel
+	case !isEndpoint(c.Model.BaseURL):
+		return fmt.Errorf("OPENAI_BASE_URL: %q is not an http address", c.Model.BaseURL)
+	case !slices.Contains(Backends, t.Backend):
+		return fmt.Errorf("terminal.backend: %q is none of %v", t.Backend, Backends)
+	case (t.Backend == "docker" || t.Backend == "podman") && t.Image == "":
+		return fmt.Errorf("terminal.image: %s needs an image", t.Backend)
+	case t.Backend == "ssh" && t.Host == "":
+		return errors.New("terminal.host: ssh needs a host")
+	}
+	return nil
+}
+
+func isEndpoint(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// Dir is the folder of the settings: HERMES_AGENT_HOME, or where each system has them.
+func Dir(get func(string) string) (string, error) {
+	if dir := get("HERMES_AGENT_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	return folder(get, "XDG_CONFIG_HOME", "APPDATA", ".config")
 }
 
 // stateDir follows the habits of each system, as Hermes does.
 func stateDir(get func(string) string) (string, error) {
-	if dir := get("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	return folder(get, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+}
+
+func folder(get func(string) string, xdg, windows string, otherwise ...string) (string, error) {
+	if dir := get(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "hermes-agent"), nil
 	}
-	if runtime.GOOS == "windows" {
-		if dir := get("LOCALAPPDATA"); dir != "" {
-			return filepath.Join(dir, "hermes-agent"), nil
-		}
+	if dir := get(windows); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "hermes-agent"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("folder of the sessions: %w", err)
+		return "", fmt.Errorf("folder of the agent: %w", err)
 	}
-	return filepath.Join(home, ".local", "state", "hermes-agent"), nil
+	return filepath.Join(append(append([]string{home}, otherwise...), "hermes-agent")...), nil
 }

@@ -100,6 +100,12 @@ func New(o Options) *Registry {
 // Isolated reports whether commands cannot reach this machine.
 func (r *Registry) Isolated() bool { return r.opts.Backend.Isolated() }
 
+// Elsewhere reports whether commands run in another way than any program of the user.
+func (r *Registry) Elsewhere() bool {
+	_, local := r.opts.Backend.(Local)
+	return !local
+}
+
 // Start starts a command and returns at once.
 func (r *Registry) Start(ctx context.Context, c Command) (Info, error) {
 	p, err := r.start(ctx, c)

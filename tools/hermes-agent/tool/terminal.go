@@ -71,10 +71,17 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	question := c.Shown.AsUpdate()
 	// Exactly what would run, so that the client need not ask about the terminal as well.
 	question.RawInput, _ = json.Marshal(map[string]any{"command": vector[0], "args": vector[1:], "cwd": c.Cwd})
-	if err := c.Gate.Command(ctx, question, args.Command, false); err != nil {
+	if err := c.Gate.Command(ctx, question, args.Command, c.Processes.Isolated()); err != nil {
 		return "", err
 	}
 	c.Begin()
+	timeout := defaultTimeout
+	if args.Timeout > 0 {
+		timeout = time.Duration(args.Timeout) * time.Second
+	}
+	if c.Processes.Elsewhere() {
+		return runElsewhere(ctx, c, args.Command, timeout)
+	}
 	created, err := c.Terminals.CreateTerminal(ctx, &acp.CreateTerminalRequest{
 		SessionID: c.Session, Command: vector[0], Args: vector[1:],
 		Cwd: acp.Some(c.Cwd), OutputByteLimit: acp.Some[uint64](outputBytes),
@@ -90,10 +97,6 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 		c.Update(func(u *acp.ToolCallUpdate) {
 			u.Content = []acp.ToolCallContent{acp.NewTerminal(created.TerminalID)}
 		})
-	}
-	timeout := defaultTimeout
-	if args.Timeout > 0 {
-		timeout = time.Duration(args.Timeout) * time.Second
 	}
 	waiting, done := context.WithTimeout(ctx, timeout)
 	defer done()

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+)
+
+// program is the agent that the settings describe.
+type program struct {
+	config.Config
+	home   string // of the user
+	skills *skill.Index
+	tools  *tool.Set
+	client *openai.Client
+	log    *slog.Logger
+}
+
+// assemble reads the settings.
+func assemble(std stdio) (*program, error) {
+	c, err := config.Load(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{Config: c, log: slog.New(slog.NewTextHandler(std.err, nil))}
+	if p.home, err = os.UserHomeDir(); err != nil {
+		return nil, err
+	}
+	p.skills = loadSkills(c)
+	for _, fault := range p.skills.Faults() {
+		p.log.Warn("a skill is left out", "error", fault)
+	}
+	if p.tools, err = tool.NewSet(allTools(p.skills), nil, c.Toolsets...); err != nil {
+		return nil, fmt.Errorf("toolsets: %w", err)
+	}
+	p.client = openai.New(openai.Options{BaseURL: c.Model.BaseURL, Key: c.Key})
+	return p, nil
+}
+
+func loadSkills(c config.Config) *skill.Index {
+	return skill.Load(append([]string{filepath.Join(c.Dir, "skills")}, c.Skills...)...)
+}
+
+func allTools(skills *skill.Index) []*tool.Tool {
+	return []*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Skill(skills), tool.Process()}
+}
+
+func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {
+	return agent.Options{
+		Version: version, Model: p.client, Models: models, Store: sessions, Tools: p.tools, Log: p.log, Skills: p.skills,
+		Limits: loop.Limits{Requests: p.Requests},
+		Approval: approval.Options{
+			Home: p.home, Allowed: p.Allowed,
+			Keep: func(e approval.Entry) error { return config.Allow(p.Dir, e) },
+		},
+		Processes: func(cwd string) process.Options {
+			return process.Options{Backend: backend(p.Terminal, cwd), Keeper: keeper()}
+		},
+	}
+}
+
+// backend is where the commands of a session in a folder run.
+func backend(t config.Terminal, cwd string) process.Backend {
+	switch t.Backend {
+	case "sandbox":
+		self, err := os.Executable()
+		if err != nil || runtime.GOOS == "linux" {
+			self = "/proc/self/exe"
+		}
+		return process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}}
+	case "docker", "podman":
+		return process.NewContainer(t.Backend, t.Image, cwd, t.Options, keeper())
+	case "ssh":
+		return process.SSH{Host: t.Host, Dir: t.Dir, Options: t.Options}
+	}
+	return process.Local{}
+}
+
+// Subcommands that are never called by hand.
+const (
+	keepCommand    = "keep"
+	sandboxCommand = "sandbox"
+)
+
+// keeper is the command line of this program as a keeper of processes, which ends them
+// with the agent.
+func keeper() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", keepCommand}
+}
+
+// sandbox confines this process by the rules in its first argument and becomes the command
+// after the second. It returns only if that fails.
+func sandbox(args []string) error {
+	if len(args) < 3 {
+		return errors.New("sandbox: rules, -- and a command are needed")
+	}
+	var rules confine.Rules
+	if err := json.Unmarshal([]byte(args[0]), &rules); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	path, err := exec.LookPath(args[2])
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	return fmt.Errorf("sandbox: %w", confine.Exec(rules, path, args[2:], os.Environ()))
+}

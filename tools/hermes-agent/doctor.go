@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+)
+
+// endpointTime bounds the questions to an endpoint.
+const endpointTime = 20 * time.Second
+
+// report collects what doctor finds.
+type report struct {
+	std    stdio
+	broken int
+}
+
+func (r *report) say(err error, good string, args ...any) {
+	if err != nil {
+		r.broken++
+		fmt.Fprintln(r.std.out, "broken:", err)
+		return
+	}
+	fmt.Fprintf(r.std.out, "good:   "+good+"\n", args...)
+}
+
+func (r *report) warn(format string, args ...any) {
+	fmt.Fprintf(r.std.out, "note:   "+format+"\n", args...)
+}
+
+// doctor looks at everything that the agent needs. It changes nothing.
+func doctor(ctx context.Context, args []string, std stdio) error {
+	if len(args) > 0 {
+		return fmt.Errorf("doctor: unexpected argument %q", args[0])
+	}
+	r := &report{std: std}
+	c, err := config.Load(os.Getenv)
+	r.say(err, "the settings in %s", c.Dir)
+	if missing, err := config.Missing(c.Dir); err == nil && len(missing) > 0 {
+		r.warn("settings that have their defaults: %s; hermes-agent config migrate adds them", strings.Join(missing, ", "))
+	}
+	if unknown := config.Unknown(c.Dir); unknown != nil {
+		r.warn("settings without a meaning: %v", unknown)
+	}
+	if c.Model.BaseURL != "" {
+		r.endpoint(ctx, c)
+	}
+	if c.State != "" {
+		r.say(writable(c.State), "sessions are kept in %s", c.State)
+	}
+	r.backend(ctx, c.Terminal)
+	skills := loadSkills(c)
+	r.say(errors.Join(skills.Faults()...), "%d skills", len(skills.List("")))
+	_, err = tool.NewSet(allTools(skills), nil, c.Toolsets...)
+	r.say(err, "toolsets: %s", strings.Join(c.Toolsets, ", "))
+	if r.broken > 0 {
+		return fmt.Errorf("doctor: %d broken", r.broken)
+	}
+	return nil
+}
+
+func (r *report) endpoint(ctx context.Context, c config.Config) {
+	names, err := endpointModels(ctx, c.Model.BaseURL, c.Key)
+	if err != nil {
+		err = fmt.Errorf("the endpoint %s: %w", c.Model.BaseURL, err)
+	} else if c.Model.Name != "" && !slices.Contains(names, c.Model.Name) {
+		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, c.Model.Name, strings.Join(names, ", "))
+	}
+	r.say(err, "the endpoint %s has %d models", c.Model.BaseURL, len(names))
+}
+
+// backend checks that commands can run where the settings say.
+func (r *report) backend(ctx context.Context, t config.Terminal) {
+	switch t.Backend {
+	case "sandbox":
+		var err error
+		if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {
+			err = errors.New("the sandbox: " + strings.Join(lacks, "; "))
+		}
+		r.say(err, "commands run in a sandbox")
+	case "docker", "podman":
+		ctx, cancel := context.WithTimeout(ctx, endpointTime)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, t.Backend, "version").CombinedOutput()
+		if err != nil {
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			err = fmt.Errorf("%s: %w: %s", t.Backend, err, lines[len(lines)-1])
+		}
+		r.say(err, "commands run in a container of %s by %s", t.Image, t.Backend)
+	case "ssh":
+		ctx, cancel := context.WithTimeout(ctx, endpointTime)
+		defer cancel()
+		err := exec.CommandContext(ctx, "ssh", slices.Concat([]string{"-o", "BatchMode=yes"}, t.Options, []string{"--", t.Host, "true"})...).Run()
+		if err != nil {
+			err = fmt.Errorf("ssh %s: %w", t.Host, err)
+		}
+		r.say(err, "commands run on %s", t.Host)
+	default:
+		r.say(nil, "commands run on this machine")
+	}
+}
+
+// writable reports whether files can be made in a folder, or in the nearest one above it
+// that exists.
+func writable(dir string) error {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".hermes-agent-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// status shows what is in use, without asking anybody.
+func status(_ context.Context, args []string, std stdio) error {
+	if len(args) > 0 {
+		return fmt.Errorf("status: unexpected argument %q", args[0])
+	}
+	c, err := config.Load(os.Getenv)
+	if err != nil && !errors.Is(err, config.ErrNoModel) {
+		return err
+	}
+	key := "none"
+	if c.Key != "" {
+		key = "set"
+	}
+	sessions, _ := filepath.Glob(filepath.Join(c.State, "sessions", "*.json"))
+	for _, line := range [][2]string{
+		{"version", version}, {"settings", c.Dir}, {"endpoint", orDefault(c.Model.BaseURL, "none")}, {"model", orDefault(c.Model.Name, "the first of the endpoint")},
+		{"key", key}, {"toolsets", strings.Join(c.Toolsets, ", ")}, {"commands", c.Terminal.Backend}, {"skills", fmt.Sprint(len(loadSkills(c).List("")))},
+		{"allowed", fmt.Sprint(len(c.Allowed))}, {"sessions", fmt.Sprintf("%d in %s", len(sessions), c.State)},
+	} {
+		fmt.Fprintf(std.out, "%-9s %s\n", line[0], line[1])
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+)
+
+// setup asks for the endpoint, its key and a model, tries them, and keeps them once they
+// work or the user wants them anyway.
+func setup(ctx context.Context, args []string, std stdio) error {
+	if len(args) > 0 {
+		return fmt.Errorf("setup: unexpected argument %q", args[0])
+	}
+	c, err := config.Load(os.Getenv)
+	if err != nil && !errors.Is(err, config.ErrNoModel) {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { // a signal; reading does not end by itself
+		echo(std.in, true)
+		os.Exit(130)
+	})()
+	in := bufio.NewReader(std.in)
+	ask := func(question, otherwise string) (string, error) {
+		if otherwise != "" {
+			question += " [" + otherwise + "]"
+		}
+		fmt.Fprint(std.out, question+": ")
+		line, err := in.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			return line, nil
+		}
+		if err != nil && otherwise == "" {
+			return "", errors.New("setup: the input has ended; nothing was changed")
+		}
+		return otherwise, nil
+	}
+	base, err := ask("Address of an OpenAI-compatible endpoint", orDefault(c.Model.BaseURL, "http://127.0.0.1:8080/v1"))
+	if err != nil {
+		return err
+	}
+	shown := "none"
+	if c.Key != "" {
+		shown = "keep the one that is set"
+	}
+	echo(std.in, false)
+	key, err := ask("Key", shown)
+	echo(std.in, true)
+	fmt.Fprintln(std.out)
+	if err != nil {
+		return err
+	}
+	if key == shown {
+		key = c.Key
+	}
+	names, err := endpointModels(ctx, base, key)
+	if err != nil {
+		fmt.Fprintln(std.out, "The endpoint does not work:", err)
+		if answer, err := ask("Keep these settings anyway? (y/n)", "n"); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+			return errors.New("setup: nothing was changed")
+		}
+	} else {
+		fmt.Fprintf(std.out, "It has %d models: %s\n", len(names), strings.Join(names[:min(len(names), 20)], ", "))
+	}
+	name := c.Model.Name
+	if !slices.Contains(names, name) && len(names) > 0 {
+		name = names[0]
+	}
+	if name, err = ask("Model", orDefault(name, "the first of the endpoint")); err != nil {
+		return err
+	}
+	if name == "the first of the endpoint" {
+		name = ""
+	}
+	return keep(c, base, key, name, std)
+}
+
+func keep(c config.Config, base, key, name string, std stdio) error {
+	if _, err := config.Migrate(c.Dir); err != nil {
+		return err
+	}
+	for _, s := range [][2]string{{"model.base_url", base}, {"model.name", name}} {
+		if err := config.Set(c.Dir, s[0], fmt.Sprintf("%q", s[1])); err != nil {
+			return err
+		}
+	}
+	if key != c.Key {
+		if err := config.SetSecret(c.Dir, "OPENAI_API_KEY", key); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(std.out, "The settings are in %s.\n", c.Dir)
+	return nil
+}
+
+func orDefault(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// endpointModels lists the models of an endpoint by name.
+func endpointModels(ctx context.Context, base, key string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, endpointTime)
+	defer cancel()
+	models, err := openai.New(openai.Options{BaseURL: base, Key: key, Retries: -1}).Models(ctx)
+	return slices.Sorted(maps.Keys(models)), err
+}
+
+// echo shows or hides what the user types, if a terminal is there and can.
+func echo(in io.Reader, on bool) {
+	terminal, ok := in.(*os.File)
+	if !ok {
+		return
+	}
+	word := "-echo"
+	if on {
+		word = "echo"
+	}
+	x := exec.Command("stty", word)
+	x.Stdin = terminal
+	x.Run() // without a terminal there is nothing to hide
+}
