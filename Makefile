@@ -20,6 +20,11 @@ help: ## List the targets
 demo: build ## Open Neovim with the demo agent (prints the transcript when there is no terminal)
 	@scripts/demo
 
+.PHONY: demo-agent
+demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key, no network)
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes-agent
+	@scripts/demo hermes
+
 .PHONY: test
 test: build lint ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
 	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \

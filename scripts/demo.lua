@@ -1,11 +1,29 @@
--- What "make demo" runs inside Neovim: a chat with the demo agent.
+-- What "make demo" and "make demo-agent" run inside Neovim: a chat with an agent.
 -- Headless it answers for the user, prints the chat and quits.
 local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { root .. "/bin/hermes", "host" } },
-  agents = { demo = { command = root .. "/bin/hermes", args = { "demo-agent" } } },
+  agents = {
+    demo = { command = root .. "/bin/hermes", args = { "demo-agent" } },
+    hermes = { command = root .. "/bin/hermes-agent", args = { "acp" } },
+  },
 })
+
+-- The file that the agent edits, so that the edit is seen, and the first prompt.
+local demos = {
+  demo = {
+    file = "hermes-demo.md",
+    lines = { "# Visits of the demo agent", "", "- visit 1" },
+    prompt = "Show me what you can do.",
+  },
+  hermes = {
+    file = "greet.sh",
+    lines = { "# Greets everybody.", 'echo "Hello, wrold"' },
+    prompt = "The greeting has a typo. Fix it and run it.",
+  },
+}
+local demo = demos[vim.env.HERMES_DEMO]
 
 local headless = #vim.api.nvim_list_uis() == 0
 vim.o.showmode = not headless
@@ -23,9 +41,8 @@ if headless then
   end
 end
 
--- The file that the demo agent edits, so that the edit is seen.
-vim.fn.writefile({ "# Visits of the demo agent", "", "- visit 1" }, "hermes-demo.md")
-vim.cmd.edit("hermes-demo.md")
+vim.fn.writefile(demo.lines, demo.file)
+vim.cmd.edit(demo.file)
 
 local function finish(command)
   local buf = require("hermes.chat").list()[1].buf
@@ -47,7 +64,7 @@ end
 hermes.on("SessionCreated", function()
   -- The first prompt, typed into the chat. Questions come up in normal mode.
   vim.schedule(function()
-    vim.api.nvim_input("Show me what you can do.<C-s><Esc>")
+    vim.api.nvim_input(demo.prompt .. "<C-s><Esc>")
   end)
 end)
-vim.cmd("Hermes chat demo")
+vim.cmd("Hermes chat " .. vim.env.HERMES_DEMO)

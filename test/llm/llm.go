@@ -27,23 +27,28 @@ import (
 
 // Server is a running model. Close it when the agents are gone.
 type Server struct {
-	URL  string
-	http http.Server
+	URL    string
+	http   http.Server
+	script string
 }
 
 // Start serves on a free loopback port.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return StartWith("") }
+
+// StartWith is Start for a conversation whose prompts hold no directive: the first one is
+// answered with the script. That is for chat completions only.
+func StartWith(script string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("scripted model: %w", err)
 	}
-	s := &Server{URL: "http://" + l.Addr().String()}
+	s := &Server{URL: "http://" + l.Addr().String(), script: script}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", anthropic)
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, object{"input_tokens": 1})
 	})
-	mux.HandleFunc("POST /v1/chat/completions", openai)
+	mux.HandleFunc("POST /v1/chat/completions", s.openai)
 	mux.HandleFunc("GET /v1/models", openaiModels)
 	mux.HandleFunc("POST /v1beta/models/{call}", gemini)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, object{}) })
@@ -103,7 +108,7 @@ func turn(conversation []event, tools int) []step {
 		}
 	}
 	if steps == nil {
-		return []step{{"SAY", "The prompt holds no directive."}}
+		return []step{{"SAY", noDirective}}
 	}
 	var out []step
 	for _, s := range steps {
@@ -116,6 +121,24 @@ func turn(conversation []event, tools int) []step {
 		}
 	}
 	return append(out, step{"SAY", "Done. " + result})
+}
+
+const noDirective = "The prompt holds no directive."
+
+// scripted replaces the first prompt of a conversation without directives by a script.
+// There is nothing to say to the ones after it.
+func scripted(conversation []event, script string) {
+	said := 0
+	for i, e := range conversation {
+		if e.kind != "user" {
+			continue
+		}
+		if said++; said == 1 && script != "" && !directive.MatchString(e.text) {
+			conversation[i].text = script
+		} else if said > 1 && !directive.MatchString(e.text) {
+			conversation[i].text = "SAY " + noDirective
+		}
+	}
 }
 
 // stream walks the steps of a turn, waiting where the script says so.

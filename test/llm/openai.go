@@ -6,7 +6,7 @@ import (
 )
 
 // openai serves chat completions, streaming only.
-func openai(w http.ResponseWriter, r *http.Request) {
+func (s *Server) openai(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Model    string
 		Stream   bool
@@ -38,6 +38,9 @@ func openai(w http.ResponseWriter, r *http.Request) {
 		for _, c := range m.ToolCalls {
 			conversation = append(conversation, event{"call", canonical(c.Function.Name, json.RawMessage(c.Function.Arguments))})
 		}
+	}
+	if s.script != "" {
+		scripted(conversation, s.script)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	chunk := func(delta object, finish any) object {
