@@ -34,6 +34,8 @@ type stdio struct {
 
 var commands = []command{
 	{"acp", "serve an editor on standard input and output", serve},
+	{"batch", "run the prompts of a dataset and keep their trajectories", runBatch},
+	{"merge", "combine the results of several batches", mergeBatches},
 	{"setup", "ask for the endpoint, the key and the model", setup},
 	{"config", "show, change, check or migrate the settings", settings},
 	{"doctor", "look for what does not work", doctor},

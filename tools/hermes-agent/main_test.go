@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -89,4 +91,12 @@ func TestThePromptAndTheToolsAreShort(t *testing.T) {
 	} else {
 		t.Logf("%d tokens", tokens)
 	}
+}
+
+// TestMain also is the program as a keeper, which ends what the agent has started.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == keepCommand {
+		os.Exit(launch.Keep(os.Args[2:]))
+	}
+	os.Exit(m.Run())
 }

@@ -1,0 +1,279 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
+)
+
+// TestMain also is a run that is slow enough to be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "batch" {
+		_, err := Run(context.Background(), prompts(), echo(3*time.Millisecond), options(os.Args[2]))
+		if err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func prompts() []Prompt {
+	var list []Prompt
+	for i := range 250 {
+		list = append(list, Prompt{Text: fmt.Sprintf("prompt %d\n%s", i%240, strings.Repeat("x", i%240))}) // ten of them twice
+	}
+	return list
+}
+
+func options(out string) Options {
+	return Options{Out: out, Workers: 4, Distribution: Distribution{"core": 100, "process": 50}, Seed: 7}
+}
+
+// echo answers with the prompt. Every seventh comes to no end.
+func echo(pause time.Duration) Runner {
+	return func(_ context.Context, j Job) (Outcome, error) {
+		time.Sleep(pause)
+		return Outcome{
+			Conversations: []trajectory.Turn{{From: "human", Value: j.Prompt}, {From: "gpt", Value: "<think>" + j.Prompt + "</think>"}},
+			Completed:     hash(j.Prompt)%7 != 0, Tools: map[string]trajectory.Count{"read": {Calls: 2, Failed: 1}},
+		}, nil
+	}
+}
+
+// contents returns what a run has made.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{allFile, failedFile, statsFile} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	return files
+}
+
+func run(t *testing.T, out string, r Runner, o Options) Statistics {
+	t.Helper()
+	o.Out = out
+	stats, err := Run(t.Context(), prompts(), r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+func same(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs", what, name)
+		}
+	}
+}
+
+func TestARunThatIsKilledTenTimesGivesEachPromptOnce(t *testing.T) {
+	t.Parallel()
+	whole, out := t.TempDir(), t.TempDir()
+	stats := run(t, whole, echo(0), options(whole))
+	if stats.Prompts != 240 || stats.Completed+stats.Failed != 240 || stats.Failed == 0 || stats.Tools["read"].Calls != 480 || stats.Toolsets["core"] != 240 || stats.Toolsets["process"] < 60 || stats.Toolsets["process"] > 180 {
+		t.Errorf("%+v", stats)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		x := exec.Command(self, "batch", out)
+		if err := x.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- x.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(time.Duration(rand.IntN(60)) * time.Millisecond):
+			x.Process.Kill()
+			<-ended
+		}
+	}
+	run(t, out, echo(0), options(out))
+	same(t, "after the last run", contents(t, out), contents(t, whole))
+	count := map[string]int{}
+	names, _ := filepath.Glob(filepath.Join(out, batchDir, "*.jsonl"))
+	if len(names) != 3 {
+		t.Errorf("the batches are %v", names)
+	}
+	for _, name := range names {
+		if _, err := readRecords(name, func(r Record) { count[r.Prompt]++ }); err != nil {
+			t.Error(err)
+		}
+	}
+	for prompt, n := range count {
+		if n != 1 {
+			t.Errorf("%d results of %.20q", n, prompt)
+		}
+	}
+	if len(count) != 240 {
+		t.Errorf("%d prompts have results", len(count))
+	}
+}
+
+func TestTwoShardsMergedEqualOneRun(t *testing.T) {
+	t.Parallel()
+	whole, a, b, merged := t.TempDir(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "m")
+	run(t, whole, echo(0), options(whole))
+	total := 0
+	for i, out := range []string{a, b} {
+		o := options(out)
+		o.Shard = Shard{i, 2}
+		n := run(t, out, echo(0), o).Prompts
+		if total += n; n < 80 {
+			t.Errorf("shard %d has %d prompts", i, n)
+		}
+	}
+	if total != 240 {
+		t.Errorf("the shards have %d prompts", total)
+	}
+	if _, err := Merge(merged, a, b); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "merged", contents(t, merged), contents(t, whole))
+	if _, err := Merge(merged, filepath.Join(a, "none")); err == nil {
+		t.Error("a folder without results is merged")
+	}
+}
+
+func TestAnUnfinishedLineIsForgotten(t *testing.T) {
+	t.Parallel()
+	whole, out := t.TempDir(), t.TempDir()
+	run(t, whole, echo(0), options(whole))
+	run(t, out, echo(0), options(out))
+	name := filepath.Join(out, batchDir, "batch_00001.jsonl")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name, info.Size()-20); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	o := options(out)
+	o.Workers = 1
+	run(t, out, func(ctx context.Context, j Job) (Outcome, error) { ran++; return echo(0)(ctx, j) }, o)
+	if ran != 1 {
+		t.Errorf("%d prompts ran again", ran)
+	}
+	same(t, "after the second run", contents(t, out), contents(t, whole))
+}
+
+func TestAnErrorIsTriedAgainAndAResultIsNot(t *testing.T) {
+	t.Parallel()
+	whole, out := t.TempDir(), t.TempDir()
+	run(t, whole, echo(0), options(whole))
+	stats := run(t, out, func(ctx context.Context, j Job) (Outcome, error) {
+		switch hash(j.Prompt) % 5 {
+		case 0:
+			return Outcome{}, errors.New("endpoint is down")
+		case 1:
+			panic("bug")
+		}
+		return echo(0)(ctx, j)
+	}, options(out))
+	failed := contents(t, out)[failedFile]
+	if !strings.Contains(failed, "endpoint is down") || !strings.Contains(failed, "panic: bug") || stats.Failed < 60 || stats.Prompts != 240 {
+		t.Errorf("%+v", stats)
+	}
+	var last Progress
+	o := options(out)
+	o.Progress = func(p Progress) { last = p }
+	run(t, out, echo(0), o)
+	if last.Done != 240 || last.Total != 240 || last.Resumed < 100 || last.Resumed > 200 {
+		t.Errorf("%+v", last)
+	}
+	same(t, "after the second run", contents(t, out), contents(t, whole))
+}
+
+func TestACancelledRunKeepsNoHalfResult(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(out)
+	ran := 0
+	o.Workers = 1
+	_, err := Run(ctx, prompts(), func(ctx context.Context, j Job) (Outcome, error) {
+		if ran++; ran == 10 {
+			cancel()
+			return Outcome{}, ctx.Err()
+		}
+		return echo(0)(ctx, j)
+	}, o)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	r, err := openResults(out)
+	if err != nil || len(r.done) != 9 || contents(t, out)[failedFile] == "" && contents(t, out)[allFile] == "" {
+		t.Errorf("%d results, %v", len(r.done), err)
+	}
+}
+
+func TestDatasetsAreJSONLines(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "d.jsonl")
+	write := func(text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("{\"prompt\":\"a\"}\n\n\"b\"\n{\"prompt\":\"c\",\"dir\":\"x\",\"more\":1}\n{\"prompt\":\"d\",\"dir\":\"/x\"}")
+	got, err := ReadDataset(name)
+	if err != nil || !slices.Equal(got, []Prompt{{"a", ""}, {"b", ""}, {"c", filepath.Join(filepath.Dir(name), "x")}, {"d", "/x"}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for text, why := range map[string]string{"\"a\"\nnope\n": "line 2", "{}\n": "no prompt", "\" \"\n": "no prompt", "[1]\n": "line 1"} {
+		write(text)
+		if _, err := ReadDataset(name); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestDistributionsAndShardsAreRead(t *testing.T) {
+	t.Parallel()
+	d, err := ParseDistribution("core, process=50,skills=0")
+	if err != nil || d["core"] != 100 || d["process"] != 50 || d["skills"] != 0 {
+		t.Errorf("%v, %v", d, err)
+	}
+	rare := Distribution{"a": 0, "b": 0.001}
+	if got := rare.Pick(1, "x"); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("without luck the toolsets are %v", got)
+	}
+	if !slices.Equal(d.Pick(3, "x"), d.Pick(3, "x")) {
+		t.Error("the same prompt has other toolsets")
+	}
+	for _, text := range []string{"", "=5", "a=x", "a=101", "a=-1", "a=NaN", "a,,b"} {
+		if d, err := ParseDistribution(text); err == nil {
+			t.Errorf("%q is %v", text, d)
+		}
+	}
+	if s, err := ParseShard("1/3"); err != nil || s != (Shard{1, 3}) {
+		t.Errorf("%v, %v", s, err)
+	}
+	for _, text := range []string{"", "1", "3/3", "-1/3", "1/0", "a/b", "1/3/4"} {
+		if s, err := ParseShard(text); err == nil {
+			t.Errorf("%q is %v", text, s)
+		}
+	}
+}

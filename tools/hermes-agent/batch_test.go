@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/test/llm"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+const dataset = `{"prompt":"THINK what is there?\nCALL read {\"path\":\"a.txt\"}\nCALL edit {\"path\":\"a.txt\",\"old\":\"two\",\"new\":\"2\"}\nCALL terminal {\"command\":\"cat a.txt\"}\nSAY that is it.","dir":"project"}
+"SAY hello"
+{"prompt":"CALL terminal {\"command\":\"rm -rf x\"}\nCALL write {\"path\":\"Makefile\",\"content\":\"x\"}\nCALL terminal {\"command\":\"cat a.txt\"}\nSAY tried"}
+`
+
+func TestABatchRunsPromptsAndKeepsTheirTrajectories(t *testing.T) {
+	home(t)
+	server, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	t.Setenv("OPENAI_MODEL", "scripted")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"d.jsonl": dataset, "project/a.txt": "one\ntwo\n"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []string{"batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--workers", "2", "--distribution", "core"}
+	out, err := play(t, "", append(all, "--out", filepath.Join(dir, "out"))...)
+	if err != nil || !strings.Contains(out, "3 prompts: 3 completed, 0 failed") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "out", "trajectories.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden strings.Builder // without the tools, which have their own tests
+	for line := range strings.Lines(string(got)) {
+		var r batch.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		for _, turn := range r.Conversations[1:] {
+			golden.WriteString(turn.From + ": " + turn.Value + "\n")
+		}
+		if !strings.Contains(r.Conversations[0].Value, "Working directory: /work\n") || !strings.Contains(r.Conversations[0].Value, `<tools>[{"name":"read"`) {
+			t.Errorf("the system prompt is %s", r.Conversations[0].Value)
+		}
+	}
+	file := filepath.Join("testdata", "batch.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(golden.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || golden.String() != string(want) {
+		t.Errorf("%v:\n%s", err, golden.String())
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "project", "a.txt")); string(text) != "one\ntwo\n" {
+		t.Errorf("the folder of the dataset has %q", text)
+	}
+
+	for _, shard := range []string{"0/2", "1/2"} {
+		if out, err := play(t, "", append(all, "--shard", shard, "--out", filepath.Join(dir, shard[:1]))...); err != nil {
+			t.Errorf("%s: %v: %s", shard, err, out)
+		}
+	}
+	if out, err = play(t, "", "merge", "--out", filepath.Join(dir, "merged"), filepath.Join(dir, "0"), filepath.Join(dir, "1")); err != nil || !strings.Contains(out, "3 prompts") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if merged, err := os.ReadFile(filepath.Join(dir, "merged", "trajectories.jsonl")); err != nil || string(merged) != string(got) {
+		t.Errorf("%v: merged shards differ:\n%s", err, merged)
+	}
+}
+
+func TestABatchSaysWhatIsWrongWithItsArguments(t *testing.T) {
+	home(t)
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+	file := filepath.Join(t.TempDir(), "d.jsonl")
+	if err := os.WriteFile(file, []byte("\"a\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, why := range map[string]string{
+		"batch": "usage", "batch --dataset none": "none", "batch --dataset F --shard 2/2": "shard", "batch --dataset F --distribution fly=50": `no toolset "fly"`,
+		"batch --dataset F --distribution core=x": "share", "batch --dataset F --workers 0": "usage", "merge": "usage", "merge --out X none": "none",
+	} {
+		if out, err := play(t, "", strings.Fields(strings.ReplaceAll(args, "F", file))...); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v: %s", args, err, out)
+		}
+	}
+}
+
+func TestTheBarShowsHowFarABatchIs(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]batch.Progress{
+		"[--------------------] 0/40":                      {Total: 40},
+		"[##########----------] 20/40, 3 failed, 20s left": {Done: 20, Failed: 3, Total: 40},
+		"[###############-----] 30/40, 10s left":           {Done: 30, Resumed: 10, Total: 40},
+		"[####################] 40/40":                     {Done: 40, Total: 40},
+		"[####################] 0/0":                       {},
+	} {
+		if got := bartext(p, 20*time.Second); got != want {
+			t.Errorf("%+v: %s, want %s", p, got, want)
+		}
+	}
+}
