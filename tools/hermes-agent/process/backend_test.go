@@ -96,7 +96,7 @@ func TestAllCommandsShareOneContainer(t *testing.T) {
 	pid := pids(t, noted, 1)[0]
 	patience.True(t, "the end of the command", func() bool { return !alive(pid) })
 	calls := read(t, log)
-	if strings.Count(calls, "run --rm -i --init") != 1 || !strings.Contains(calls, "-v "+dir+":"+dir+" -w "+dir+" --network none alpine") {
+	if strings.Count(calls, "run --rm -i --init") != 1 || !strings.Contains(calls, "-v "+dir+":"+dir+" -w "+dir+" ") || !strings.Contains(calls, " --network none alpine") {
 		t.Errorf("the calls are\n%s", calls)
 	}
 }

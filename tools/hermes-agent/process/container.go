@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -78,8 +79,11 @@ func (c *Container) start(ctx context.Context) error {
 		},
 		OnExit: func(acp.TerminalID, terminal.Status) { close(down) },
 	})
-	args := append([]string{"run", "--rm", "-i", "--init", "--name", c.name, "-v", c.root + ":" + c.root, "-w", c.root}, c.options...)
-	args = append(args, c.image, "sh", "-c", "echo "+ready+"; exec cat >/dev/null")
+	args := []string{"run", "--rm", "-i", "--init", "--name", c.name, "-v", c.root + ":" + c.root, "-w", c.root}
+	if uid := os.Getuid(); c.program == "docker" && uid > 0 { // or new files of the project belong to root
+		args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))
+	}
+	args = append(append(args, c.options...), c.image, "sh", "-c", "echo "+ready+"; exec cat >/dev/null")
 	id, err := holder.Create(ctx, terminal.Request{Command: c.program, Args: args})
 	if err == nil {
 		select {
