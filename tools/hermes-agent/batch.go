@@ -146,6 +146,10 @@ func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command 
 	return u.gate.Check(ctx, command, u.dir, isolated, nil)
 }
 
+func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {
+	return fmt.Errorf("%s was not used: there is nobody to ask", name)
+}
+
 // bar shows the progress of a batch on a terminal.
 type bar struct {
 	out   io.Writer

@@ -95,6 +95,7 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 		AgentInfo:       &acp.Implementation{Name: "hermes-agent", Title: acp.Some("Hermes Agent"), Version: a.opts.Version},
 		AgentCapabilities: &acp.AgentCapabilities{
 			LoadSession:         true,
+			MCPCapabilities:     &acp.MCPCapabilities{HTTP: true},
 			PromptCapabilities:  &acp.PromptCapabilities{Image: true, EmbeddedContext: true},
 			SessionCapabilities: sessions,
 		},

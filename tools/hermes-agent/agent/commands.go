@@ -18,7 +18,7 @@ var commands = []command{
 	{"context", "Show how much of the context window is used", (*session).sayContext},
 	{"reset", "Make the model forget the conversation", (*session).reset},
 	{"tools", "List the tools of the agent", func(s *session) string {
-		return "Tools: " + strings.Join(s.agent.opts.Tools.Names(), ", ")
+		return "Tools: " + strings.Join(s.toolNames(), ", ")
 	}},
 }
 

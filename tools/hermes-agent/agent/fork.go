@@ -23,5 +23,22 @@ func (s *side) HandleRequest(ctx context.Context, method string, params json.Raw
 	if err := p.UnmarshalJSON(params); err != nil {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/fork: %v", err)
 	}
-	return s.agent.fork(ctx, acp.SessionID(p.SessionID), p.Cwd, p.AdditionalDirectories)
+	servers, err := mcpServers(p.MCPServers)
+	if err != nil {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/fork: %v", err)
+	}
+	return s.agent.fork(ctx, acp.SessionID(p.SessionID), p.Cwd, p.AdditionalDirectories, servers)
+}
+
+// mcpServers are the same servers in the types of the stable version.
+func mcpServers(list []unstable.MCPServer) ([]acp.MCPServer, error) {
+	var servers []acp.MCPServer
+	for _, server := range list {
+		stable, err := acp.DecodeMCPServer(unstable.AppendMCPServer(nil, server))
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, stable)
+	}
+	return servers, nil
 }

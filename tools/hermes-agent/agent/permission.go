@@ -58,6 +58,26 @@ func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command
 	})
 }
 
+// Use asks before a tool of an MCP server runs: nobody here knows what it does.
+func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error {
+	if s.mode() == modePlan {
+		return fmt.Errorf("%s was not used: the mode is plan only; describe what you would do", name)
+	}
+	s.mu.Lock()
+	trusted := s.trusted[name]
+	s.mu.Unlock()
+	if trusted {
+		return nil
+	}
+	answer, err := s.ask(ctx, call, "Allow this tool for the session")
+	if answer == allowSession {
+		s.mu.Lock()
+		s.trusted[name] = true
+		s.mu.Unlock()
+	}
+	return err
+}
+
 // ask asks the user about a call. Whatever is not a permission is a denial: an error, a turn
 // that is cancelled, an option that was not offered.
 func (s *session) ask(ctx context.Context, call *acp.ToolCallUpdate, always string) (acp.PermissionOptionID, error) {

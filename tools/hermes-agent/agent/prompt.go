@@ -45,12 +45,21 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 }
 
 func (s *session) run(ctx context.Context) (acp.StopReason, error) {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return acp.StopReasonCancelled, nil
+	}
+	if s.failed != nil {
+		s.tell(acp.NewNotice(acp.NoticeSeverityWarning, s.failed.Error()))
+		s.failed = nil
+	}
 	s.mu.Lock()
 	history := s.stored.Messages[:len(s.stored.Messages):len(s.stored.Messages)]
 	name := s.stored.Info.Model
 	s.mu.Unlock()
 	l := &loop.Loop{
-		Model: s.agent.opts.Model, Name: name, Tools: s.agent.opts.Tools, Env: s.env,
+		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
 		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage,
 	}
 	return l.Turn(ctx, history, s.add)

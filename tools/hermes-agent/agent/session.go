@@ -10,6 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
@@ -27,16 +28,22 @@ type session struct {
 	ended context.Context // done when the session is closed
 	end   context.CancelCauseFunc
 
-	mu     sync.Mutex
-	stored *store.Session
-	used   model.Usage     // of the last request
-	last   <-chan struct{} // closed when the newest prompt is over
+	servers mcp.Servers
+	ready   chan struct{} // closed when tools is set
+	tools   *tool.Set
+	failed  error // of servers, until the user knows it
+
+	mu      sync.Mutex
+	stored  *store.Session
+	used    model.Usage     // of the last request
+	last    <-chan struct{} // closed when the newest prompt is over
+	trusted map[string]bool // tools of servers that may run without a question
 }
 
 func newSession(a *agent, stored *store.Session) *session {
 	idle := make(chan struct{})
 	close(idle)
-	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, gate: approval.NewGate(a.opts.Approval)}
+	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, gate: approval.NewGate(a.opts.Approval), ready: make(chan struct{}), trusted: map[string]bool{}}
 	s.ended, s.end = context.WithCancelCause(context.Background())
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,6 +61,28 @@ func newSession(a *agent, stored *store.Session) *session {
 	}
 	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Files: files, Terminals: terminals, Visible: a.can.Terminal, Processes: process.New(a.opts.Processes(stored.Info.Cwd)), Gate: s, Show: s.show}
 	return s
+}
+
+// connect starts the MCP servers of the session. The first turn waits for their tools.
+func (s *session) connect(servers []acp.MCPServer) {
+	defer close(s.ready)
+	tools, err := s.servers.Connect(s.ended, s.env.Cwd, servers)
+	set, bad := s.agent.opts.Tools.With(tools)
+	s.tools = set
+	if err = errors.Join(err, bad); err != nil && s.ended.Err() == nil {
+		s.agent.opts.Log.Warn("connect the MCP servers", slog.Any("error", err))
+		s.failed = err
+	}
+}
+
+// toolNames lists the tools that the session has by now.
+func (s *session) toolNames() []string {
+	select {
+	case <-s.ready:
+		return s.tools.Names()
+	default:
+		return s.agent.opts.Tools.Names()
+	}
 }
 
 // mixed reads and writes in different places, for clients that offer one of the two.
@@ -107,7 +136,8 @@ func (s *session) close() error {
 	last := s.last
 	s.mu.Unlock()
 	<-last
-	err := s.env.Processes.Close()
+	<-s.ready
+	err := errors.Join(s.servers.Close(), s.env.Processes.Close())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.stored.Close())

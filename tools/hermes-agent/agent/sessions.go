@@ -28,7 +28,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.open(ctx, stored)
+	s, err := a.open(ctx, stored, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 
 // LoadSession opens a stored session and shows all of it again.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := a.reopen(ctx, "session/load", p.SessionID, p.Cwd, p.AdditionalDirectories)
+	s, err := a.reopen(ctx, "session/load", p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 
 // ResumeSession opens a stored session for a client that still shows it.
 func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, err := a.reopen(ctx, "session/resume", p.SessionID, p.Cwd, p.AdditionalDirectories)
+	s, err := a.reopen(ctx, "session/resume", p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) 
 }
 
 // fork opens a copy of a stored session.
-func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []string) (*acp.NewSessionResponse, error) {
+func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []string, servers []acp.MCPServer) (*acp.NewSessionResponse, error) {
 	if err := checkRoots("session/fork", cwd, roots); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.open(ctx, stored)
+	s, err := a.open(ctx, stored, servers)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []
 }
 
 // reopen opens a stored session. One that is open is closed first, with its turn.
-func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd string, roots []string) (*session, error) {
+func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd string, roots []string, servers []acp.MCPServer) (*session, error) {
 	if err := checkRoots(method, cwd, roots); err != nil {
 		return nil, err
 	}
@@ -100,17 +100,18 @@ func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd
 	if err := stored.SetInfo(info); err != nil {
 		return nil, err
 	}
-	return a.open(ctx, stored)
+	return a.open(ctx, stored, servers)
 }
 
 // open makes a stored session one of this connection. Its commands are announced after the
 // answer, because the client does not know a new session earlier.
-func (a *agent) open(ctx context.Context, stored *store.Session) (*session, error) {
+func (a *agent) open(ctx context.Context, stored *store.Session, servers []acp.MCPServer) (*session, error) {
 	id := stored.Info.ID
 	if err := a.local.OpenSession(id, append([]string{stored.Info.Cwd}, stored.Info.Roots...)); err != nil {
 		return nil, errors.Join(refuse(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
 	}
 	s := newSession(a, stored)
+	go s.connect(servers)
 	a.mu.Lock()
 	a.sessions[id] = s
 	a.mu.Unlock()

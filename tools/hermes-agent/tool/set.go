@@ -2,7 +2,9 @@ package tool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -38,16 +40,34 @@ func NewSet(tools []*Tool, groups map[string][]string, toolsets ...string) (*Set
 			s.absent[t.Name] = err
 			continue
 		}
-		if s.schemas[t.Name] != nil {
-			return nil, fmt.Errorf("tool %s: there are two of this name", t.Name)
+		if err := s.add(t); err != nil {
+			return nil, err
 		}
-		schema, err := jsonschema.CompileString(t.Name+".json", string(t.Schema))
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: schema: %w", t.Name, err)
-		}
-		s.tools, s.schemas[t.Name] = append(s.tools, t), schema
 	}
 	return s, nil
+}
+
+// With returns a set that has further tools behind those of s. The error is about those
+// that it leaves out.
+func (s *Set) With(tools []*Tool) (*Set, error) {
+	more := &Set{tools: slices.Clone(s.tools), schemas: maps.Clone(s.schemas), absent: s.absent}
+	var err error
+	for _, t := range tools {
+		err = errors.Join(err, more.add(t))
+	}
+	return more, err
+}
+
+func (s *Set) add(t *Tool) error {
+	if s.schemas[t.Name] != nil {
+		return fmt.Errorf("tool %s: there are two of this name", t.Name)
+	}
+	schema, err := jsonschema.CompileString(t.Name+".json", string(t.Schema))
+	if err != nil {
+		return fmt.Errorf("tool %s: schema: %w", t.Name, err)
+	}
+	s.tools, s.schemas[t.Name] = append(s.tools, t), schema
+	return nil
 }
 
 // expand adds the toolsets that a name stands for.

@@ -70,6 +70,8 @@ type Gate interface {
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
 	// Command decides about a shell line. One that is isolated cannot reach this machine.
 	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error
+	// Use decides about a tool of somebody else.
+	Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error
 }
 
 // Call is one call of a tool.

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// serveMCP in the environment makes the test program an MCP server.
+const serveMCP = "HERMES_AGENT_TEST_MCP"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveMCP) != "" {
+		if err := greeter().Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// greeter is an MCP server with a tool that works and one that fails.
+func greeter() *sdk.Server {
+	type who struct {
+		Name string `json:"name"`
+	}
+	s := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "greet.now", Description: "Greet somebody."}, func(_ context.Context, _ *sdk.CallToolRequest, w who) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Hello, " + w.Name + os.Getenv("MARK")}}}, nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "fail", Description: "Fail."}, func(context.Context, *sdk.CallToolRequest, who) (*sdk.CallToolResult, any, error) {
+		return nil, nil, errors.New("out of greetings")
+	})
+	return s
+}
+
+func TestToolsOfMCPServersAskAndWork(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return greeter() }, nil)
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer k" {
+			http.Error(w, "who are you", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(remote.Close)
+	e := newEditor(t)
+	e.choose = choose(allowSession)
+	e.start()
+	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{
+		&acp.MCPServerStdio{Name: "near", Command: program, Args: []string{}, Env: []acp.EnvVariable{{Name: serveMCP, Value: "1"}, {Name: "MARK", Value: "!"}}},
+		&acp.MCPServerHTTP{Name: "far", URL: remote.URL, Headers: []acp.HTTPHeader{{Name: "Authorization", Value: "Bearer k"}}},
+		&acp.MCPServerStdio{Name: "broken", Command: "/no/such/program", Args: []string{}, Env: []acp.EnvVariable{}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := answer.SessionID
+	got := e.play(id, `CALL near_greet_now {"name":"you"}
+CALL near_greet_now {"name":"me"}
+CALL far_greet_now {"name":"all"}
+CALL far_fail {"name":"x"}
+CALL near_greet_now {"name":5}
+SAY well.`, acp.StopReasonEndTurn)
+	for _, want := range []string{
+		"thought: MCP server broken", "call near: greet.now: other pending\n  in_progress\n  completed Hello, you!", "completed Hello, me!",
+		"call far: greet.now: other pending\n  in_progress\n  completed Hello, all", "failed out of greetings", "failed the arguments do not fit",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if len(e.asked) != 3 { // once for each tool
+		t.Errorf("%d questions", len(e.asked))
+	}
+	if got := e.play(id, "/tools", acp.StopReasonEndTurn); !strings.Contains(got, "near_greet_now") {
+		t.Error(got)
+	}
+	if _, err := e.agent.SetSessionConfigOption(t.Context(), &acp.SetSessionConfigOptionRequest{
+		SessionID: id, ConfigID: optionMode, Variant: &acp.SetSessionConfigOptionRequestValueID{Value: "plan"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.play(id, `CALL far_greet_now {"name":"again"}`, acp.StopReasonEndTurn); !strings.Contains(got, "the mode is plan only") {
+		t.Error(got)
+	}
+}
