@@ -83,6 +83,7 @@ func From(root string, tree fs.FS) ([]emit.Output, error) {
 		}.Files())
 		add(shapes(p.edition, specs[p.edition]))
 	}
+	add(codexFiles(root, module))
 	add(o.lock())
 	add(neovim.Files(specs[schema.V1], o.events))
 	if err := errors.Join(errs...); err != nil {
@@ -119,13 +120,17 @@ func Write(root string, files []emit.Output) error {
 	for _, f := range files {
 		keep[f.Path] = true
 	}
+	dirs := []string{appServer}
 	for _, p := range packages {
-		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.dir), "*_gen*.go"))
+		dirs = append(dirs, p.dir)
+	}
+	for _, dir := range dirs {
+		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*_gen*.go"))
 		if err != nil {
 			return err
 		}
 		for _, name := range old {
-			if !keep[path.Join(p.dir, filepath.Base(name))] {
+			if !keep[path.Join(dir, filepath.Base(name))] {
 				if err := os.Remove(name); err != nil {
 					return err
 				}

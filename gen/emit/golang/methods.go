@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -29,7 +28,7 @@ func (g *gen) methods(f *jen.File) {
 			if m.Doc != "" {
 				doc += "\n" + sentence(m.Kind()) + ", " + from + " to " + to + "."
 			}
-			doc += "\nSpec: " + site + cmp.Or(m.Page, g.schemaPage())
+			doc += "\nSpec: " + g.address(m.Page)
 			comment(c, doc)
 			c.Id(id).Op("=").Lit(m.Wire)
 		}
@@ -90,7 +89,7 @@ func (g *gen) callName(wire, def string) string {
 	if n, ok := g.Calls[wire]; ok {
 		return n
 	}
-	return goName(strings.TrimSuffix(strings.TrimSuffix(def, "Request"), "Notification"))
+	return goName(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(def, "Request"), "Notification"), "Params"))
 }
 
 // doc is the comment of a method of a handler or caller.

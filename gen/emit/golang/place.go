@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,14 +109,19 @@ func (g *gen) placed(doc string, t *ir.Type) string {
 	if page == "" && pages != nil && alike(pages) {
 		page = pages[0]
 	}
-	if page == "" {
-		page = g.schemaPage()
-	}
-	return doc + "\n\n" + strings.TrimPrefix(use+"\nSpec: "+site+page, "\n")
+	return doc + "\n\n" + strings.TrimPrefix(use+"\nSpec: "+g.address(page), "\n")
 }
 
 func alike(list []string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return s != list[0] })
+}
+
+// address is where readers find a page of the documentation.
+func (g *gen) address(page string) string {
+	if g.Docs != "" {
+		return g.Docs
+	}
+	return site + cmp.Or(page, g.schemaPage())
 }
 
 // schemaPage is the page that lists all definitions.
