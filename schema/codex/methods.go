@@ -51,7 +51,6 @@ var Notifications = []Method{
 	{Wire: "item/reasoning/summaryTextDelta", Params: "ReasoningSummaryTextDeltaNotification"},
 	{Wire: "item/reasoning/textDelta", Params: "ReasoningTextDeltaNotification"},
 	{Wire: "item/started", Params: "ItemStartedNotification"},
-	{Wire: "serverRequest/resolved", Params: "ServerRequestResolvedNotification"},
 	{Wire: "thread/name/updated", Params: "ThreadNameUpdatedNotification"},
 	{Wire: "thread/tokenUsage/updated", Params: "ThreadTokenUsageUpdatedNotification"},
 	{Wire: "turn/completed", Params: "TurnCompletedNotification"},

@@ -201,11 +201,15 @@ func (r *reduction) shape(name string, n node) node {
 	return out
 }
 
-// tagged reduces a branch that a constant selects.
+// tagged reduces a branch that a constant selects. Members of which one of several
+// must be present are all optional.
 func (r *reduction) tagged(name, tag string, b node) node {
 	word := texts(asNode(asNode(b["properties"])[tag])["enum"])[0]
 	props := maps.Clone(asNode(b["properties"]))
 	props[tag] = node{"type": "string", "const": word}
+	for _, one := range list(b["anyOf"]) {
+		maps.Copy(props, asNode(one["properties"]))
+	}
 	return r.object(name+upper(word), node{"properties": props, "required": b["required"]})
 }
 

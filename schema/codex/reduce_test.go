@@ -125,7 +125,7 @@ func TestShapesThatTheGeneratorDoesNotKnowAreRewritten(t *testing.T) {
 		{"words open", `{"enum":["a","b"],"type":"string"}`, `"ModelListParamsX":{"oneOf":[{"const":"a","type":"string"},{"const":"b","type":"string"},{"title":"Other","type":"string"}]}`},
 		{"object gets a name", `{"type":"object","properties":{"y":{"type":"boolean"}}}`, `"ModelListParamsX":{"properties":{"y":{"type":"boolean"}},"type":"object"}`},
 		{"reference with prose beside it", `{"allOf":[{"$ref":"#/definitions/v2/T"}],"description":"Prose."}`, `"x":{"$ref":"#/$defs/T"}`},
-		{"tag", `{"$ref":"#/definitions/v2/U"}`, `"U":{"oneOf":[{"properties":{"n":{"type":"integer"},"type":{"const":"a","type":"string"}},"required":["type"],"type":"object"}]}`},
+		{"tag", `{"$ref":"#/definitions/v2/U"}`, `"U":{"oneOf":[{"properties":{"m":{"type":"string"},"n":{"type":"integer"},"o":{"type":"string"},"type":{"const":"a","type":"string"}},"required":["type"],"type":"object"}]}`},
 		{"word or object", `{"$ref":"#/definitions/v2/W"}`, `"W":{"oneOf":[{"title":"Word","type":"string"},{"$ref":"#/$defs/WMore","title":"More"},{"title":"Other"}]}`},
 		{"list has no name", `{"$ref":"#/definitions/v2/L"}`, `"x":{"items":{"$ref":"#/$defs/T"},"type":"array"}`},
 		{"any value", `true`, `"x":{}`},
@@ -138,7 +138,7 @@ func TestShapesThatTheGeneratorDoesNotKnowAreRewritten(t *testing.T) {
 				v2["ModelListParams"] = map[string]any{"type": "object", "required": []any{"x"}, "properties": map[string]any{"x": json.RawMessage(test.member)}}
 				v2["T"] = json.RawMessage(`{"type":"string"}`)
 				v2["L"] = json.RawMessage(`{"type":"array","items":{"$ref":"#/definitions/v2/T"}}`)
-				v2["U"] = json.RawMessage(`{"oneOf":[{"type":"object","title":"A","properties":{"type":{"enum":["a"],"type":"string"},"n":{"type":"integer"}},"required":["type"]}]}`)
+				v2["U"] = json.RawMessage(`{"oneOf":[{"type":"object","title":"A","properties":{"type":{"enum":["a"],"type":"string"},"n":{"type":"integer"}},"required":["type"],"anyOf":[{"properties":{"m":{"type":"string"}},"required":["m"]},{"properties":{"o":{"type":"string"}},"required":["o"]}]}]}`)
 				v2["W"] = json.RawMessage(`{"oneOf":[{"type":"string","enum":["a"]},{"type":"object","properties":{"more":{"type":"string"}},"required":["more"]},{"type":["string","object"]}]}`)
 				v2["Unused"] = json.RawMessage(`{"type":"string"}`)
 			})

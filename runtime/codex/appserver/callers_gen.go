@@ -283,11 +283,6 @@ func (a Client) MCPServerElicitationRequest(ctx context.Context, p *MCPServerEli
 	return r, nil
 }
 
-// ServerRequestResolved sends the notification serverRequest/resolved.
-func (a Client) ServerRequestResolved(ctx context.Context, p *ServerRequestResolvedNotification) error {
-	return a.Conn.Notify(ctx, MethodServerRequestResolved, p)
-}
-
 // ThreadNameUpdated sends the notification thread/name/updated.
 func (a Client) ThreadNameUpdated(ctx context.Context, p *ThreadNameUpdatedNotification) error {
 	return a.Conn.Notify(ctx, MethodThreadNameUpdated, p)

@@ -6431,60 +6431,6 @@ func (v *SandboxPolicyOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SandboxPolicyOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ServerRequestResolvedNotification) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "requestId":
-			seen = d.Once(seen, 0x1)
-			v.RequestID = decodeRequestID(d, nil)
-		case "threadId":
-			seen = d.Once(seen, 0x2)
-			v.ThreadID = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "requestId threadId")
-	v.Extra = x.Text()
-}
-
-func (v *ServerRequestResolvedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = AppendRequestID(b, v.RequestID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	return jx.AppendMembers(b, v.Extra, "requestId threadId")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ServerRequestResolvedNotification) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ServerRequestResolvedNotification{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ServerRequestResolvedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ServerRequestResolvedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v ServerRequestResolvedNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
 func (v *SessionSource) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -8511,14 +8457,17 @@ func (v *ThreadItemImageGeneration) decode(d *jx.Dec, outer *jx.Outer) {
 				v.Failure = new(ImageGenerationFailure)
 				v.Failure.decode(d, nil)
 			}
-		case "generationId":
+		case "fileId":
 			seen = d.Once(seen, 0x8)
+			v.FileID.V, v.FileID.OK = jx.OptStr[string](d, 0)
+		case "generationId":
+			seen = d.Once(seen, 0x10)
 			v.GenerationID.V, v.GenerationID.OK = jx.OptStr[string](d, jx.Null)
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = d.Str()
 		case "inputImages":
-			seen = d.Once(seen, 0x10)
+			seen = d.Once(seen, 0x20)
 			if d.Array() {
 				list := d.Mark()
 				v.InputImages = []ImageGenerationInputImage{}
@@ -8528,17 +8477,20 @@ func (v *ThreadItemImageGeneration) decode(d *jx.Dec, outer *jx.Outer) {
 					v.InputImages = append(jx.Grow(d, v.InputImages, list), e)
 				}
 			}
+		case "result":
+			seen = d.Once(seen, 0x40)
+			v.Result.V, v.Result.OK = jx.OptStr[string](d, 0)
 		case "revisedPrompt":
-			seen = d.Once(seen, 0x20)
+			seen = d.Once(seen, 0x80)
 			v.RevisedPrompt.V, v.RevisedPrompt.OK = jx.OptStr[string](d, jx.Null)
 		case "savedPath":
-			seen = d.Once(seen, 0x40)
+			seen = d.Once(seen, 0x100)
 			v.SavedPath.V, v.SavedPath.OK = jx.OptStr[AbsolutePathBuf](d, jx.Null)
 		case "status":
 			seen = d.Once(seen, 0x2)
 			v.Status = d.Str()
 		case "transparentBackground":
-			seen = d.Once(seen, 0x80)
+			seen = d.Once(seen, 0x200)
 			if !d.Null() {
 				v.TransparentBackground.V = d.Bool()
 				v.TransparentBackground.OK = true
@@ -8556,6 +8508,7 @@ func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"failure":`...)
 		b = v.Failure.AppendJSON(b)
 	}
+	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
 	b = jx.AppendOptStr(b, `"generationId":`, v.GenerationID.V, v.GenerationID.OK)
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
@@ -8570,6 +8523,7 @@ func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
+	b = jx.AppendOptStr(b, `"result":`, v.Result.V, v.Result.OK)
 	b = jx.AppendOptStr(b, `"revisedPrompt":`, v.RevisedPrompt.V, v.RevisedPrompt.OK)
 	b = jx.AppendOptStr(b, `"savedPath":`, string(v.SavedPath.V), v.SavedPath.OK)
 	b = append(jx.Comma(b), `"status":`...)
@@ -8578,7 +8532,7 @@ func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
 		b = append(b, `,"transparentBackground":`...)
 		b = jx.AppendBool(b, v.TransparentBackground.V)
 	}
-	return jx.AppendMembers(b, v.Extra, "failure generationId id inputImages revisedPrompt savedPath status transparentBackground")
+	return jx.AppendMembers(b, v.Extra, "failure fileId generationId id inputImages result revisedPrompt savedPath status transparentBackground")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11583,6 +11537,12 @@ func (v *UserInputImage) decode(d *jx.Dec, outer *jx.Outer) {
 				v.Detail.V.decode(d)
 				v.Detail.OK = true
 			}
+		case "fileId":
+			seen = d.Once(seen, 0x2)
+			v.FileID.V, v.FileID.OK = jx.OptStr[string](d, 0)
+		case "url":
+			seen = d.Once(seen, 0x4)
+			v.URL.V, v.URL.OK = jx.OptStr[string](d, 0)
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11592,7 +11552,9 @@ func (v *UserInputImage) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *UserInputImage) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"detail":`, string(v.Detail.V), v.Detail.OK)
-	return jx.AppendMembers(b, v.Extra, "detail")
+	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
+	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
+	return jx.AppendMembers(b, v.Extra, "detail fileId url")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -11672,15 +11634,27 @@ func (v *UserInputAudio) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
 	}
+	var seen uint64
 	var x jx.Unknown
 	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
+		switch string(k) {
+		case "fileId":
+			seen = d.Once(seen, 0x1)
+			v.FileID.V, v.FileID.OK = jx.OptStr[string](d, 0)
+		case "url":
+			seen = d.Once(seen, 0x2)
+			v.URL.V, v.URL.OK = jx.OptStr[string](d, 0)
+		default:
+			x.Add(d, k, outer)
+		}
 	}
 	v.Extra = x.Text()
 }
 
 func (v *UserInputAudio) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra, "")
+	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
+	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
+	return jx.AppendMembers(b, v.Extra, "fileId url")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.

@@ -438,12 +438,6 @@ func (s clientSide) HandleNotification(ctx context.Context, method string, param
 			return acp.InvalidParams(method, err)
 		}
 		return s.h.ItemStarted(ctx, v)
-	case MethodServerRequestResolved:
-		v := new(ServerRequestResolvedNotification)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return acp.InvalidParams(method, err)
-		}
-		return s.h.ServerRequestResolved(ctx, v)
 	case MethodThreadNameUpdated:
 		v := new(ThreadNameUpdatedNotification)
 		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {

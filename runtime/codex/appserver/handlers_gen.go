@@ -178,8 +178,6 @@ type ClientHandler interface {
 	ToolRequestUserInput(ctx context.Context, p *ToolRequestUserInputParams) (*ToolRequestUserInputResponse, error)
 	// MCPServerElicitationRequest handles mcpServer/elicitation/request.
 	MCPServerElicitationRequest(ctx context.Context, p *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error)
-	// ServerRequestResolved handles serverRequest/resolved.
-	ServerRequestResolved(ctx context.Context, p *ServerRequestResolvedNotification) error
 	// ThreadNameUpdated handles thread/name/updated.
 	ThreadNameUpdated(ctx context.Context, p *ThreadNameUpdatedNotification) error
 	// ThreadTokenUsageUpdated handles thread/tokenUsage/updated.
@@ -292,11 +290,6 @@ func (UnimplementedClientHandler) ToolRequestUserInput(context.Context, *ToolReq
 // MCPServerElicitationRequest returns MethodNotFound.
 func (UnimplementedClientHandler) MCPServerElicitationRequest(context.Context, *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error) {
 	return nil, acp.MethodNotFound(MethodMCPServerElicitationRequest)
-}
-
-// ServerRequestResolved returns MethodNotFound.
-func (UnimplementedClientHandler) ServerRequestResolved(context.Context, *ServerRequestResolvedNotification) error {
-	return acp.MethodNotFound(MethodServerRequestResolved)
 }
 
 // ThreadNameUpdated returns MethodNotFound.

@@ -109,9 +109,6 @@ const (
 	// MethodMCPServerElicitationRequest is a request, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodMCPServerElicitationRequest = "mcpServer/elicitation/request"
-	// MethodServerRequestResolved is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
-	MethodServerRequestResolved = "serverRequest/resolved"
 	// MethodThreadNameUpdated is a notification, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadNameUpdated = "thread/name/updated"

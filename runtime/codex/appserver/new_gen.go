@@ -427,12 +427,6 @@ func NewReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment(networkPolicy
 	return &ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment{NetworkPolicyAmendment: networkPolicyAmendment}
 }
 
-// NewServerRequestResolvedNotification returns a ServerRequestResolvedNotification with its
-// required members.
-func NewServerRequestResolvedNotification(requestID RequestID, threadID string) *ServerRequestResolvedNotification {
-	return &ServerRequestResolvedNotification{RequestID: requestID, ThreadID: threadID}
-}
-
 // NewTextElement returns a TextElement with its required members.
 func NewTextElement(byteRange ByteRange) *TextElement {
 	return &TextElement{ByteRange: byteRange}

@@ -351,16 +351,6 @@ func (v ReasoningTextDeltaNotification) LogValue() slog.Value {
 }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v ServerRequestResolvedNotification) String() string {
-	return jx.Print("ServerRequestResolvedNotification", v.AppendJSON(nil), secrets)
-}
-
-// LogValue implements slog.LogValuer with String.
-func (v ServerRequestResolvedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
-
-// String returns v as text for people, without secrets and with long values cut.
 func (v ThreadDeleteParams) String() string {
 	return jx.Print("ThreadDeleteParams", v.AppendJSON(nil), secrets)
 }

@@ -60,7 +60,6 @@ var methods = []acp.Method{
 	{Name: MethodItemStarted, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemToolRequestUserInput, Handler: acp.SideClient, Request: true},
 	{Name: MethodMCPServerElicitationRequest, Handler: acp.SideClient, Request: true},
-	{Name: MethodServerRequestResolved, Handler: acp.SideClient, Notification: true},
 	{Name: MethodThreadNameUpdated, Handler: acp.SideClient, Notification: true},
 	{Name: MethodThreadTokenUsageUpdated, Handler: acp.SideClient, Notification: true},
 	{Name: MethodTurnCompleted, Handler: acp.SideClient, Notification: true},
@@ -157,20 +156,18 @@ func methodIndex(side acp.Side, name string) int {
 			return 33
 		case MethodMCPServerElicitationRequest:
 			return 34
-		case MethodServerRequestResolved:
-			return 35
 		case MethodThreadNameUpdated:
-			return 36
+			return 35
 		case MethodThreadTokenUsageUpdated:
-			return 37
+			return 36
 		case MethodTurnCompleted:
-			return 38
+			return 37
 		case MethodTurnPlanUpdated:
-			return 39
+			return 38
 		case MethodTurnStarted:
-			return 40
+			return 39
 		case MethodWarning:
-			return 41
+			return 40
 		}
 	}
 
@@ -256,18 +253,16 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 	case 32:
 		return decodeParams(method, params, new(ItemStartedNotification))
 	case 35:
-		return decodeParams(method, params, new(ServerRequestResolvedNotification))
-	case 36:
 		return decodeParams(method, params, new(ThreadNameUpdatedNotification))
-	case 37:
+	case 36:
 		return decodeParams(method, params, new(ThreadTokenUsageUpdatedNotification))
-	case 38:
+	case 37:
 		return decodeParams(method, params, new(TurnCompletedNotification))
-	case 39:
+	case 38:
 		return decodeParams(method, params, new(TurnPlanUpdatedNotification))
-	case 40:
+	case 39:
 		return decodeParams(method, params, new(TurnStartedNotification))
-	case 41:
+	case 40:
 		return decodeParams(method, params, new(WarningNotification))
 	}
 	return nil, acp.MethodNotFound(method)

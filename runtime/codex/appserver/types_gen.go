@@ -1456,17 +1456,6 @@ type SandboxPolicyOther struct {
 	Raw acp.Extra
 }
 
-// ServerRequestResolvedNotification is an object.
-//
-// Params of the notification serverRequest/resolved, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/schema
-type ServerRequestResolvedNotification struct {
-	RequestID RequestID `json:"requestId"`
-	ThreadID  string    `json:"threadId"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
 // SessionSource is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
@@ -1841,9 +1830,11 @@ type ThreadItemSleep struct {
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemImageGeneration struct {
 	Failure               *ImageGenerationFailure     `json:"failure,omitzero"`
+	FileID                acp.Opt[string]             `json:"fileId,omitzero"`
 	GenerationID          acp.Opt[string]             `json:"generationId,omitzero"`
 	ID                    string                      `json:"id"`
 	InputImages           []ImageGenerationInputImage `json:"inputImages,omitzero"`
+	Result                acp.Opt[string]             `json:"result,omitzero"`
 	RevisedPrompt         acp.Opt[string]             `json:"revisedPrompt,omitzero"`
 	SavedPath             acp.Opt[AbsolutePathBuf]    `json:"savedPath,omitzero"`
 	Status                string                      `json:"status"`
@@ -2419,6 +2410,8 @@ type UserInputText struct {
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputImage struct {
 	Detail acp.Opt[ImageDetail] `json:"detail,omitzero"`
+	FileID acp.Opt[string]      `json:"fileId,omitzero"`
+	URL    acp.Opt[string]      `json:"url,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2439,6 +2432,8 @@ type UserInputLocalImage struct {
 // Part of 11 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputAudio struct {
+	FileID acp.Opt[string] `json:"fileId,omitzero"`
+	URL    acp.Opt[string] `json:"url,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }

@@ -1,0 +1,319 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+)
+
+// Result says how a turn ended. Either FinalText or Err explains it.
+type Result struct {
+	FinalText   string
+	Err         error
+	Interrupted bool // by Interrupt, the context, the deadline or the quiet
+	Items       []Item
+	Tools       int    // completed commands, file changes and tool calls
+	LastRetry   string // the last error after which codex tried again
+	TurnID      string
+	ThreadID    string
+}
+
+// Failure is the error of a turn that codex has ended as failed.
+type Failure struct{ appserver.TurnError }
+
+func (e *Failure) Error() string { return "codex: " + Redact(e.Message) }
+
+// The errors of turns that were stopped. ErrDeadline and ErrQuiet are wrapped in
+// errors that say more.
+var (
+	ErrInterrupted = errors.New("codex: interrupted")
+	ErrDeadline    = errors.New("codex: the turn took too long")
+	ErrQuiet       = errors.New("codex: nothing happened for too long")
+	ErrBusy        = errors.New("codex: a turn is running")
+	ErrNoAnswer    = errors.New("codex: the turn ended without an answer")
+)
+
+// turn is a running turn.
+type turn struct {
+	id    string        // set before begun is closed, under Session.order
+	begun chan struct{} // the id is known
+	early []func()      // notifications before that, under Session.order
+	ended context.Context
+	end   context.CancelFunc
+	stop  chan struct{} // has an element once the turn is to stop
+	done  chan *appserver.Turn
+
+	mu      sync.Mutex
+	items   []Item
+	started map[string]*appserver.ThreadItem
+	tools   int
+	running map[string]bool // tools that run
+	open    int             // questions to the user
+	last    time.Time       // when something happened
+	retry   string
+}
+
+// interrupt asks for the end of the turn, and withdraws its questions.
+func (t *turn) interrupt() {
+	select {
+	case t.stop <- struct{}{}:
+	default:
+	}
+}
+
+// RunTurn sends one message and waits for the end of the turn. Only one turn runs
+// at a time: another call fails with ErrBusy. The end of ctx interrupts the turn.
+func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Result {
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	default:
+		return &Result{Err: ErrBusy, ThreadID: s.Thread()}
+	}
+	t := &turn{
+		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1),
+		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
+	}
+	t.ended, t.end = context.WithCancel(context.Background())
+	defer t.end()
+	s.mu.Lock()
+	if s.stop || s.closed {
+		s.stop = false
+		thread := s.thread
+		s.mu.Unlock()
+		return &Result{Err: ErrInterrupted, Interrupted: true, ThreadID: thread}
+	}
+	s.turn = t
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.turn = nil
+		s.mu.Unlock()
+	}()
+
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	opened := make(chan error, 1)
+	var l *link
+	go func() {
+		var err error
+		l, err = s.ensure(starting)
+		opened <- err
+	}()
+	var err error
+	select {
+	case err = <-opened:
+	case <-t.stop:
+		cancel()
+		<-opened
+		err = ErrInterrupted
+	}
+	if err != nil {
+		return &Result{Err: err, Interrupted: errors.Is(err, ErrInterrupted) || ctx.Err() != nil, ThreadID: s.Thread()}
+	}
+	return s.run(ctx, l, t, input)
+}
+
+// run starts the turn on the open thread and waits.
+func (s *Session) run(ctx context.Context, l *link, t *turn, input []appserver.UserInput) *Result {
+	type answer struct {
+		r   *appserver.TurnStartResponse
+		err error
+	}
+	begun := make(chan answer, 1)
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	p := s.params(input)
+	go func() {
+		r, err := l.agent.TurnStart(calls, p)
+		begun <- answer{r, err}
+	}()
+	stop := func() {
+		t.end() // its questions
+		_, _ = l.agent.TurnInterrupt(calls, &appserver.TurnInterruptParams{ThreadID: p.ThreadID, TurnID: t.id})
+	}
+	deadline := timer(s.opts.Deadline, defaultDeadline)
+	quiet := timer(s.opts.Quiet, defaultQuiet)
+	defer deadline.Stop()
+	defer quiet.Stop()
+	var why error // why the turn is to stop; nil: it is not
+	var grace <-chan time.Time
+	stopped := ctx.Done()
+	halt := func(err error) {
+		if why != nil {
+			return
+		}
+		why, stopped = err, nil
+		grace = time.After(orDefault(s.opts.Grace, defaultGrace))
+		if t.id != "" {
+			go stop()
+		}
+	}
+	for {
+		select {
+		case a := <-begun:
+			if a.err != nil {
+				if ended(l.conn.Done()) {
+					a.err = l.conn.Err()
+				}
+				return s.result(t, nil, cmpErr(why, redacted(fmt.Errorf("codex: %w", a.err))), why != nil)
+			}
+			s.begin(t, a.r.Turn.ID)
+			if why != nil {
+				go stop()
+			}
+		case turn := <-t.done:
+			return s.result(t, turn, why, why != nil)
+		case <-t.stop:
+			halt(ErrInterrupted)
+		case <-stopped:
+			halt(ErrInterrupted)
+		case <-deadline.C:
+			halt(t.blame(ErrDeadline, s.opts.Deadline, defaultDeadline))
+		case <-quiet.C:
+			if left := t.quietFor(orDefault(s.opts.Quiet, defaultQuiet)); left > 0 {
+				quiet.Reset(left)
+			} else {
+				halt(t.blame(ErrQuiet, s.opts.Quiet, defaultQuiet))
+			}
+		case <-grace:
+			return s.result(t, nil, why, true)
+		case <-l.conn.Done():
+			select {
+			case turn := <-t.done: // the end came just before
+				return s.result(t, turn, why, why != nil)
+			default:
+			}
+			return s.result(t, nil, redacted(fmt.Errorf("codex app-server: %w", l.conn.Err())), why != nil)
+		}
+	}
+}
+
+func cmpErr(first, other error) error {
+	if first != nil {
+		return first
+	}
+	return other
+}
+
+// params are those of the turn, with the settings that the thread does not have.
+func (s *Session) params(input []appserver.UserInput) *appserver.TurnStartParams {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &appserver.TurnStartParams{ThreadID: s.thread, Input: input}
+	if s.settings.Profile != s.applied.Profile {
+		p.ApprovalPolicy, p.SandboxPolicy = s.settings.Profile.policy(), s.settings.Profile.sandboxPolicy()
+	}
+	if s.settings.Model != s.applied.Model {
+		p.Model = some(s.settings.Model)
+	}
+	if e := s.settings.Effort; e != s.applied.Effort && e != "" {
+		p.Effort = acp.Some(appserver.ReasoningEffort(e))
+	}
+	s.applied = s.settings
+	return p
+}
+
+// begin makes the id of the turn known, and handles what came before it.
+func (s *Session) begin(t *turn, id string) {
+	s.order.Lock()
+	defer s.order.Unlock()
+	t.id = id
+	for _, f := range t.early {
+		f()
+	}
+	t.early = nil
+	close(t.begun)
+}
+
+// complete notes the end that codex has declared.
+func (t *turn) complete(turn *appserver.Turn) {
+	t.end()
+	select {
+	case t.done <- turn:
+	default: // declared twice
+	}
+}
+
+// result is what the caller gets. end is nil when codex has not ended the turn.
+func (s *Session) result(t *turn, end *appserver.Turn, why error, stopped bool) *Result {
+	t.end()
+	s.mu.Lock()
+	if end != nil {
+		s.finished = true
+	}
+	r := &Result{ThreadID: s.thread, TurnID: t.id}
+	s.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.Items, r.Tools, r.LastRetry = t.items, t.tools, t.retry
+	switch {
+	case why != nil:
+		r.Err, r.Interrupted = why, stopped
+	case end.Status == appserver.TurnStatusInterrupted:
+		r.Err, r.Interrupted = ErrInterrupted, true
+	case end.Status == appserver.TurnStatusFailed && end.Error != nil:
+		r.Err = &Failure{*end.Error}
+	case end.Status != appserver.TurnStatusCompleted:
+		r.Err = fmt.Errorf("codex: the turn ended as %s", end.Status)
+	default:
+		if r.FinalText = finalText(t.items, end.Items); r.FinalText == "" {
+			r.Err = ErrNoAnswer
+		}
+	}
+	return r
+}
+
+// blame is an error with the reason that codex has given, if any.
+func (t *turn) blame(err error, d, def time.Duration) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.retry != "" {
+		return fmt.Errorf("%w (%v); codex kept trying: %s", err, orDefault(d, def), Redact(t.retry))
+	}
+	return fmt.Errorf("%w (%v)", err, orDefault(d, def))
+}
+
+// quietFor is how long the turn may still be quiet.
+func (t *turn) quietFor(limit time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.running) > 0 || t.open > 0 {
+		return limit
+	}
+	return limit - time.Since(t.last)
+}
+
+// ask notes that a question is open, until the function it returns is called.
+func (t *turn) ask() (answered func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.open--
+		t.last = time.Now()
+	}
+}
+
+func orDefault(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}
+
+// timer is a timer that never fires when d is negative.
+func timer(d, def time.Duration) *time.Timer {
+	if d < 0 {
+		return time.NewTimer(math.MaxInt64)
+	}
+	return time.NewTimer(orDefault(d, def))
+}
