@@ -196,6 +196,8 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	const landlock, psx = "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
+		"runtime/codex":               {sys},
+		"runtime/codex/codexagent":    {sys},
 		"runtime/confine":             {landlock, sys, psx},
 		"runtime/launch":              {sys},
 		"runtime/lint/capture":        {compress},

@@ -86,7 +86,10 @@ func TestWhateverGoesWrongIsADenial(t *testing.T) {
 		"panic":          {Approve: func(context.Context, *codex.Approval) (codex.Choice, error) { panic("no") }},
 		"unknown option": {Approve: choose("certainly")},
 		"no option":      {Approve: choose("")},
-		"timeout":        {Approve: func(ctx context.Context, _ *codex.Approval) (codex.Choice, error) { <-ctx.Done(); return codex.Once, nil }, ApproveWithin: 50 * time.Millisecond},
+		"timeout": {Approve: func(ctx context.Context, _ *codex.Approval) (codex.Choice, error) {
+			<-ctx.Done()
+			return codex.Once, nil
+		}, ApproveWithin: 50 * time.Millisecond},
 		"never returns":  {Approve: forever, ApproveWithin: 50 * time.Millisecond},
 		"the other flag": {AutoPatch: true},
 	}

@@ -50,7 +50,9 @@ func serve(script string) {
 			return true
 		}
 	case "silent turn":
-		p.OnRequest = func(_ *testcodex.Peer, _ json.RawMessage, method string, _ json.RawMessage) bool { return method == "turn/start" }
+		p.OnRequest = func(_ *testcodex.Peer, _ json.RawMessage, method string, _ json.RawMessage) bool {
+			return method == "turn/start"
+		}
 	}
 	p.Serve()
 }

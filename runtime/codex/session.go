@@ -174,6 +174,17 @@ func (s *Session) Steer(ctx context.Context, input ...appserver.UserInput) error
 	return err
 }
 
+// Idle waits until no turn runs.
+func (s *Session) Idle(ctx context.Context) error {
+	select {
+	case s.turns <- struct{}{}:
+		<-s.turns
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Close interrupts the turn and gives the thread up. A server of its own ends:
 // its input first, then it is terminated, then killed. Close may be called more
 // than once.

@@ -294,3 +294,14 @@ func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
 	req.after = append(req.after, f)
 	return true
 }
+
+// RequestID returns the id of the request being handled, for messages that refer to
+// it, such as an elicitation for a request without a session. ctx is the handler's
+// context. RequestID reports whether ctx belongs to a request.
+func (c *Conn) RequestID(ctx context.Context) (acp.RequestID, bool) {
+	req, _ := ctx.Value(handlerKey{c}).(*request)
+	if req == nil {
+		return acp.RequestID{}, false
+	}
+	return req.key, true
+}

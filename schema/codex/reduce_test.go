@@ -182,3 +182,30 @@ func TestAMethodThatIsGoneFailsTheReduction(t *testing.T) {
 		})
 	}
 }
+
+func TestChangesAreListedByPath(t *testing.T) {
+	t.Parallel()
+	const values = `"const": "acceptForSession"`
+	for _, test := range []struct{ name, from, to, want string }{
+		{"nothing", values, values, ""},
+		{"definition", `"$defs": {`, `"$defs": { "New": { "properties": { "words": { "type": "string" } } },`, "+ New.words.type = string"},
+		{"value", values, `"const": "acceptForever"`, "+ FileChangeApprovalDecision[acceptForever].const = acceptForever"},
+		{"value", values, `"const": "acceptForever"`, "- FileChangeApprovalDecision[acceptForSession].const = acceptForSession"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			other := strings.ReplaceAll(string(codex.Schema), test.from, test.to)
+			list, err := codex.Changes([]byte(other))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(list, "|")
+			if (test.want == "") != (got == "") {
+				t.Errorf("got %q", got)
+			}
+			if !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q in it", got, test.want)
+			}
+		})
+	}
+}

@@ -51,6 +51,7 @@ func StartWith(script string) (*Server, error) {
 	mux.HandleFunc("POST /v1/chat/completions", s.openai)
 	mux.HandleFunc("GET /v1/models", openaiModels)
 	mux.HandleFunc("POST /v1beta/models/{call}", gemini)
+	mux.HandleFunc("POST /v1/responses", responses)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, object{}) })
 	s.http.Handler = mux
 	go s.http.Serve(l) // returns ErrServerClosed after Close

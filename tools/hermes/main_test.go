@@ -238,7 +238,7 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 	}{
 		{"run -h", 0, "usage: hermes run [flags] AGENT [PROMPT|-]"}, {"record --help", 0, "usage: hermes record"}, {"replay -h", 0, "usage: hermes replay"},
 		{"serve -h", 0, "usage: hermes serve"}, {"agents -h", 0, "usage: hermes agents"}, {"host -h", 0, "usage: hermes host\n"}, {"demo-agent -h", 0, "usage: hermes demo-agent\n"},
-		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "missing after --"},
+		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"codex-agent -h", 0, "usage: hermes codex-agent [flags]"}, {"codex-agent x", 2, `unexpected argument "x"`}, {"codex-agent --mode x", 2, `--mode "x"`}, {"codex-agent --check --codex /none/codex", 1, "/none/codex"}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "missing after --"},
 		{"run", 2, "give the name of an agent"}, {"run nobody x", 2, `unknown agent "nobody"; known agents: auggie, claude`},
 		{"run demo a b", 2, `unexpected argument "b"`}, {"run --format x demo a", 2, `--format "x"`}, {"run --approve x demo a", 2, `--approve "x"`},
 		{"run --nope demo a", 2, "flag provided but not defined: -nope (hermes run -h lists the flags)"}, {"run --cwd /none demo a", 2, "--cwd: stat /none"},

@@ -176,6 +176,8 @@ var tamePaths = []struct {
 	{args: "confine -- EVIL", want: "EVIL"},
 	{args: "demo-agent", stdin: evilLine + "\n" + `{"jsonrpc":"2.0","method":"EVIL"}` + "\n{" + evilLine + "\n" + prompts, exact: true},
 	{args: "demo-agent EVIL"},
+	{args: "codex-agent EVIL"},
+	{args: "codex-agent --mode EVIL", want: "EVIL"},
 	{args: "host", stdin: evilLine, exact: true},
 	{args: "host EVIL"},
 	{args: "version EVIL"},

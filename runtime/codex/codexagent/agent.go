@@ -1,0 +1,116 @@
+// Package codexagent is an ACP agent that is Codex: it answers a client with the
+// app-server of the codex binary, through package codex.
+package codexagent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// Options configure the agent. The zero value runs codex from PATH.
+type Options struct {
+	Command  launch.Command // starts the app-server; see codex.ServerOptions
+	Settings codex.Settings // of new sessions
+	Version  string         // of this program
+	Log      *slog.Logger   // nil: nothing is logged
+}
+
+// Serve answers one client over t until it hangs up or ctx ends. Then codex ends,
+// too.
+func Serve(ctx context.Context, t transport.Transport, opts Options) error {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}, logins: map[string]chan string{}}
+	a.codex = codex.NewServer(codex.ServerOptions{Command: opts.Command, Version: opts.Version, Login: a.loggedIn, Log: opts.Log})
+	defer a.codex.Close()
+	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
+		a.conn, a.client = c, acp.Client{Conn: c}
+		return acp.AgentSide(a)
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
+}
+
+type agent struct {
+	acp.UnimplementedAgentHandler
+
+	opts   Options
+	conn   *rpc.Conn
+	client acp.Client
+	codex  *codex.Server
+
+	mu       sync.Mutex
+	can      acp.ClientCapabilities
+	sessions map[acp.SessionID]*session
+	models   []appserver.Model // once known
+	logins   map[string]chan string
+}
+
+// Initialize says what the agent can do. Codex starts meanwhile.
+func (a *agent) Initialize(ctx context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	a.mu.Lock()
+	if p.ClientCapabilities != nil {
+		a.can = *p.ClientCapabilities
+	}
+	a.mu.Unlock()
+	go a.codex.Agent(context.WithoutCancel(ctx)) // an error comes again with the first session
+	return &acp.InitializeResponse{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		AgentInfo:       &acp.Implementation{Name: "hermes-codex", Title: acp.Some("Codex"), Version: cmp.Or(a.opts.Version, "1")},
+		AgentCapabilities: &acp.AgentCapabilities{
+			LoadSession:        true,
+			PromptCapabilities: &acp.PromptCapabilities{Image: true, EmbeddedContext: true},
+			MCPCapabilities:    &acp.MCPCapabilities{HTTP: true},
+			SessionCapabilities: &acp.SessionCapabilities{
+				List: &acp.SessionListCapabilities{}, Delete: &acp.SessionDeleteCapabilities{},
+				Resume: &acp.SessionResumeCapabilities{}, Close: &acp.SessionCloseCapabilities{},
+				Extra: acp.Extra(`{"fork":{}}`),
+			},
+			Auth: &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}},
+		},
+		AuthMethods: authMethods(),
+	}, nil
+}
+
+// ExtRequest handles session/fork, which is still a draft of the protocol.
+func (a *agent) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method != "session/fork" {
+		return nil, acp.MethodNotFound(method)
+	}
+	p := new(acp.LoadSessionRequest) // of the same shape
+	if err := p.UnmarshalJSON(params); err != nil {
+		return nil, acp.InvalidParams(method, err)
+	}
+	r, err := a.fork(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return r.AppendJSON(nil), nil
+}
+
+// ExtNotification knows none.
+func (a *agent) ExtNotification(_ context.Context, method string, _ json.RawMessage) error {
+	return acp.MethodNotFound(method)
+}
+
+func refuse(code acp.ErrorCode, format string, args ...any) error {
+	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// meta reports whether the client's capabilities have a switch under _meta.
+func (a *agent) meta(name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v, _ := acp.Extra(a.can.Meta).Get(name)
+	return string(v) == "true"
+}

@@ -1,0 +1,218 @@
+package codexagent
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+)
+
+// session is a thread with a client.
+type session struct {
+	*codex.Session
+	agent *agent
+	id    acp.SessionID
+	dir   string
+	shown *shown // what the client has seen of the running turn
+}
+
+// to is the client's end of the session.
+func (s *session) to() acp.ClientSession { return s.agent.client.Session(s.id) }
+
+func (a *agent) find(id acp.SessionID) (*session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
+}
+
+// open starts a thread, or resumes one.
+func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPServer) (*session, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", dir)
+	}
+	if err := a.needsLogin(ctx); err != nil {
+		return nil, err
+	}
+	config, err := mcpConfig(servers)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{agent: a, dir: dir, shown: newShown()}
+	s.Session = codex.NewSession(a.codex, codex.Options{
+		Dir: dir, Thread: thread, Settings: a.opts.Settings, Config: config,
+		Approve: s.approve, Answer: s.answer, Elicit: s.elicit, OnNote: s.note,
+		Deadline: -1, Quiet: quiet, // a person is there to stop a turn that only takes long
+	})
+	if err := s.EnsureStarted(ctx); err != nil {
+		var answer *acp.Error
+		if thread != "" && errors.As(err, &answer) {
+			return nil, refuse(acp.ErrorCodeResourceNotFound, "session %s: %s", thread, codex.Redact(answer.Message))
+		}
+		return nil, err
+	}
+	s.id = acp.SessionID(s.Thread())
+	a.mu.Lock()
+	old := a.sessions[s.id]
+	a.sessions[s.id] = s
+	a.mu.Unlock()
+	if old != nil {
+		go old.Close()
+	}
+	return s, nil
+}
+
+// quiet is how long codex may report nothing, apart from attempts to reach the
+// model, before its turn is stopped.
+const quiet = 10 * time.Minute
+
+// NewSession starts a thread.
+func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	s, err := a.open(ctx, "", p.Cwd, p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+}
+
+// LoadSession resumes a thread and replays it.
+func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	s, err := a.open(ctx, string(p.SessionID), p.Cwd, p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.replay(ctx); err != nil {
+		return nil, err
+	}
+	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+}
+
+// ResumeSession resumes a thread that the client has shown before.
+func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	s, err := a.open(ctx, string(p.SessionID), p.Cwd, p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+}
+
+// fork makes a thread that continues another.
+func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSessionResponse, error) {
+	server, err := a.codex.Agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := server.ThreadFork(ctx, &appserver.ThreadForkParams{ThreadID: string(p.SessionID), Cwd: acp.Some(p.Cwd)})
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(ctx, r.Thread.ID, p.Cwd, p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+}
+
+// replay shows the client the turns of the thread, oldest first.
+func (s *session) replay(ctx context.Context) error {
+	server, err := s.agent.codex.Agent(ctx)
+	if err != nil {
+		return err
+	}
+	p := &appserver.ThreadTurnsListParams{
+		ThreadID: s.Thread(), ItemsView: acp.Some(appserver.TurnItemsViewFull), SortDirection: acp.Some(appserver.SortDirectionAsc),
+	}
+	for {
+		r, err := server.ThreadTurnsList(ctx, p)
+		if err != nil {
+			return err
+		}
+		for _, turn := range r.Data {
+			for i := range turn.Items {
+				for _, u := range s.past(&turn.Items[i]) {
+					if err := s.to().Update(ctx, u); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if p.Cursor = r.NextCursor; !p.Cursor.OK {
+			return nil
+		}
+	}
+}
+
+// ListSessions lists threads, the newest first.
+func (a *agent) ListSessions(ctx context.Context, p *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	server, err := a.codex.Agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &appserver.ThreadListParams{Cursor: p.Cursor}
+	if p.Cwd.OK {
+		list.Cwd = appserver.ThreadListCwdFilterString(p.Cwd.V)
+	}
+	r, err := server.ThreadList(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	out := &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}, NextCursor: r.NextCursor}
+	for _, t := range r.Data {
+		title := t.Name.V
+		if title == "" {
+			title = firstLine(t.Preview)
+		}
+		info := acp.SessionInfo{SessionID: acp.SessionID(t.ID), Cwd: string(t.Cwd), UpdatedAt: acp.Some(time.Unix(t.UpdatedAt, 0).UTC().Format(time.RFC3339))}
+		if title != "" {
+			info.Title = acp.Some(title)
+		}
+		out.Sessions = append(out.Sessions, info)
+	}
+	return out, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// CloseSession interrupts the turn of a session and lets codex forget the thread.
+func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	s, err := a.find(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	delete(a.sessions, p.SessionID)
+	a.mu.Unlock()
+	s.Close()
+	server, err := a.codex.Agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = server.ThreadUnsubscribe(ctx, &appserver.ThreadUnsubscribeParams{ThreadID: string(p.SessionID)})
+	return &acp.CloseSessionResponse{}, err
+}
+
+// DeleteSession deletes a thread from the disk.
+func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+	if s, err := a.find(p.SessionID); err == nil {
+		a.mu.Lock()
+		delete(a.sessions, p.SessionID)
+		a.mu.Unlock()
+		s.Close()
+	}
+	server, err := a.codex.Agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = server.ThreadDelete(ctx, &appserver.ThreadDeleteParams{ThreadID: string(p.SessionID)})
+	return &acp.DeleteSessionResponse{}, err
+}

@@ -1,0 +1,241 @@
+package codexagent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+)
+
+// outputPause is the time between two updates with the output of a command. Each
+// holds all output so far, so a talkative command would be shown too often.
+const outputPause = 200 * time.Millisecond
+
+// shown is what the client has seen of the items of the running turn.
+type shown struct {
+	mu     sync.Mutex
+	texts  map[string]bool    // messages of which a part was shown
+	calls  map[string]*output // tool calls, by item
+	errors map[string]bool    // reasons to try again
+}
+
+// output is what a command has written.
+type output struct {
+	text strings.Builder
+	last time.Time
+}
+
+func newShown() *shown {
+	return &shown{texts: map[string]bool{}, calls: map[string]*output{}, errors: map[string]bool{}}
+}
+
+// known notes that the client knows a tool call, and reports whether it did before.
+func (s *shown) known(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[id] != nil {
+		return true
+	}
+	s.calls[id] = new(output)
+	return false
+}
+
+// note shows the client what codex reports.
+func (s *session) note(ctx context.Context, note any) {
+	for _, u := range s.updates(note) {
+		if err := s.to().Update(ctx, u); err != nil {
+			return // the client is gone
+		}
+	}
+}
+
+// updates are what a notification means for the client. Notifications come one at
+// a time.
+func (s *session) updates(note any) []acp.SessionUpdate {
+	switch n := note.(type) {
+	case *appserver.TurnStartedNotification:
+		s.shown = newShown()
+	case *appserver.AgentMessageDeltaNotification:
+		s.shown.texts[n.ItemID] = true
+		return one(message(n.ItemID, n.Delta))
+	case *appserver.ReasoningSummaryTextDeltaNotification:
+		s.shown.texts[n.ItemID] = true
+		return one(thought(n.ItemID, n.Delta))
+	case *appserver.ReasoningTextDeltaNotification:
+		s.shown.texts[n.ItemID] = true
+		return one(thought(n.ItemID, n.Delta))
+	case *appserver.ReasoningSummaryPartAddedNotification:
+		if n.SummaryIndex > 0 {
+			return one(thought(n.ItemID, "\n\n"))
+		}
+	case *appserver.ItemStartedNotification:
+		return s.started(&n.Item)
+	case *appserver.ItemCompletedNotification:
+		return s.completed(&n.Item)
+	case *appserver.CommandExecutionOutputDeltaNotification:
+		return s.wrote(n.ItemID, n.Delta)
+	case *appserver.FileChangePatchUpdatedNotification:
+		u := acp.NewToolCallUpdate(acp.ToolCallID(n.ItemID))
+		u.Content, u.Locations = diffs(n.Changes), places(n.Changes)
+		return one(u)
+	case *appserver.MCPToolCallProgressNotification:
+		u := acp.NewToolCallUpdate(acp.ToolCallID(n.ItemID))
+		u.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(n.Message))}
+		return one(u)
+	case *appserver.TurnPlanUpdatedNotification:
+		return one(plan(n.Plan))
+	case *appserver.ThreadTokenUsageUpdatedNotification:
+		if size := n.TokenUsage.ModelContextWindow.V; size > 0 && n.TokenUsage.Last.TotalTokens >= 0 {
+			return one(acp.NewUsageUpdate(uint64(n.TokenUsage.Last.TotalTokens), uint64(size)))
+		}
+	case *appserver.ThreadNameUpdatedNotification:
+		u := &acp.SessionInfoUpdate{Title: acp.Clear[string]()}
+		if n.ThreadName.V != "" {
+			u.Title = acp.Set(n.ThreadName.V)
+		}
+		return one(u)
+	case *appserver.ErrorNotification:
+		if n.WillRetry && !s.shown.errors[n.Error.Message] {
+			s.shown.errors[n.Error.Message] = true
+			return one(thought("", n.Error.Message+"\n\n"))
+		}
+	}
+	return nil
+}
+
+func one(u acp.SessionUpdate) []acp.SessionUpdate { return []acp.SessionUpdate{u} }
+
+func message(id, text string) acp.SessionUpdate {
+	u := acp.NewAgentMessageChunk(acp.NewTextContent(text))
+	u.MessageID = acp.Opt[acp.MessageID]{V: acp.MessageID(id), OK: id != ""}
+	return u
+}
+
+func thought(id, text string) acp.SessionUpdate {
+	u := acp.NewAgentThoughtChunk(acp.NewTextContent(text))
+	u.MessageID = acp.Opt[acp.MessageID]{V: acp.MessageID(id), OK: id != ""}
+	return u
+}
+
+func plan(steps []appserver.TurnPlanStep) *acp.Plan {
+	p := acp.NewPlan([]acp.PlanEntry{})
+	for _, s := range steps {
+		status := acp.PlanEntryStatusPending
+		switch s.Status {
+		case appserver.TurnPlanStepStatusInProgress:
+			status = acp.PlanEntryStatusInProgress
+		case appserver.TurnPlanStepStatusCompleted:
+			status = acp.PlanEntryStatusCompleted
+		}
+		p.Entries = append(p.Entries, *acp.NewPlanEntry(s.Step, acp.PlanEntryPriorityMedium, status))
+	}
+	return p
+}
+
+// started shows a tool call.
+func (s *session) started(item *appserver.ThreadItem) []acp.SessionUpdate {
+	call := s.call(item)
+	if call == nil || s.shown.known(string(call.ToolCallID)) {
+		return nil
+	}
+	return one(call)
+}
+
+// completed shows the end of a tool call, or a text of which nothing was shown.
+func (s *session) completed(item *appserver.ThreadItem) []acp.SessionUpdate {
+	if u := s.text(item); u != nil {
+		return u
+	}
+	call := s.call(item)
+	if call == nil {
+		return nil
+	}
+	s.finish(call, item)
+	if !s.shown.known(string(call.ToolCallID)) {
+		return one(call)
+	}
+	u := acp.NewToolCallUpdate(call.ToolCallID)
+	u.Status, u.Content, u.RawOutput, u.Meta = call.Status, call.Content, call.RawOutput, call.Meta
+	if _, edit := item.Variant.(*appserver.ThreadItemFileChange); edit {
+		u.Content = nil // the diffs of the beginning; the files have changed since
+	}
+	return one(u)
+}
+
+// text are the messages of an item that were not shown in parts.
+func (s *session) text(item *appserver.ThreadItem) []acp.SessionUpdate {
+	switch v := item.Variant.(type) {
+	case *appserver.ThreadItemAgentMessage:
+		if !s.shown.texts[v.ID] && v.Text != "" {
+			return one(message(v.ID, v.Text))
+		}
+	case *appserver.ThreadItemPlan:
+		if !s.shown.texts[v.ID] && v.Text != "" {
+			return one(message(v.ID, v.Text))
+		}
+	case *appserver.ThreadItemReasoning:
+		if text := strings.Join(append(v.Summary, v.Content...), "\n\n"); !s.shown.texts[v.ID] && text != "" {
+			return one(thought(v.ID, text))
+		}
+	}
+	return nil
+}
+
+// past are the updates for an item of an earlier turn.
+func (s *session) past(item *appserver.ThreadItem) []acp.SessionUpdate {
+	if v, ok := item.Variant.(*appserver.ThreadItemUserMessage); ok {
+		var out []acp.SessionUpdate
+		for _, in := range v.Content {
+			switch in := in.(type) {
+			case *appserver.UserInputText:
+				out = append(out, acp.NewUserMessageChunk(acp.NewTextContent(in.Text)))
+			case *appserver.UserInputImage:
+				if mime, data, ok := dataURL(in.URL.V); ok {
+					out = append(out, acp.NewUserMessageChunk(&acp.ImageContent{MimeType: mime, Data: data}))
+				}
+			}
+		}
+		return out
+	}
+	return s.completed(item)
+}
+
+func dataURL(url string) (mime, data string, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ";base64,")
+}
+
+// wrote shows the output of a command: piece by piece where the client has
+// terminals for it, otherwise all of it, now and then.
+func (s *session) wrote(id, delta string) []acp.SessionUpdate {
+	u := acp.NewToolCallUpdate(acp.ToolCallID(id))
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	o := s.shown.calls[id]
+	if o == nil {
+		return nil
+	}
+	o.text.WriteString(delta)
+	if s.agent.meta("terminal_output") {
+		u.Meta = meta("terminal_output", map[string]any{"terminal_id": id, "data": delta})
+		return one(u)
+	}
+	if time.Since(o.last) < outputPause {
+		return nil
+	}
+	o.last = time.Now()
+	u.Content = outputContent(o.text.String())
+	return one(u)
+}
+
+func meta(name string, value any) json.RawMessage {
+	b, _ := json.Marshal(map[string]any{name: value})
+	return b
+}

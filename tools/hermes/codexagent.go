@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"slices"
+	"strings"
+
+	codexschema "github.com/hermes-nvim/hermes/schema/codex"
+
+	"github.com/hermes-nvim/hermes/runtime/codex"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/codex/codexagent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+)
+
+// codexAgent is Codex as an agent. Reports go to standard error, where clients look
+// when something is wrong.
+func codexAgent(ctx context.Context, args []string, std *stdio) error {
+	flags := newFlags("codex-agent", "[flags]", std.out)
+	program := flags.String("codex", "codex", "the codex `PROGRAM`")
+	mode := flags.String("mode", string(codex.ProfileAuto), "the first `MODE` of sessions: approval-required, auto or unrestricted")
+	model := flags.String("model", "", "the first `MODEL` of sessions; codex chooses otherwise")
+	check := flags.Bool("check", false, "say whether codex can be used and how it differs from the version that Hermes knows, and exit")
+	if rest, err := flags.parse(args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usageError("unexpected argument %q", rest[0])
+	}
+	if !slices.Contains(codex.Profiles, codex.Profile(*mode)) {
+		return usageError("--mode %q: use approval-required, auto or unrestricted", *mode)
+	}
+	command := launch.Command{Path: *program, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}
+	if *check {
+		return checkCodex(ctx, *program, command, std)
+	}
+	return codexagent.Serve(ctx, std.transport(), codexagent.Options{
+		Command: command, Version: version, Log: slog.New(slog.NewTextHandler(std.err, nil)),
+		Settings: codex.Settings{Profile: codex.Profile(*mode), Model: *model},
+	})
+}
+
+// checkCodex prints what is known about an installed codex. It fails when the agent
+// could not work with it.
+func checkCodex(ctx context.Context, program string, command launch.Command, std *stdio) error {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", program, err)
+	}
+	pinned, err := codexschema.Pinned()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "codex: %s\nknown: %s %s\n", oneLine(strings.TrimSpace(string(out))), pinned.Package, pinned.Version)
+	server := codex.NewServer(codex.ServerOptions{Command: command, Version: version})
+	defer server.Close()
+	agent, err := server.Agent(ctx)
+	if err != nil {
+		return err
+	}
+	account, err := agent.GetAccount(ctx, &appserver.GetAccountParams{})
+	if err != nil {
+		return err
+	}
+	login := "not needed"
+	switch {
+	case account.Account != nil:
+		login = "done"
+	case account.RequiresOpenaiAuth:
+		login = "needed: run `codex login`"
+	}
+	fmt.Fprintf(std.out, "login: %s\n", login)
+	bundle, err := codexschema.Bundle(program)
+	if err != nil {
+		return err
+	}
+	reduced, err := codexschema.Reduce(bundle)
+	if err != nil {
+		return err
+	}
+	changes, err := codexschema.Changes(reduced)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "protocol: %s\n", cmp.Or(strings.Repeat("differs", min(len(changes), 1)), "the same"))
+	for _, c := range changes {
+		fmt.Fprintln(std.out, oneLine(c))
+	}
+	return nil
+}
