@@ -47,6 +47,21 @@ describe("health and the command", function()
     has(text(), "gone: no-such-agent is not in PATH")
   end)
 
+  it("say which program codex is, and why", function()
+    local dir = vim.fn.tempname()
+    vim.fn.mkdir(dir, "p")
+    for _, name in ipairs({ "codex", "codex-acp" }) do
+      vim.fn.writefile({ "#!/bin/sh" }, dir .. "/" .. name)
+      vim.fn.setfperm(dir .. "/" .. name, "rwx------")
+    end
+    child.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", { dir })
+    child.cmd("checkhealth hermes")
+    has(text(), "bin/hermes (codex is installed: Hermes speaks its app-server protocol")
+    vim.fn.delete(dir .. "/codex")
+    child.cmd("checkhealth hermes")
+    has(text(), dir .. "/codex-acp (codex is not in PATH: codex-acp is used)")
+  end)
+
   it("say what is connected and what waits", function()
     child.cmd("checkhealth hermes")
     has(text(), "no agent is connected")

@@ -19,18 +19,20 @@ local function ask_host(...)
   return vim.trim(out.stdout)
 end
 
----@return { name: string, command: string, install?: string, protocol?: string }[]
+---@return { name: string, command: string, install?: string, why?: string, protocol?: string }[]
 local function agents()
   local list = {}
   local out = ask_host("agents")
   for line in vim.gsplit(out or "", "\n", { trimempty = true }) do
-    local name, command, install = line:match("^([^\t]*)\t([^\t]*)\t?(.*)$")
-    list[name] = { name = name, command = command, install = install }
+    local parts = vim.split(line, "\t", { plain = true })
+    list[parts[1]] =
+      { name = parts[1], command = parts[2], install = parts[3] or "", why = parts[4] or "" }
   end
   for name, agent in pairs(require("hermes.config").get().agents) do
     list[name] = vim.tbl_extend("force", list[name] or { name = name, command = "" }, {
       command = agent.command,
       install = agent.command and "" or nil,
+      why = agent.command and "" or nil,
       protocol = agent.protocol,
       configured = true,
     })
@@ -139,7 +141,8 @@ local function check_agents()
     if agent.protocol and agent.protocol ~= "stdio" then
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
     elseif vim.fn.executable(agent.command) == 1 then
-      vim.health.ok(("%s: %s"):format(agent.name, vim.fn.exepath(agent.command)))
+      local why = (agent.why or "") ~= "" and (" (%s)"):format(agent.why) or ""
+      vim.health.ok(("%s: %s%s"):format(agent.name, vim.fn.exepath(agent.command), why))
     elseif agent.configured then
       vim.health.error(
         ("%s: %s is not in PATH"):format(agent.name, agent.command),

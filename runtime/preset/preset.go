@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ type Preset struct {
 	// Self says that the program is the one that runs, whatever its name.
 	Self bool `json:"self,omitempty"`
 
+	// Prefer is used instead of the program where what it needs is installed.
+	Prefer *Preferred `json:"prefer,omitempty"`
+
 	// State lists the folders and files in which the agent keeps its logins,
 	// settings and conversations, so that it can change them in a sandbox. A path
 	// may begin with "~/", or with "${NAME:-PATH}" for a variable that moves it.
@@ -49,6 +53,13 @@ type Preset struct {
 	Auth    string `json:"auth,omitempty"`    // how to log in
 	Website string `json:"website,omitempty"`
 	Quirks  Quirks `json:"quirks,omitzero"`
+}
+
+// Preferred is another way to start an agent: by the running program.
+type Preferred struct {
+	Needs string   `json:"needs"` // the program that has to be in PATH
+	Args  []string `json:"args"`
+	Why   string   `json:"why"` // what is better about it, for people
 }
 
 // Quirks says what a client has to do differently for an agent. Behaviour that is
@@ -170,16 +181,41 @@ func (s *Set) index(file string) error {
 // Names returns the names of the presets, sorted, without aliases.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.byName)) }
 
-// Find returns the preset of a name or an alias.
+// Find returns the preset of a name or an alias, as it is started here: by name in
+// the way that it prefers, if that is possible, and by an alias in the other way.
 func (s *Set) Find(name string) (Preset, error) {
-	if real, ok := s.aliases[name]; ok {
+	real, alias := s.aliases[name]
+	if alias {
 		name = real
 	}
 	p, ok := s.byName[name]
 	if !ok {
 		return p, fmt.Errorf("%w %q; known agents: %s", ErrUnknown, name, strings.Join(s.Names(), ", "))
 	}
+	switch {
+	case alias:
+		p.Prefer = nil
+	case p.Prefer != nil && p.Prefer.possible():
+		p.Command, p.Self, p.Args = "", true, p.Prefer.Args
+	}
 	return p, nil
+}
+
+func (p *Preferred) possible() bool {
+	_, err := exec.LookPath(p.Needs)
+	return err == nil
+}
+
+// Choice says which of two ways a preset of Find takes, and why; empty if it has
+// only one.
+func (p Preset) Choice() string {
+	switch {
+	case p.Prefer == nil:
+		return ""
+	case p.Self:
+		return p.Prefer.Needs + " is installed: " + p.Prefer.Why
+	}
+	return p.Prefer.Needs + " is not in PATH: " + p.Command + " is used"
 }
 
 // With returns s with the presets of over merged in: see Preset.Over. A name in
@@ -215,10 +251,13 @@ func (p Preset) Over(o Preset) Preset {
 		}
 	}
 	if o.Command != "" || o.Self {
-		p.Command, p.Self, p.Args = o.Command, o.Self, nil
+		p.Command, p.Self, p.Args, p.Prefer = o.Command, o.Self, nil, nil
 	}
 	if o.Args != nil {
 		p.Args = o.Args
+	}
+	if o.Prefer != nil {
+		p.Prefer = o.Prefer
 	}
 	if o.State != nil {
 		p.State = o.State

@@ -9,8 +9,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
-// agents lists the agents known by name: name, program and how to install it,
-// separated by tabs.
+// agents lists the agents known by name: name, program, how to install it, and for
+// one with two ways to start which is taken and why, separated by tabs.
 func agents(ctx context.Context, args []string, std *stdio) error {
 	flags := newFlags("agents", "[--registry FILE|URL]", std.out)
 	registry := flags.String("registry", "", registryUsage)
@@ -28,7 +28,11 @@ func agents(ctx context.Context, args []string, std *stdio) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(std.out, "%s\t%s\t%s\n", oneLine(p.Name), oneLine(p.Program()), oneLine(p.Install)); err != nil {
+		line := oneLine(p.Name) + "\t" + oneLine(p.Program()) + "\t" + oneLine(p.Install)
+		if why := p.Choice(); why != "" {
+			line += "\t" + oneLine(why)
+		}
+		if _, err := fmt.Fprintln(std.out, line); err != nil {
 			return err
 		}
 	}
