@@ -9,7 +9,7 @@ import (
 )
 
 // Published runs the published app-server with a configuration of its own, for a
-// model at that address.
+// model at that address. The configuration is in the home folder that Env names.
 func Published(t testing.TB, model string) launch.Command {
 	t.Helper()
 	home := t.TempDir()
