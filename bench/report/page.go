@@ -18,6 +18,11 @@ import (
 //go:embed before.md
 var before string
 
+// linter is measured by a test of its own, because it needs a large file.
+//
+//go:embed linter.md
+var linter string
+
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
 	"hermes": "Hermes", "coder": "coder/acp-go-sdk", "jsonvalid": "`json.Valid`", "split": "line splitting",
@@ -49,7 +54,7 @@ func (p *page) render() string {
 	p.neovim()
 	p.reviews()
 	p.footprint()
-	p.printf("%s\n", before)
+	p.printf("%s\n%s\n", linter, before)
 	p.goals()
 	return p.String()
 }
