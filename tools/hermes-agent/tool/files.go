@@ -96,7 +96,7 @@ func Write() *Tool {
 			if err := c.write(ctx, path, old, args.Content, missing); err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("wrote %d bytes to %s", len(args.Content), path), nil
+			return fmt.Sprintf("wrote %s to %s", count(len(args.Content), "byte"), path), nil
 		},
 	}
 }
