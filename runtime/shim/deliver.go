@@ -92,6 +92,7 @@ func (d *delivery) report(e Event) feed.Report {
 		Author:   review.Author{Source: "shim", Inferred: e.Inferred},
 		Before:   d.version(e.Before),
 		After:    d.version(e.After),
+		At:       e.Time,
 		Producer: d.journal.name, Seq: e.Seq,
 	}
 	switch e.Op {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/jx"
@@ -204,6 +205,8 @@ func (r *Report) hermes(d *jx.Dec) {
 			r.Before = version(d)
 		case "after":
 			r.After = version(d)
+		case "at":
+			r.At = time.UnixMilli(d.Int(1, 1<<53))
 		case "producer":
 			r.Producer = text(d, maxName)
 		case "seq":

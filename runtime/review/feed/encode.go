@@ -34,6 +34,7 @@ type (
 		PID      int          `json:"pid,omitempty"`
 		Before   *wireVersion `json:"before,omitempty"`
 		After    *wireVersion `json:"after,omitempty"`
+		At       int64        `json:"at,omitempty"`
 		Producer string       `json:"producer,omitempty"`
 		Seq      uint64       `json:"seq,omitempty"`
 	}
@@ -58,6 +59,9 @@ func encode(id int64, r Report) ([]byte, error) {
 		Phase: r.Phase, Source: r.Author.Source, Agent: r.Agent,
 		Session: r.Author.Session, Turn: r.Author.Turn, ToolCall: r.Author.ToolCall, PID: r.PID,
 		Before: r.Before.wire(), Producer: r.Producer, Seq: r.Seq,
+	}
+	if !r.At.IsZero() {
+		h.At = r.At.UnixMilli()
 	}
 	if r.Author.Inferred {
 		h.Fidelity = "inferred"

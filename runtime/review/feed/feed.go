@@ -25,6 +25,7 @@
 //	            SHA-256 in hexadecimal, or {"content":…}
 //	after       what it is now, in the same form; for content that is binary or
 //	            too long for a message
+//	at          when it happened, in milliseconds since 1970; now if absent
 //	producer, seq
 //	            the name of this stream of reports, and the number of the report
 //	            in it, from 1
@@ -44,6 +45,8 @@
 package feed
 
 import (
+	"time"
+
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -84,6 +87,8 @@ type Report struct {
 	PID    int
 	Before *Version // what the file was, nil if it is not said
 	After  *Version // what it is, nil if it is not said
+
+	At time.Time // when it happened; zero: now
 
 	Producer string
 	Seq      uint64 // 0 if reports are not numbered

@@ -13,6 +13,7 @@ import (
 const (
 	feedCache  = "feed"           // how far reports have been handled
 	reportTime = 10 * time.Second // that a report may take
+	saveAfter  = 200 * time.Millisecond
 )
 
 // Listen opens the socket of the project, where programs outside report what they
@@ -22,7 +23,18 @@ func (p *Project) Listen() (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("review %s: %w", p.given, err)
 	}
-	s := &feed.Server{Handle: p.report, Logger: p.log}
+	s := &feed.Server{Logger: p.log}
+	save := func() {
+		if data, err := json.Marshal(s.Handled()); err == nil {
+			p.store.Save(feedCache, data)
+		}
+	}
+	// What has been handled and decided must not come again after a crash.
+	soon := time.AfterFunc(saveAfter, save)
+	s.Handle = func(ctx context.Context, r feed.Report) error {
+		soon.Reset(saveAfter)
+		return p.report(ctx, r)
+	}
 	json.Unmarshal(p.store.Cache(feedCache), &s.Positions) // without it, reports that are sent again change nothing either
 	ctx, cancel := context.WithCancel(p.ctx)
 	done := make(chan struct{})
@@ -35,9 +47,8 @@ func (p *Project) Listen() (stop func(), err error) {
 	return func() {
 		cancel()
 		<-done
-		if data, err := json.Marshal(s.Handled()); err == nil {
-			p.store.Save(feedCache, data)
-		}
+		soon.Stop()
+		save()
 	}, nil
 }
 
@@ -70,6 +81,8 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 		for _, path := range paths { // nobody works, so what is there is the user's
 			p.UserWrote(path)
 		}
+	case p.isMissed(r):
+		p.Look(author, p.missed(r)...)
 	default:
 		told := toldOf(paths)
 		if r.Kind == feed.Write {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
@@ -187,4 +188,31 @@ func TestPositionsSurviveARestart(t *testing.T) {
 	defer stop()
 	told(5)
 	r.reported(`a s hook true +"2\n" -"1\n"`)
+}
+
+// An editor may come when everything has happened already.
+func TestAChangeFromBeforeTheReviewIsTheReporters(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "3\n", "held", "2\n", "made", "new\n", "later", "user\n", "same", "x\n", "to", "moved\n")
+	if err := r.Hold(r.path("held"), Text{Text: "2\n"}); err != nil {
+		t.Fatal(err)
+	}
+	tell := r.tell()
+	old := time.Now().Add(-time.Hour)
+	version := func(text string) *feed.Version {
+		if text == "" {
+			return &feed.Version{Absent: true}
+		}
+		return &feed.Version{Text: &text, Size: int64(len(text)), Hash: store.HashOf([]byte(text))}
+	}
+	author := review.Author{Source: "shim"}
+	for _, c := range []struct{ name, before, after string }{
+		{"a", "1\n", "2\n"}, {"a", "2\n", "3\n"}, {"held", "1\n", "2\n"}, {"made", "", "new\n"}, {"later", "1\n", "2\n"}, {"same", "x\n", "y\n"}, {"same", "y\n", "x\n"},
+	} {
+		tell(feed.Report{Kind: feed.Write, Path: r.path(c.name), Author: author, At: old, Before: version(c.before), After: version(c.after)})
+	}
+	tell(feed.Report{Kind: feed.Remove, Path: r.path("gone"), Author: author, At: old, Before: version("g\n")})
+	tell(feed.Report{Kind: feed.Rename, From: r.path("from"), Path: r.path("to"), Author: author, At: old, Before: version(""), After: version("moved\n")})
+	r.reported(`a shim shim true +"3\n" -"1\n"`, `from shim shim true +"" -"moved\n"`, `gone shim shim true +"" -"g\n"`, `held shim shim true +"2\n" -"1\n"`,
+		`made shim shim true +"new\n" -""`, `to shim shim true +"moved\n" -""`)
 }

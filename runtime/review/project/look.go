@@ -159,7 +159,7 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 			return
 		}
 		before, known := p.before(name)
-		if known && before == now && !p.doubted(j, name) {
+		if known && before == now && !told.missed && !p.doubted(j, name) {
 			return
 		}
 		if (!known || before != now) && p.settle(ctx, j, name) {
@@ -191,6 +191,9 @@ func (p *Project) attribute(j *job, author review.Author, name string, told Told
 		}
 	}
 	p.note(name, now)
+	if told.missed && known && before == now && p.replay(author, name, told, now) {
+		return true
+	}
 	p.found(j, author, name, before, known, now)
 	return true
 }

@@ -94,10 +94,12 @@ type Project struct {
 	jobs     []*job
 	doing    *job // now, or nil
 	working  bool
-	records  int             // since the journal was made short
-	guessed  map[string]bool // files with an inferred change since a turn began
-	made     map[string]bool // folders that agents have made
-	troubled bool            // something could not be stored
+	records  int                // since the journal was made short
+	opened   time.Time          // when it was first known what the files are
+	earliest map[string]*string // of missed changes: what the files were, by path
+	guessed  map[string]bool    // files with an inferred change since a turn began
+	made     map[string]bool    // folders that agents have made
+	troubled bool               // something could not be stored
 	logged   map[string]bool
 }
 
@@ -135,7 +137,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		root: real, given: root, state: state, opts: opts, log: opts.Logger.With("review", root), store: st,
 		scans: !contains(real, opts.home),
 		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
-		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool),
+		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]*string),
 	}
 	apart := opts.Apart
 	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {
@@ -165,7 +167,11 @@ func Open(state, root string, opts Options) (*Project, error) {
 	for _, err := range p.review.Lost() {
 		p.log.Warn("lost", "error", err)
 	}
-	p.add(&job{user: true, scan: true})
+	p.add(&job{user: true, scan: true, then: func(*tree.Snapshot) {
+		p.mu.Lock()
+		p.opened = time.Now()
+		p.mu.Unlock()
+	}})
 	return p, nil
 }
 
@@ -367,6 +373,7 @@ type Told struct {
 	// Before and After are its texts, if the tool call has them. They count only
 	// if nothing else is known, and if After is what the file is.
 	Before, After *string
+	missed        bool // it happened before it was known what the files are
 }
 
 // Expect notes what files are that an agent is about to change. It reads those

@@ -427,7 +427,7 @@ func TestATextThatAToolCallTellsCountsIfNothingElseIsKnown(t *testing.T) {
 	old, now, part := "was\n", "is\n", "i"
 	a := r.turn("s")
 	r.write("1.x", "is\n", "2.x", "is\n", "3.x", "is\n", "f", "is\n")
-	r.Look(tool(a, "c"), Told{r.path("1.x"), &old, &now}, Told{r.path("2.x"), nil, &now}, Told{r.path("3.x"), &old, &part}, Told{r.path("f"), &old, &now})
+	r.Look(tool(a, "c"), Told{Path: r.path("1.x"), Before: &old, After: &now}, Told{Path: r.path("2.x"), After: &now}, Told{Path: r.path("3.x"), Before: &old, After: &part}, Told{Path: r.path("f"), Before: &old, After: &now})
 	r.wait()
 	r.is("1.x s tool was>is", "2.x s tool >is", "f s tool real>is")
 }
@@ -521,7 +521,7 @@ func TestALookDoesNotFollowALinkOut(t *testing.T) {
 	r.must(os.Symlink(secret, r.path("l")))
 	r.Expect(r.path("l"))
 	text := "secret\n"
-	r.Look(tool(a, "c"), Told{r.path("l"), nil, &text})
+	r.Look(tool(a, "c"), Told{Path: r.path("l"), After: &text})
 	r.ends(a)
 	r.is("l s tool link")
 	if slices.Contains(r.Review().Paths(), secret) {
