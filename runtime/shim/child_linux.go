@@ -141,7 +141,7 @@ func begin(c Config, path string, argv []string) (p *program, err error) {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
 	p = &program{ended: make(chan struct{}), last: make(chan struct{}), served: make(chan struct{}), delivered: make(chan struct{})}
-	j, err := createJournal(c.Journal, c.Root)
+	j, err := createJournal(c.Journal, c.Root, c.Agent)
 	if err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
 	}

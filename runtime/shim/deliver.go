@@ -3,7 +3,9 @@ package shim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 	"unicode/utf8"
 
@@ -36,6 +38,30 @@ func (d *delivery) run(ctx context.Context) {
 		case <-time.After(redial):
 		}
 	}
+}
+
+// Replay reports what is in a journal to an editor, as far as the editor does not
+// know it yet. It is for journals whose program has ended; of others it reports
+// what is there.
+func Replay(ctx context.Context, dir, socket string) error {
+	r, err := OpenJournal(dir)
+	if err != nil {
+		return err
+	}
+	first, err := r.Next()
+	r.Close()
+	if err != nil || first.Op != Start {
+		return fmt.Errorf("journal: %s has no start: %w", dir, err)
+	}
+	st, err := store.Open(filepath.Join(dir, storeName), store.Options{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	defer st.Close()
+	last := make(chan struct{})
+	close(last)
+	(&delivery{journal: &journal{dir: dir, name: first.Text, store: st}, socket: socket, agent: first.Agent, last: last}).connection(ctx)
+	return nil
 }
 
 // connection reports to an editor until it is gone.

@@ -56,6 +56,7 @@ type Event struct {
 	// of the change.
 	Inferred bool   `json:"inferred,omitempty"`
 	Text     string `json:"text,omitempty"`
+	Agent    string `json:"agent,omitempty"` // of a Start: who runs
 }
 
 // Version is what a file was or is. The store of the journal has its content under

@@ -21,8 +21,11 @@ func identityOf(s *unix.Stat_t) identity {
 	return identity{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}
 }
 
+// inode tells files apart, whatever their names are.
+func (i identity) inode() [2]uint64 { return [2]uint64{i.dev, i.ino} }
+
 // isFile reports whether two identities are of one file, changed or not.
-func (i identity) isFile(j identity) bool { return i.dev == j.dev && i.ino == j.ino }
+func (i identity) isFile(j identity) bool { return i.inode() == j.inode() }
 
 // look returns what is at a place. The bytes are read later.
 func (p *place) look() *content {

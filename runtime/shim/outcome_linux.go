@@ -41,6 +41,7 @@ const (
 // if there is nothing to report: the operation is about other files, or it is known
 // to fail.
 func (s *supervisor) prepare(o *operation) *planned {
+	s.settlePaths(o)
 	p := &planned{operation: o, inside: s.inside(o.target.path)}
 	if o.other != nil && o.verb == rename {
 		p.fromInside = s.inside(o.other.path)
@@ -48,11 +49,12 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if !p.inside && !p.fromInside || o.nameless() {
 		return nil
 	}
-	s.settlePaths(o)
-	if o.opens() || o.verb == truncate {
-		s.files[o.target.path].read() // it is about to be changed in place
-	}
 	p.before = o.target.look()
+	if o.opens() || o.verb == truncate {
+		// It is about to be changed in place, perhaps by another name.
+		s.inodes[p.before.id.inode()].read()
+		delete(s.inodes, p.before.id.inode())
+	}
 	if last := s.files[o.target.path]; last != nil && last.id == p.before.id {
 		p.before = s.reuse(last, p.before)
 	}

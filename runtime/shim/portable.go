@@ -28,7 +28,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	if c.Gate != nil {
 		return 0, fmt.Errorf("shim: %w, so there is no gate", ErrUnavailable)
 	}
-	j, err := createJournal(c.Journal, c.Root)
+	j, err := createJournal(c.Journal, c.Root, c.Agent)
 	if err != nil {
 		return 0, fmt.Errorf("shim: %w", err)
 	}

@@ -25,10 +25,11 @@ type supervisor struct {
 	closes   *closes
 	gate     *gate // nil: every call goes on
 
-	pending map[uint32]*planned // by thread
-	writing map[string]*writing // files that are open for writing, by path
-	files   map[string]*content // what files that changed are now
-	deaf    bool                // some folders are not watched
+	pending map[uint32]*planned    // by thread
+	writing map[string]*writing    // files that are open for writing, by path
+	files   map[string]*content    // what files that changed are now
+	inodes  map[[2]uint64]*content // those whose bytes may not have been read yet
+	deaf    bool                   // some folders are not watched
 	swept   time.Time
 
 	wake   int // an eventfd
@@ -48,7 +49,7 @@ const sweepEvery = time.Second
 func newSupervisor(c Config, l listener, r *recorder) (s *supervisor, err error) {
 	s = &supervisor{
 		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil),
-		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content),
+		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
 	if s.resolver, err = newResolver(c.Root); err != nil {
 		return nil, err
@@ -245,6 +246,7 @@ func (s *supervisor) closed(path string, known bool) {
 	after := lookAt(path)
 	s.record(&change{Event: Event{Time: time.Now(), Phase: Post, Op: Write, Path: path, PID: w.pid, Inferred: !known}, before: w.before, after: after})
 	w.before, s.files[path] = after, after
+	s.inodes[after.id.inode()] = after
 	if w.opens--; known && w.opens <= 0 {
 		delete(s.writing, path)
 	}

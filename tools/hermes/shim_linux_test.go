@@ -60,6 +60,40 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 	}
 }
 
+func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	r := underReview(t)
+	r.Close()
+	for _, script := range []string{"echo two >> a", "echo three >> a; rm ../b"} {
+		cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", script)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
+		if out, errs, status := end(t, cmd); status != 0 {
+			t.Fatal(out, errs)
+		}
+	}
+	want := "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"
+	for _, again := range []bool{false, true} { // once
+		r.open()
+		stop, err := r.Listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			r.wait()
+			got, _, _ := r.hermes("", "", "files")
+			if got == want {
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatalf("again %v: got\n%swant\n%s", again, got, want)
+			}
+		}
+		stop()
+		r.Close()
+	}
+}
+
 func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
 const (
@@ -44,12 +46,30 @@ func (p *Project) Listen() (stop func(), err error) {
 			p.log.Warn("the socket is closed", "error", err)
 		}
 	}()
+	replayed := make(chan struct{})
+	go func() {
+		defer close(replayed)
+		p.replayJournals(ctx)
+	}()
 	return func() {
 		cancel()
 		<-done
+		<-replayed
 		soon.Stop()
 		save()
 	}, nil
+}
+
+// replayJournals takes the changes of programs in a shim that have ended while no
+// editor was there.
+func (p *Project) replayJournals(ctx context.Context) {
+	dir := store.Dir(p.state, p.root)
+	journals, _ := filepath.Glob(filepath.Join(dir, "shim", "*", "events.jsonl")) // sorted by time
+	for _, name := range journals {
+		if err := shim.Replay(ctx, filepath.Dir(name), feed.Path(dir)); err != nil && ctx.Err() == nil {
+			p.log.Warn("a journal is not read", "error", err)
+		}
+	}
 }
 
 // report looks at the files that a report is about. It returns when that is done.
