@@ -595,6 +595,7 @@ func TestFilesUnderReviewAreWatched(t *testing.T) {
 	d.open()
 	d.prompt("TOUCH " + d.path("f") + ` a\nB\n`)
 	d.settle()
+	d.is("pending", d.pending(), []string{"f b>B"}) // which waits for the look at the end of the turn
 	d.write("f", "mine\na\nB\n")
 	until(t, "the user's line is noticed", patience, func() bool {
 		base, _ := d.review("base", args{"path": d.path("f")})["base"].(map[string]any)
