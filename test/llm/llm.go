@@ -32,17 +32,14 @@ type Server struct {
 	script string
 }
 
-// Start serves on a free loopback port.
-func Start() (*Server, error) { return StartWith("") }
-
-// StartWith is Start for a conversation whose prompts hold no directive: the first one is
-// answered with the script. That is for chat completions only.
-func StartWith(script string) (*Server, error) {
+// Start serves on a free loopback port. In chat completions, the lines of the script answer
+// the first prompt of a conversation whose prompts hold no directive.
+func Start(script ...string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("scripted model: %w", err)
 	}
-	s := &Server{URL: "http://" + l.Addr().String(), script: script}
+	s := &Server{URL: "http://" + l.Addr().String(), script: strings.Join(script, "\n")}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", anthropic)
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,7 @@ CALL terminal {"command":"sh greet.sh"}
 SAY The script greets the world now. `
 
 func main() {
-	server, err := llm.StartWith(script)
+	server, err := llm.Start(script)
 	if err != nil {
 		log.Fatal(err)
 	}
