@@ -190,7 +190,7 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
-	for _, name := range []string{"cli.md", "remote.md", "lint.md", "shim.md"} {
+	for _, name := range []string{"cli.md", "remote.md", "lint.md", "shim.md", "codex.md"} {
 		text, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -210,6 +210,8 @@ func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 			page = "lint.md"
 		case "shim":
 			page = "shim.md"
+		case "codex-agent":
+			page = "codex.md"
 		}
 		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
 		if c.name == "lint" {

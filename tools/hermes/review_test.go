@@ -111,7 +111,7 @@ func TestPendingChangesAreListedWhileAnEditorHasThem(t *testing.T) {
 		t.Error(whole)
 	}
 	out, _, status = r.hermes("", "", "checkpoints")
-	if fields := strings.Split(out, "\t"); status != 0 || len(fields) != 4 || fields[2] != "claude/s1" || fields[3] != "make it[2J better\n" {
+	if fields := strings.Split(out, "\t"); status != 0 || len(fields) != 4 || fields[2] != "claude/s1" || fields[3] != "make it [2J\n" {
 		t.Errorf("%d %q", status, out)
 	}
 	if out, _, status = r.hermes("", "", "projects"); status != 0 || !strings.HasSuffix(out, "\t"+r.root+"\n") || strings.Count(out, "\n") != 1 {
