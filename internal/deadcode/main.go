@@ -35,7 +35,6 @@ const (
 // packages.
 var forTests = []string{
 	"internal/jx/watch.go: Watch.Start", // counts passes over a text where they happen
-	"test/llm/llm.go: Start",            // the demo has a script
 }
 
 func main() {
