@@ -444,6 +444,10 @@ func (r *reviews) changed(op reviewOp) error {
 		p.Release(op.Path)
 		p.Look(a, project.Told{Path: op.Path})
 		return nil
+	case a.Source != "write" && !p.Held(p.Name(op.Path)):
+		// The buffer shows what the disk had, which may be another one by now.
+		p.Look(a, project.Told{Path: op.Path, Before: op.Before, After: op.Text})
+		return nil
 	}
 	name := p.Name(op.Path)
 	p.mu.Lock()

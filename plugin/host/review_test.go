@@ -382,6 +382,23 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	d.is("change", []any{c["path"], c["before"].(map[string]any)["text"], c["after"].(map[string]any)["text"]}, []any{d.path("tool"), "a\nb\n", "a\nB\n"})
 }
 
+// A buffer that follows the disk shows what the disk had. By the time that the host
+// hears of it, the file may be another one.
+func TestABufferBehindTheDiskChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\n")
+	d.open()
+	d.prompt("EDIT " + d.path("f") + ` b\n` + "\nEDIT " + d.path("f") + ` c\n`)
+	d.settle()
+	d.is("pending", d.pending(), []string{"f a>c"})
+	told := len(d.seen(eventFileEdited))
+	d.tell("changed", args{"path": d.path("f"), "agent": "tester", "sessionId": d.session, "toolCallId": "e1", "source": "tool", "before": "a\n", "text": "b\n", "tick": 1})
+	d.settle()
+	d.is("pending", d.pending(), []string{"f a>c"})
+	d.is("told", len(d.seen(eventFileEdited)), told)
+}
+
 func TestAnAnswerRightAfterATurnHasWhatTheTurnLeft(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)

@@ -45,16 +45,22 @@ func (p *Project) noticed(n watch.Notice) {
 	if n.Err != nil {
 		p.failed("not everything is watched", "", n.Err)
 	}
+	if !n.Rescan && len(n.Paths) == 0 {
+		return
+	}
+	if _, running := p.Running(); running {
+		time.AfterFunc(toolTime, func() { p.lookAt(n) })
+	} else {
+		p.lookAt(n)
+	}
+}
+
+// lookAt looks at what was noticed.
+func (p *Project) lookAt(n watch.Notice) {
 	j := &job{user: true, scan: n.Rescan, files: toldOf(n.Paths)}
 	if author, running := p.Running(); running {
 		j.user, j.author = false, author
 		j.author.Source, j.author.Inferred = "disk", true
 	}
-	switch {
-	case !j.scan && len(j.files) == 0:
-	case j.user:
-		p.add(j)
-	default:
-		time.AfterFunc(toolTime, func() { p.add(j) })
-	}
+	p.add(j)
 }
