@@ -23,7 +23,8 @@ local demos = {
     prompt = "The greeting has a typo. Fix it and run it.",
   },
 }
-local demo = demos[vim.env.HERMES_DEMO]
+local agent = vim.env.HERMES_DEMO or "demo"
+local demo = demos[agent]
 
 local headless = #vim.api.nvim_list_uis() == 0
 vim.o.showmode = not headless
@@ -67,4 +68,4 @@ hermes.on("SessionCreated", function()
     vim.api.nvim_input(demo.prompt .. "<C-s><Esc>")
   end)
 end)
-vim.cmd("Hermes chat " .. vim.env.HERMES_DEMO)
+vim.cmd("Hermes chat " .. agent)

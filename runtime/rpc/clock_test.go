@@ -12,17 +12,21 @@ import (
 
 // wallClock says where the time of day is meant.
 var wallClock = map[string]string{
-	"../../internal/atomicfile/sys_other.go": "the age of a file",
-	"../../runtime/files/write.go":           "the time of a file",
-	"../../runtime/lint/capture/capture.go":  "the times in a capture",
-	"../../runtime/lint/capture/document.go": "the times in a capture",
-	"../../runtime/review/project/disk.go":   "the time of a file",
-	"../../runtime/review/store/projects.go": "the age of a file",
-	"../../runtime/review/tree/content.go":   "the time of a file",
-	"../../runtime/review/tree/index.go":     "the time of a file",
-	"../../runtime/review/tree/saved.go":     "the time of a file",
-	"../../tools/hermes/logfile.go":          "the age of a file",
-	"../../tools/hermes/policy/parse.go":     "the days of a configuration",
+	"../../internal/atomicfile/sys_other.go":     "the age of a file",
+	"../../runtime/codex/codexagent/sessions.go": "when a session was last used",
+	"../../runtime/files/write.go":               "the time of a file",
+	"../../runtime/lint/capture/capture.go":      "the times in a capture",
+	"../../runtime/lint/capture/document.go":     "the times in a capture",
+	"../../runtime/review/feed/decode.go":        "when a change was made",
+	"../../runtime/review/feed/encode.go":        "when a change was made",
+	"../../runtime/review/project/disk.go":       "the time of a file",
+	"../../runtime/review/project/settle.go":     "the age of a file; a wait for it is bounded",
+	"../../runtime/review/store/projects.go":     "the age of a file",
+	"../../runtime/review/tree/content.go":       "the time of a file",
+	"../../runtime/review/tree/index.go":         "the time of a file",
+	"../../runtime/review/tree/saved.go":         "the time of a file",
+	"../../tools/hermes/logfile.go":              "the age of a file",
+	"../../tools/hermes/policy/parse.go":         "the days of a configuration",
 }
 
 // F11 of the conformance list. A jump of the clock moves no deadline: what

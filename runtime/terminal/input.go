@@ -23,7 +23,7 @@ func (m *Manager) Write(ctx context.Context, id acp.TerminalID, text string) err
 		return fmt.Errorf("write to %s: %w", id, ErrNoInput)
 	}
 	t.to.SetWriteDeadline(time.Time{})
-	defer context.AfterFunc(ctx, func() { t.to.SetWriteDeadline(time.Unix(1, 0)) })()
+	defer context.AfterFunc(ctx, func() { t.to.SetWriteDeadline(time.Now()) })()
 	if _, err = t.to.WriteString(text); errors.Is(err, os.ErrDeadlineExceeded) {
 		err = ctx.Err()
 	}

@@ -255,7 +255,11 @@ function editor.requests(times)
     one(hermes.resume_session, "resumed")
     one(hermes.close_session, "loaded")
     one(hermes.delete_session, "resumed")
-    one(hermes.set_mode, id, "x")
+    one(hermes.set_mode, id, "x") -- sets a config option if there is one for modes
+    one(function(opts)
+      local params = { sessionId = id, modeId = "x" }
+      hermes.request("hostile", "session/set_mode", params, opts.on_done)
+    end)
     one(hermes.set_config_option, id, { id = "x", value = "y" })
     one(function(opts)
       hermes.request("hostile", "_fail", {}, opts.on_done)

@@ -1,0 +1,23 @@
+package lint_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// A client of version 1 asks by its rules: an agent without that version answers
+// with its latest one.
+func TestAnAgentMayAnswerVersion1WithALaterOne(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[int]string{1: "not exercised", 2: "pass", 3: "pass"} {
+		text := fmt.Sprintf(`{"dir":"c2a","t":1,"msg":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%d,"capabilities":{},"info":{"name":"e","version":"1"}}}}
+{"dir":"a2c","t":2,"msg":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"capabilities":{},"info":{"name":"a","version":"1"}}}}
+`, asked)
+		v := outcome(judge(t, []byte(text), lint.Options{Version: lint.V2b}), "INI06")
+		if got := v.String(); got != want {
+			t.Errorf("asked for %d: %s, want %s", asked, got, want)
+		}
+	}
+}
