@@ -614,10 +614,14 @@ func TestFilesUnderReviewAreWatched(t *testing.T) {
 	d.settle()
 	d.is("pending", d.pending(), []string{"f b>B"}) // which waits for the look at the end of the turn
 	d.write("f", "mine\na\nB\n")
-	until(t, "the user's line is noticed", patience, func() bool {
+	for late := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		base, _ := d.review("base", args{"path": d.path("f")})["base"].(map[string]any)
-		return base["text"] == "mine\na\nb\n"
-	})
+		if base["text"] == "mine\na\nb\n" {
+			break
+		} else if time.Now().After(late) {
+			t.Fatalf("the user's line is not noticed: %v", base)
+		}
+	}
 	d.is("pending", d.pending(), []string{"f b>B"})
 }
 
