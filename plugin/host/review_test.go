@@ -96,7 +96,7 @@ func (d *desk) startProcess(role string) (kill func()) {
 func (d *desk) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.moved, d.items, d.done = make(chan struct{}), nil, make(map[string]map[string]any)
+	d.ep, d.moved, d.items, d.done = nil, make(chan struct{}), nil, make(map[string]map[string]any)
 }
 
 // serve speaks with a host until it is gone.
@@ -104,12 +104,15 @@ func (d *desk) serve(from io.Reader, to io.WriteCloser) (served chan struct{}) {
 	d.t.Helper()
 	ep, err := rpc.NewEndpoint(from, to, to)
 	if err == nil {
-		err = ep.Register("nvim_exec_lua", d.receive)
+		err = ep.Register("nvim_exec_lua", func(_ string, params []any) (float64, error) { return d.receive(ep, params) })
 	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.ep, served = ep, make(chan struct{})
+	d.mu.Lock()
+	d.ep = ep
+	d.mu.Unlock()
+	served = make(chan struct{})
 	go func() { defer close(served); ep.Serve() }()
 	return served
 }
@@ -154,13 +157,17 @@ func (d *desk) setup(review bool) {
 func (d *desk) send(op, id string, payload any) {
 	d.t.Helper()
 	// A host that is killed reads nothing; what a test waits for does not come then.
-	if err := d.ep.Notify("hermes", op, id, string(mustJSON(payload))); err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, syscall.EPIPE) {
+	if err := notify(d.ep, op, id, payload); err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, syscall.EPIPE) {
 		d.t.Fatal(err)
 	}
 }
 
-// receive takes a batch.
-func (d *desk) receive(_ string, params []any) (float64, error) {
+func notify(ep *rpc.Endpoint, op, id string, payload any) error {
+	return ep.Notify("hermes", op, id, string(mustJSON(payload)))
+}
+
+// receive takes a batch. What a host that was killed still said is dropped.
+func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 	var batch []json.RawMessage
 	text, _ := params[0].([]byte)
 	if s, ok := params[0].(string); ok {
@@ -180,9 +187,15 @@ func (d *desk) receive(_ string, params []any) (float64, error) {
 			f()
 		}
 		if it.kind == kindAsk { // leave it to the host
-			d.send("respond", it.data["requestId"].(string), map[string]any{"default": true})
+			if err := notify(from, "respond", it.data["requestId"].(string), map[string]any{"default": true}); err != nil {
+				return 0, err
+			}
 		}
 		d.mu.Lock()
+		if d.ep != from {
+			d.mu.Unlock()
+			return 0, nil
+		}
 		d.items = append(d.items, it)
 		if it.kind == kindDone {
 			d.done[it.data["id"].(string)] = it.data
