@@ -163,12 +163,8 @@ func (s *Session) Steer(ctx context.Context, input ...appserver.UserInput) error
 	if t == nil {
 		return ErrNoTurn
 	}
-	select {
-	case <-t.begun:
-	case <-t.ended.Done():
-		return ErrNoTurn
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := t.awaitID(ctx); err != nil {
+		return err
 	}
 	_, err := l.agent.TurnSteer(ctx, &appserver.TurnSteerParams{ThreadID: thread, ExpectedTurnID: t.id, Input: input})
 	return err
@@ -246,17 +242,7 @@ func (s *Session) running(ctx context.Context, id string) *turn {
 	s.mu.Lock()
 	t := s.turn
 	s.mu.Unlock()
-	if t == nil {
-		return nil
-	}
-	select {
-	case <-t.begun:
-	case <-t.ended.Done():
-		return nil
-	case <-ctx.Done():
-		return nil
-	}
-	if id != "" && t.id != id {
+	if t == nil || t.awaitID(ctx) != nil || id != "" && t.id != id {
 		return nil
 	}
 	return t

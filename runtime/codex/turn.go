@@ -59,6 +59,18 @@ type turn struct {
 	retry   string
 }
 
+// awaitID waits until the id of the turn is known.
+func (t *turn) awaitID(ctx context.Context) error {
+	select {
+	case <-t.begun:
+		return nil
+	case <-t.ended.Done():
+		return ErrNoTurn
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // interrupt asks for the end of the turn, and withdraws its questions.
 func (t *turn) interrupt() {
 	select {
