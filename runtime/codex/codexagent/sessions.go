@@ -33,6 +33,17 @@ func (a *agent) find(id acp.SessionID) (*session, error) {
 	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
 }
 
+// drop closes a session, if it is open.
+func (a *agent) drop(id acp.SessionID) {
+	a.mu.Lock()
+	s := a.sessions[id]
+	delete(a.sessions, id)
+	a.mu.Unlock()
+	if s != nil {
+		s.Close()
+	}
+}
+
 // open starts a thread, or resumes one.
 func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPServer) (*session, error) {
 	if !filepath.IsAbs(dir) {
@@ -185,14 +196,10 @@ func firstLine(s string) string {
 
 // CloseSession interrupts the turn of a session and lets codex forget the thread.
 func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	s, err := a.find(p.SessionID)
-	if err != nil {
+	if _, err := a.find(p.SessionID); err != nil {
 		return nil, err
 	}
-	a.mu.Lock()
-	delete(a.sessions, p.SessionID)
-	a.mu.Unlock()
-	s.Close()
+	a.drop(p.SessionID)
 	server, err := a.codex.Agent(ctx)
 	if err != nil {
 		return nil, err
@@ -203,12 +210,7 @@ func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 
 // DeleteSession deletes a thread from the disk.
 func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	if s, err := a.find(p.SessionID); err == nil {
-		a.mu.Lock()
-		delete(a.sessions, p.SessionID)
-		a.mu.Unlock()
-		s.Close()
-	}
+	a.drop(p.SessionID)
 	server, err := a.codex.Agent(ctx)
 	if err != nil {
 		return nil, err
