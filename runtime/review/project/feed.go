@@ -131,18 +131,25 @@ func toldOf(paths []string) (told []Told) {
 // texts returns what a report says of a file, if it says both what the file was and
 // what it is.
 func (p *Project) texts(r feed.Report) (before, after *string) {
+	before, ok := p.textOf(r.Before)
+	if !ok || r.After == nil || r.After.Text == nil {
+		return nil, nil
+	}
+	return before, r.After.Text
+}
+
+// textOf returns the text of a version of a file, nil if there is no file. It reports
+// false if the text is not known.
+func (p *Project) textOf(v *feed.Version) (*string, bool) {
 	switch {
-	case r.Before == nil, r.After == nil, r.After.Text == nil:
-		return nil, nil
-	case r.Before.Absent:
-		return nil, r.After.Text
-	case r.Before.Text != nil:
-		return r.Before.Text, r.After.Text
+	case v == nil:
+		return nil, false
+	case v.Absent:
+		return nil, true
+	case v.Text != nil:
+		return v.Text, true
 	}
-	data, err := p.store.Get(r.Before.Hash)
-	if err != nil {
-		return nil, nil
-	}
+	data, err := p.store.Get(v.Hash)
 	text := string(data)
-	return &text, r.After.Text
+	return &text, err == nil
 }

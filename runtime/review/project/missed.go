@@ -18,21 +18,8 @@ func (p *Project) isMissed(r feed.Report) bool {
 // missed returns what a report says of the files. Of several changes of a file, the
 // first says what it was, and the last what it is.
 func (p *Project) missed(r feed.Report) (told []Told) {
-	text := func(v *feed.Version) (*string, bool) {
-		switch {
-		case v == nil:
-			return nil, false
-		case v.Absent:
-			return nil, true
-		case v.Text != nil:
-			return v.Text, true
-		}
-		data, err := p.store.Get(v.Hash)
-		text := string(data)
-		return &text, err == nil
-	}
-	before, ok := text(r.Before)
-	after, whole := text(r.After)
+	before, ok := p.textOf(r.Before)
+	after, whole := p.textOf(r.After)
 	add := func(path string, before, after *string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
