@@ -278,12 +278,13 @@ local function before_write(buf, path)
   if vim.fs.normalize(path) ~= vim.fs.normalize(name) then
     return
   end
-  if disk.state(buf) ~= "same" then
+  local state = disk.state(buf)
+  if state ~= "same" then
     vim.wait(M.write_ms, function()
       return disk.unsettled(buf) == 0
     end, 5)
+    state = disk.state(buf)
   end
-  local state = disk.state(buf)
   local cause = causes[buf] or waiting[buf]
   if state == "changed" then
     pcall(require("hermes.buffer").update, buf, cause)
