@@ -41,6 +41,7 @@ local function list(title, lines, items, act)
     end
   end, { buffer = buf, nowait = true, desc = "Choose" })
 end
+
 ---@param path string
 ---@param line? integer
 local function open_file(path, line)

@@ -76,7 +76,8 @@ local function draw_all(buf, hunks, pause)
   ---@param hunk hermes.review.Hunk
   ---@param first integer
   ---@param last integer
-  local function signs(hunk, first, last)
+  ---@param at_once? boolean without a pause
+  local function signs(hunk, first, last, at_once)
     local users = {} -- what the user wrote is not shown as the agent's
     for _, line in ipairs(hunk.user) do
       users[line] = true
@@ -87,15 +88,12 @@ local function draw_all(buf, hunks, pause)
         local sign = { sign_text = "┃", sign_hl_group = group }
         api.nvim_buf_set_extmark(buf, namespace, line - 1, 0, sign)
       end
-      if line % 100 == 0 then
+      if not at_once and line % 100 == 0 then
         pause()
       end
     end
   end
 
-  local function no_pause() end
-  local later = pause
-  pause = no_pause
   local windows = visible(buf)
   for _, range in ipairs(windows) do
     for _, hunk in ipairs(hunks) do
@@ -103,14 +101,13 @@ local function draw_all(buf, hunks, pause)
         if not headed[hunk] then
           head(hunk)
         end
-        signs(hunk, range[1], range[2])
+        signs(hunk, range[1], range[2], true)
       end
     end
     for line = range[1], range[2] do
       signed[line] = true
     end
   end
-  pause = later
   for _, hunk in ipairs(hunks) do
     pause()
     if not headed[hunk] then
