@@ -49,6 +49,30 @@ function M.values(option)
   return list
 end
 
+---Whether a choice has a value.
+---@param option hermes.acp.SessionConfigOption.select
+---@param value string?
+---@return boolean
+function M.has(option, value)
+  return vim.iter(M.values(option)):any(function(known)
+    return known.value == value
+  end)
+end
+
+---Whether a value is set through a choice, and not through the list with which agents offered the
+---same before there were options. The choice counts, unless only the list has the value.
+---@param option hermes.acp.SessionConfigOption.select
+---@param list table[]? of the agent
+---@param key string that holds the value in the list
+---@param value string
+---@return boolean
+function M.decides(option, list, key, value)
+  local listed = vim.iter(list or {}):any(function(known)
+    return known[key] == value
+  end)
+  return M.has(option, value) or not listed
+end
+
 ---The values of all options that have an event of their own.
 ---@param session hermes.SessionState
 ---@return table<string, { name: string, data: table }> events by what they are about

@@ -40,40 +40,21 @@ function M.get(session_id, agent)
   }
 end
 
----@param models { modelId: string }[]?
----@param model string
----@return boolean
-local function lists(models, model)
-  return vim.iter(models or {}):any(function(known)
-    return known.modelId == model
-  end)
-end
-
 ---@param session_id string
 ---@param model string
 ---@param opts hermes.Opts
 ---@return string id
 function M.set(session_id, model, opts)
   local session = require("hermes.state").session(session_id, opts.agent)
-  local rpc = require("hermes.rpc")
-  local chosen = session and option(session)
-  local old = session and session.models
-  if chosen then
-    local only_old = old and lists(old.availableModels, model) and not lists(offered(chosen), model)
-    if not only_old then
-      local params = require("hermes.config_options").params(session_id, chosen.id, model)
-      return rpc.request("session/set_config_option", params, opts)
-    end
-  end
-  if old then
+  local rpc, options = require("hermes.rpc"), require("hermes.config_options")
+  local chosen, old = option(session), session and session.models
+  if chosen and options.decides(chosen, old and old.availableModels, "modelId", model) then
+    local params = options.params(session_id, chosen.id, model)
+    return rpc.request("session/set_config_option", params, opts)
+  elseif old then
     return rpc.request("session/set_model", { sessionId = session_id, modelId = model }, opts)
   end
-  return require("hermes.config_options").refuse(
-    "session/set_model",
-    session_id,
-    opts,
-    "choice of models"
-  )
+  return options.refuse("session/set_model", session_id, opts, "choice of models")
 end
 
 ---Whether the answer to session/set_model decides the model. If there is an option, the option

@@ -17,21 +17,12 @@ local function offered(choice)
   end, require("hermes.config_options").values(choice))
 end
 
----@param modes { id: string }[]?
----@param mode string?
----@return boolean
-local function lists(modes, mode)
-  return vim.iter(modes or {}):any(function(known)
-    return known.id == mode
-  end)
-end
-
 ---The mode in use. An agent that changes it itself may say so in one of the two ways only.
 ---@param session hermes.SessionState
 ---@return string?
 function M.current(session)
   local chosen, old = option(session), session.modes or {}
-  if chosen and not lists(offered(chosen), old.currentModeId) then
+  if chosen and not require("hermes.config_options").has(chosen, old.currentModeId) then
     return chosen.currentValue
   end
   return old.currentModeId
@@ -55,13 +46,10 @@ end
 ---@return string id of the operation
 function M.set(session_id, mode, opts)
   local session = require("hermes.state").session(session_id, opts.agent)
-  local rpc = require("hermes.rpc")
-  local chosen = option(session)
-  if
-    chosen
-    and (lists(offered(chosen), mode) or not lists((session.modes or {}).availableModes, mode))
-  then
-    local params = require("hermes.config_options").params(session_id, chosen.id, mode)
+  local rpc, options = require("hermes.rpc"), require("hermes.config_options")
+  local chosen, old = option(session), session and session.modes or {}
+  if chosen and options.decides(chosen, old.availableModes, "id", mode) then
+    local params = options.params(session_id, chosen.id, mode)
     return rpc.request("session/set_config_option", params, opts)
   end
   return rpc.request("session/set_mode", { sessionId = session_id, modeId = mode }, opts)
