@@ -1,6 +1,7 @@
 -- A turn of the published Codex without Node.js. Started by codex_test.go;
 -- $HERMES_E2E says where.
 local config = vim.json.decode(vim.env.HERMES_E2E)
+local user = dofile(vim.fs.dirname(arg[0]) .. "/user.lua")
 local ws = config.workspace
 vim.o.swapfile = false
 
@@ -33,19 +34,6 @@ local function wait(what, fn)
   end
 end
 
-local asked, kind = 0, "reject_once"
-vim.ui.select = function(items, _, answer)
-  asked = asked + 1
-  vim.defer_fn(function()
-    for i, item in ipairs(items) do
-      if item.kind == kind then
-        return answer(item, i)
-      end
-    end
-    answer(nil, nil)
-  end, 400) -- the user takes the time to read
-end
-
 hermes.connect("codex")
 hermes.create_session({ cwd = ws })
 wait("session", function()
@@ -70,13 +58,16 @@ local function text()
 end
 
 vim.cmd.edit(ws .. "/hello.txt")
+user.kind = "reject_once"
 turn(config.rejected)
-assert(asked == 1 and text() == "alpha beta", "a rejected edit: asked " .. asked .. ", " .. text())
+assert(text() == "alpha beta", "a rejected edit: " .. text())
+assert(#user.asked == 1, vim.inspect(user.asked))
 
-kind = "allow_once"
+user.kind = "allow_once"
 local done = turn(config.edit)
 assert(not done.err and done.result.stopReason == "end_turn", vim.inspect(done))
-assert(asked == 2 and text() == "ALPHA beta", "an allowed edit: asked " .. asked .. ", " .. text())
+assert(text() == "ALPHA beta", "an allowed edit: " .. text())
+assert(#user.asked == 2, vim.inspect(user.asked))
 wait("the edit is known", function()
   return seen("FileEdited")
 end)

@@ -1,6 +1,7 @@
 -- One conversation with one agent, through the public API only. Started by
 -- e2e_test.go; $HERMES_E2E says with whom and where.
 local config = vim.json.decode(vim.env.HERMES_E2E)
+local user = dofile(vim.fs.dirname(arg[0]) .. "/user.lua")
 local ws = config.workspace
 vim.o.swapfile = false
 
@@ -153,22 +154,6 @@ local function wait_for(name, since, predicate)
   return found
 end
 
--- The question every agent asks before it acts. The user takes the time to read it, without
--- which `hermes lint` would report that a program answers.
-local reading = 400 -- ms
-local asked, kind = {}, "allow_once"
-vim.ui.select = function(items, opts, answer)
-  asked[#asked + 1] = opts.prompt
-  vim.defer_fn(function()
-    for i, item in ipairs(items) do
-      if item.kind == kind then
-        return answer(item, i)
-      end
-    end
-    answer(nil, nil)
-  end, reading)
-end
-
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
@@ -240,15 +225,15 @@ if speak.read then
 end
 
 -- A rejected edit changes nothing.
-kind = "reject_once"
-local before = #asked
+user.kind = "reject_once"
+local before = #user.asked
 mark = prompt(speak.edit("REJECTED"))
 wait_for("TurnEnded", mark)
-check(#asked == before + 1, "asked " .. (#asked - before) .. " times", mark)
+check(#user.asked == before + 1, "asked " .. (#user.asked - before) .. " times", mark)
 check(on_disk("hello.txt") == "alpha\nbeta\ngamma", "a rejected edit reached the disk", mark)
 
 -- An allowed edit reaches buffer and disk, keeps marks and can be undone.
-kind = "allow_once"
+user.kind = "allow_once"
 local namespace = vim.api.nvim_create_namespace("e2e")
 local extmark = vim.api.nvim_buf_set_extmark(0, namespace, 2, 0, {})
 mark = turn(speak.edit("BETA"))
@@ -289,9 +274,9 @@ end
 
 -- A command in a terminal of the client.
 if speak.run then
-  before = #asked
+  before = #user.asked
   mark = turn(speak.run)
-  local questions = #asked - before
+  local questions = #user.asked - before
   check(questions == speak.questions, ("asked %d times about a command"):format(questions), mark)
   local exited = last("TerminalExited", mark)
   check(exited and exited.exitCode == 0, "the command did not run here", mark)

@@ -2,6 +2,7 @@
 -- cancel, a new process and a loaded session. Started by hermes_agent_test.go;
 -- $HERMES_E2E says with whom and where.
 local config = vim.json.decode(vim.env.HERMES_E2E)
+local user = dofile(vim.fs.dirname(arg[0]) .. "/user.lua")
 local ws = config.workspace
 vim.o.swapfile = false
 
@@ -11,20 +12,6 @@ hermes.setup({
   agents = { hermes = config.launch },
   review = true,
 })
-
--- The user, who takes the time to read.
-local kind, asked = "allow_once", 0
-vim.ui.select = function(items, _, answer)
-  asked = asked + 1
-  vim.defer_fn(function()
-    for i, item in ipairs(items) do
-      if item.kind == kind then
-        return answer(item, i)
-      end
-    end
-    answer(nil, nil)
-  end, 300)
-end
 
 local seen = {} ---@type table<string, table[]> the data of the events so far, by name
 for _, name in ipairs({
@@ -113,7 +100,7 @@ session = seen.SessionCreated[1].sessionId
 vim.fn.writefile({ "alpha", "beta", "gamma" }, ws .. "/hello.txt")
 vim.cmd.edit(ws .. "/hello.txt")
 vim.api.nvim_buf_set_lines(0, 0, 1, false, { "unsaved" })
-kind = "reject_once"
+user.kind = "reject_once"
 local function edit(new)
   return call("edit", { path = "hello.txt", old = "unsaved\nbeta", new = "unsaved\n" .. new })
 end
@@ -122,7 +109,7 @@ assert(lines() == "unsaved beta gamma", lines())
 assert(joined("AgentTextMessage", "text"):find("the user denied it"), "the model was not told")
 
 -- One that is allowed arrives in the buffer, next to what the user typed, as a hunk.
-kind = "allow_once"
+user.kind = "allow_once"
 turn(call("todo", {
   items = {
     { content = "edit", status = "in_progress" },
@@ -134,7 +121,7 @@ assert(#seen.AgentPlan == 1 and #seen.AgentPlan[1].entries == 2, vim.inspect(see
 wait("hunk", function()
   return #hermes.review.hunks(0) == 1
 end)
-assert(asked == 2, asked)
+assert(#user.asked == 2, vim.inspect(user.asked))
 
 -- Output is there while the command runs.
 prompt(
