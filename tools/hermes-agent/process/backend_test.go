@@ -60,14 +60,7 @@ func TestACommandOnAnotherMachineEndsThere(t *testing.T) {
 	if err != nil || out.Text != "it's "+dir+"\n" || *out.Code != 4 {
 		t.Errorf("%v: %+v", err, out)
 	}
-	id := start(t, r, "echo $$ >pid; sleep 1000")
-	noted := filepath.Join(dir, "pid")
-	patience.True(t, "the command", func() bool { b, _ := os.ReadFile(noted); return strings.HasSuffix(string(b), "\n") })
-	if _, err := r.Kill(id); err != nil {
-		t.Fatal(err)
-	}
-	pid := pids(t, noted, 1)[0]
-	patience.True(t, "the end of the command", func() bool { return !alive(pid) })
+	id := startAndKill(t, r, dir)
 	if _, err := os.Stat(note(id)); err == nil {
 		t.Error("a note stays behind")
 	}
@@ -87,7 +80,18 @@ func TestAllCommandsShareOneContainer(t *testing.T) {
 			t.Errorf("%v: %+v", err, out)
 		}
 	}
-	id := start(t, r, "echo $$ >pid; sleep 1000")
+	startAndKill(t, r, dir)
+	calls := read(t, log)
+	if strings.Count(calls, "run --rm -i --init") != 1 || !strings.Contains(calls, "-v "+dir+":"+dir+" -w "+dir+" ") || !strings.Contains(calls, " --network none alpine") {
+		t.Errorf("the calls are\n%s", calls)
+	}
+}
+
+// startAndKill starts a command whose folder is dir and kills it. The process that ran
+// it, of another session, must end as well.
+func startAndKill(t *testing.T, r *Registry, dir string) (id string) {
+	t.Helper()
+	id = start(t, r, "echo $$ >pid; sleep 1000")
 	noted := filepath.Join(dir, "pid")
 	patience.True(t, "the command", func() bool { b, _ := os.ReadFile(noted); return strings.HasSuffix(string(b), "\n") })
 	if _, err := r.Kill(id); err != nil {
@@ -95,10 +99,7 @@ func TestAllCommandsShareOneContainer(t *testing.T) {
 	}
 	pid := pids(t, noted, 1)[0]
 	patience.True(t, "the end of the command", func() bool { return !alive(pid) })
-	calls := read(t, log)
-	if strings.Count(calls, "run --rm -i --init") != 1 || !strings.Contains(calls, "-v "+dir+":"+dir+" -w "+dir+" ") || !strings.Contains(calls, " --network none alpine") {
-		t.Errorf("the calls are\n%s", calls)
-	}
+	return id
 }
 
 func TestAContainerThatDoesNotStartIsAnError(t *testing.T) {
