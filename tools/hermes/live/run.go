@@ -344,11 +344,20 @@ func (s *stage) ready(ctx context.Context) (*driven, error) {
 			return d, nil
 		}
 	}
+	return s.connect(ctx, nil)
+}
+
+// connect starts the agent and initializes the connection, with all capabilities
+// unless some are given.
+func (s *stage) connect(ctx context.Context, capabilities any) (*driven, error) {
 	d, err := s.start()
 	if err != nil {
 		return nil, err
 	}
-	return d, s.initialize(ctx, d, d.able())
+	if capabilities == nil {
+		capabilities = d.able()
+	}
+	return d, s.initialize(ctx, d, capabilities)
 }
 
 // open opens a session with some params.

@@ -96,10 +96,7 @@ var handshakes = []*step{
 		}},
 	{id: "initialize-twice", title: "A second initialize.", tier: Informational,
 		do: func(s *stage, ctx context.Context) error {
-			d, err := s.start()
-			if err == nil {
-				err = s.initialize(ctx, d, object{})
-			}
+			d, err := s.connect(ctx, object{})
 			if err != nil {
 				return err
 			}

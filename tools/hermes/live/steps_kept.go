@@ -86,10 +86,7 @@ func (s *stage) again(ctx context.Context, d *driven, one *session, method strin
 		return skip("there was no turn that the agent could have kept: " + err.Error())
 	}
 	// An agent may keep its sessions in files, and load them only from there.
-	fresh, e := s.start()
-	if e == nil {
-		e = s.initialize(ctx, fresh, fresh.able())
-	}
+	fresh, e := s.connect(ctx, nil)
 	if e == nil {
 		_, e = s.open(ctx, fresh, method, params)
 	}

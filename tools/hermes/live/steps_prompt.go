@@ -22,10 +22,7 @@ var prompts = []*step{
 	{id: "prompt-bare", title: "For a client without capabilities the agent uses no files, terminals and forms.", tier: Mandatory,
 		requirements: []string{"ACP-CLIENTCAP-001", "ACP-CLIENTCAP-002", "ACP-CLIENTCAP-003", "ACP-CONFIG-003", "ACP-AUTH-002"}, session: true,
 		do: func(s *stage, ctx context.Context) error {
-			d, err := s.start()
-			if err == nil {
-				err = s.initialize(ctx, d, object{})
-			}
+			d, err := s.connect(ctx, object{})
 			if err != nil {
 				return err
 			}
