@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 LUA := lua plugin examples test scripts/demo.lua
 # Many tests wait for other programs, so more of them run at a time than there are processors.
-GO_TEST_FLAGS ?= -race -parallel 6 -timeout 20m
+GO_TEST_FLAGS ?= -race -parallel 6 -timeout 40m
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: help

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 var allowCommands = Rule{Action: Allow, Kind: acp.ToolKindExecute}
@@ -188,7 +189,7 @@ func (j *jail) runs(t testing.TB, argv ...string) bool {
 	if err := os.Remove(j.mark); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
 	defer cancel()
 	path := filepath.Join(j.bin, argv[0])
 	if strings.Contains(argv[0], "/") {

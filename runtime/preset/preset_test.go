@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestEveryBuiltinPresetCanBeStarted(t *testing.T) {
@@ -216,7 +218,7 @@ func TestARegistryComesOverHTTPSOnly(t *testing.T) {
 		"/good": "", "/down": "which is not https", "/huge": "more than", "/v2": "reads version 1", "/none": "404 Not Found",
 		"/slow": "context deadline exceeded",
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
 		if path == "/slow" {
 			ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 		}

@@ -45,7 +45,7 @@ func create(t *testing.T, m *Manager, command string, args ...string) acp.Termin
 
 func wait(t *testing.T, m *Manager, id acp.TerminalID) Status {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
 	defer cancel()
 	s, err := m.Wait(ctx, id)
 	if err != nil {

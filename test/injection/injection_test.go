@@ -66,11 +66,7 @@ func newEditor(t *testing.T, program, hermes string, settings map[string]any) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	watchdog := time.AfterFunc(3*patience, func() { v.Close() }) // a call that Neovim never answers fails
-	t.Cleanup(func() {
-		watchdog.Stop()
-		v.Close()
-	})
+	t.Cleanup(func() { v.Close() })
 	e := &editor{t: t, v: v, asked: make(chan [2]string, 1000), ended: make(chan string, 100), sent: map[string]int{}, fields: map[string]int{}}
 	for name, handler := range map[string]any{
 		"asked":  func(name, prompt string) { e.asked <- [2]string{name, prompt} },
@@ -127,8 +123,15 @@ func hasControls(list []any) bool {
 	})
 }
 
+// answered lets a call fail that Neovim does not answer. What it returns is called
+// after the answer.
+func (e *editor) answered() func() bool {
+	return time.AfterFunc(patience, func() { e.v.Close() }).Stop
+}
+
 func (e *editor) lua(code string, args ...any) any {
 	e.t.Helper()
+	defer e.answered()()
 	var r any
 	if err := e.v.ExecLua(code, &r, args...); err != nil {
 		e.t.Fatalf("%s\n%v", code, err)
@@ -150,6 +153,7 @@ func (e *editor) press(keys string) {
 		}
 		e.sent[key]++
 	}
+	defer e.answered()()
 	if _, err := e.v.Input(keys); err != nil {
 		e.t.Fatal(err)
 	}
@@ -157,6 +161,7 @@ func (e *editor) press(keys string) {
 
 func (e *editor) mode() *nvim.Mode {
 	e.t.Helper()
+	defer e.answered()()
 	mode, err := e.v.Mode()
 	if err != nil {
 		e.t.Fatal(err)

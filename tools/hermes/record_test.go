@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -199,7 +200,7 @@ func TestAnAgentWhoseOutputIsNotReadDoesNotHang(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(patience.Soon, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
 		t.Error(cmd.ProcessState)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // Each side learns that the other has closed a stream, as without a recorder.
@@ -22,7 +24,7 @@ func TestAClosedStreamIsClosedForTheOtherSide(t *testing.T) {
 		t.Skip(err)
 	}
 	in, out := begin(t, cmd)
-	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(patience.Soon, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	rest, err := io.ReadAll(out)
 	if err != nil || len(rest) > 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -102,7 +103,7 @@ func played1(t *testing.T, script, capabilities string, c *client, talk func(l *
 	l := newLine(lint.Client, outR, inW, c, func(lint.Record) {})
 	c.line = l
 	call := func(method string, params any) string {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
 		defer cancel()
 		result, err := l.call(ctx, method, params)
 		if err != nil {
