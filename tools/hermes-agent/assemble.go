@@ -58,7 +58,7 @@ func loadSkills(c config.Config) *skill.Index {
 }
 
 func allTools(skills *skill.Index) []*tool.Tool {
-	return []*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Skill(skills), tool.Process()}
+	return []*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Skill(skills), tool.Process(), tool.Search()}
 }
 
 func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {

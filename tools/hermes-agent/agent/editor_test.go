@@ -88,8 +88,8 @@ func (e *editor) start() *editor {
 		e.t.Fatal(err)
 	}
 	tools, err := tool.NewSet([]*tool.Tool{
-		tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Process(), tool.Skill(e.have),
-	}, nil, "core", "process", "skills")
+		tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Process(), tool.Skill(e.have), tool.Search(),
+	}, nil, "core", "process", "skills", "search")
 	if err != nil {
 		e.t.Fatal(err)
 	}

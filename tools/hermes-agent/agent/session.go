@@ -59,7 +59,7 @@ func newSession(a *agent, stored *store.Session) *session {
 	if a.can.Terminal {
 		terminals = a.client
 	}
-	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Files: files, Terminals: terminals, Visible: a.can.Terminal, Processes: process.New(a.opts.Processes(stored.Info.Cwd)), Gate: s, Show: s.show}
+	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Roots: stored.Info.Roots, Files: files, Terminals: terminals, Visible: a.can.Terminal, Processes: process.New(a.opts.Processes(stored.Info.Cwd)), Gate: s, Show: s.show}
 	return s
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 )
@@ -121,5 +124,79 @@ func TestAProtectedFileIsAskedAboutInEveryMode(t *testing.T) {
 CALL write {"path":".env","content":"1"}`, acp.StopReasonEndTurn)
 	if len(e.asked) != 1 {
 		t.Errorf("%d questions", len(e.asked))
+	}
+}
+
+func TestSearchFindsLinesAndFiles(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	id := e.open()
+	e.file("a.go", "package a\n\nfunc Find() {}\nfunc Other() {}\n")
+	e.file("b.txt", "Find\n")
+	e.file("ignored.log", "Find\n")
+	e.file(".gitignore", "*.log\n")
+	e.file("many.md", strings.Repeat("a line\n", 300))
+	for _, test := range []struct{ arguments, want string }{
+		{`{"pattern":"Find"}`, "  completed a.go\n3: func Find() {}\n\nb.txt\n1: Find\n"},
+		{`{"pattern":"func","glob":"*.go"}`, "  completed a.go\n3: func Find() {}\n4: func Other() {}\n"},
+		{`{"pattern":"^Find$","path":"b.txt"}`, "  completed b.txt\n1: Find\n"},
+		{`{"glob":"*.{go,txt,log}"}`, "  completed a.go\nb.txt\n"},
+		{`{"pattern":"nowhere"}`, "  completed [nothing found]\n"},
+		{`{"pattern":"line"}`, "[there is more: these are the first 100; narrow the pattern, the path or the glob]"},
+		{`{"pattern":"line","limit":2}`, "  completed many.md\n1: a line\n2: a line\n[there is more: these are the first 2;"},
+		{`{"pattern":"("}`, "  failed the pattern is not valid: error parsing regexp"},
+		{`{"pattern":"x","glob":"{a"}`, "  failed the glob"},
+		{`{"pattern":"root","path":"/etc"}`, "  failed search /etc: it is outside of the folders of the session"},
+		{`{"pattern":"root","path":"none"}`, "no such file"},
+	} {
+		if got := e.play(id, "CALL search "+test.arguments, acp.StopReasonEndTurn); !strings.Contains(got, test.want) {
+			t.Errorf("%s shows\n%s\nwant\n%s", test.arguments, got, test.want)
+		}
+	}
+}
+
+// looker is a model that reads a picture.
+type looker struct{ got []model.Message }
+
+func (l *looker) Complete(_ context.Context, r model.Request, _ func(model.Delta)) (model.Reply, error) {
+	l.got = r.Messages
+	if last := r.Messages[len(r.Messages)-1]; last.Role == model.User {
+		return model.Reply{Message: model.Message{Role: model.Assistant, Calls: []model.Call{{Name: "read", Arguments: `{"path":"` + last.Text + `"}`}}}}, nil
+	}
+	return model.Reply{Message: model.Message{Role: model.Assistant, Text: "nice"}}, nil
+}
+
+func TestReadShowsPicturesToTheModel(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	l := &looker{}
+	e.model = l
+	e.start()
+	id := e.open()
+	picture := "\x89PNG\r\n\x1a\nrest"
+	e.file("a.PNG", picture)
+	e.file("b.png", "no picture")
+	outside := filepath.Join(t.TempDir(), "c.png")
+	if err := os.WriteFile(outside, []byte(picture), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(e.dir, "c.png")); err != nil {
+		t.Fatal(err)
+	}
+	data := base64.StdEncoding.EncodeToString([]byte(picture))
+	if got := e.play(id, "a.PNG", acp.StopReasonEndTurn); !strings.Contains(got, "[image "+data+"]") {
+		t.Errorf("shown:\n%s", got)
+	}
+	if last := l.got[len(l.got)-1]; len(last.Images) != 1 || last.Images[0] != (model.Image{MimeType: "image/png", Data: data}) || last.Text != "[image/png, 12 bytes]" {
+		t.Errorf("the model got %+v", last)
+	}
+	for name, want := range map[string]string{
+		"b.png":    "it is not image/png but text/plain",
+		"c.png":    "outside of the folders of the session",
+		"none.png": "no such file",
+	} {
+		if got := e.play(id, name, acp.StopReasonEndTurn); !strings.Contains(got, "  failed ") || !strings.Contains(got, want) {
+			t.Errorf("%s shows\n%s", name, got)
+		}
 	}
 }

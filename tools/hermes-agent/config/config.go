@@ -64,7 +64,7 @@ model:
   # Empty: the first model of the endpoint. OPENAI_MODEL counts more.
   name: ""
 
-# Groups of tools: core, skills, process.
+# Groups of tools: core, skills, process, search.
 toolsets: [core, skills]
 
 # How often the model may be asked in one turn.

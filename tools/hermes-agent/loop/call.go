@@ -80,6 +80,7 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 		result.Failed, text = true, err.Error()
 		end.Status = acp.Some(acp.ToolCallStatusFailed)
 	}
+	result.Images = c.Images
 	result.Text = bound(strings.ToValidUTF8(text, "\uFFFD"), withDefault(l.Limits.Result, DefaultResult))
 	if !hasContent && result.Text != "" {
 		end.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(result.Text))}

@@ -16,7 +16,7 @@ type Message struct {
 	Role      Role    `json:"role"`
 	Text      string  `json:"text,omitempty"`
 	Reasoning string  `json:"reasoning,omitempty"` // of an assistant
-	Images    []Image `json:"images,omitempty"`    // of a user
+	Images    []Image `json:"images,omitempty"`    // of a user, or of a tool
 	Calls     []Call  `json:"calls,omitempty"`     // of an assistant
 	CallID    string  `json:"call_id,omitempty"`   // of a tool: the call that it answers
 	Failed    bool    `json:"failed,omitempty"`    // of a tool

@@ -21,7 +21,7 @@ const (
 func Read() *Tool {
 	return &Tool{
 		Name: "read", Toolset: "core", Kind: acp.ToolKindRead,
-		Description: "Read a text file, with unsaved changes of the editor.",
+		Description: "Read a text file, with unsaved changes of the editor, or a picture.",
 		Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},` +
 			`"offset":{"type":"integer","minimum":1,"description":"first line"},` +
 			`"limit":{"type":"integer","minimum":1,"description":"number of lines"}},` +
@@ -40,6 +40,9 @@ func runRead(ctx context.Context, c *Call) (string, error) {
 		return "", err
 	}
 	path := c.path(args.Path)
+	if kind := pictures[strings.ToLower(filepath.Ext(path))]; kind != "" {
+		return c.readPicture(path, kind)
+	}
 	text, err := c.read(ctx, path)
 	if err != nil {
 		return "", err
@@ -122,12 +125,17 @@ func (c *Call) path(path string) string {
 }
 
 func (c *Call) read(ctx context.Context, path string) (string, error) {
-	c.Update(func(u *acp.ToolCallUpdate) { u.Locations = []acp.ToolCallLocation{{Path: path}} })
+	c.locate(path)
 	answer, err := c.Files.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: c.Session, Path: path})
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	return answer.Content, nil
+}
+
+// locate shows which file the call is about.
+func (c *Call) locate(path string) {
+	c.Update(func(u *acp.ToolCallUpdate) { u.Locations = []acp.ToolCallLocation{{Path: path}} })
 }
 
 // write shows a change as a diff, asks for permission and has the client make it.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
@@ -38,6 +39,7 @@ type Tool struct {
 type Env struct {
 	Session   acp.SessionID
 	Cwd       string
+	Roots     []string // further folders of the session
 	Files     Files
 	Terminals Terminals
 	Visible   bool              // the terminals are the client's, and it can show them
@@ -79,6 +81,7 @@ type Call struct {
 	*Env
 	Shown     *acp.ToolCall   // how it was first shown, with the id
 	Arguments json.RawMessage // valid for the schema of the tool
+	Images    []model.Image   // which the model gets with the result
 }
 
 // Decode reads the arguments into v.

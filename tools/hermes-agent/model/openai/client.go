@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -38,6 +39,7 @@ type Client struct {
 	opts   Options
 	chat   sdk.ChatCompletionService
 	models sdk.ModelService
+	blind  sync.Map // models that refuse pictures, by name
 }
 
 // New returns a Client. It sends nothing yet.
@@ -99,12 +101,21 @@ func contextSize(raw string) int {
 func (c *Client) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
 	pause := c.opts.FirstPause
 	for try := 0; ; try++ {
-		reply, err := c.stream(ctx, r, on)
+		seen := r
+		if _, blind := c.blind.Load(r.Model); blind {
+			seen.Messages = withoutPictures(r.Messages)
+		}
+		reply, err := c.stream(ctx, seen, on)
 		if err == nil {
 			return reply, nil
 		}
 		if ctx.Err() != nil {
 			return reply, context.Cause(ctx)
+		}
+		if refusesPictures(err, seen.Messages) {
+			c.blind.Store(r.Model, true)
+			on(model.Delta{Notice: fmt.Sprintf("%v; trying again without pictures", c.explain(err))})
+			continue
 		}
 		wait, again := retryAfter(err)
 		if !again || try >= c.opts.Retries || wait > longestPause {

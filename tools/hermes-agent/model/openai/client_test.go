@@ -176,6 +176,71 @@ func TestRequestsSayWhatEndpointsNeed(t *testing.T) {
 	}
 }
 
+func TestPicturesOfToolsFollowTheResults(t *testing.T) {
+	t.Parallel()
+	var sent struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			t.Error(err)
+		}
+		answer(finish)(w, r)
+	}, Options{})
+	_, err := c.Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{
+		{Role: model.User, Text: "look"},
+		{Role: model.Assistant, Calls: []model.Call{{ID: "1", Name: "read", Arguments: "{}"}, {ID: "2", Name: "read", Arguments: "{}"}}},
+		{Role: model.Tool, CallID: "1", Text: "[image/png]", Images: []model.Image{{MimeType: "image/png", Data: "QUJD"}}},
+		{Role: model.Tool, CallID: "2", Text: "text"},
+		{Role: model.User, Text: "and?"},
+	}}, func(model.Delta) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, m := range sent.Messages {
+		roles = append(roles, m.Role)
+	}
+	if got := strings.Join(roles, " "); got != "user assistant tool tool user" {
+		t.Fatalf("the roles are %s", got)
+	}
+	if last := string(sent.Messages[4].Content); !strings.Contains(last, "base64,QUJD") || !strings.Contains(last, "and?") {
+		t.Errorf("the last message is %s", last)
+	}
+}
+
+// A picture that the endpoint refuses must not make every later request fail.
+func TestAModelThatRefusesPicturesGetsNone(t *testing.T) {
+	t.Parallel()
+	requests, refused := 0, 0
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		if b, _ := io.ReadAll(r.Body); strings.Contains(string(b), "QUJD") {
+			refused++
+			status(500, "", `{"error":{"message":"image input is not supported"}}`)(w, r)
+			return
+		} else if !strings.Contains(string(b), "the model does not take pictures") {
+			t.Errorf("the model does not learn of the picture: %s", b)
+		}
+		answer(chunk(`{"content":"ok"}`), finish)(w, r)
+	}, Options{})
+	for range 2 {
+		notices := ""
+		reply, err := c.Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{
+			{Role: model.User, Text: "look", Images: []model.Image{{MimeType: "image/png", Data: "QUJD"}}},
+		}}, func(d model.Delta) { notices += d.Notice })
+		if err != nil || reply.Message.Text != "ok" || strings.Contains(notices, "without pictures") != (requests == 2) {
+			t.Errorf("%+v, %v, %q", reply, err, notices)
+		}
+	}
+	if requests != 3 || refused != 1 {
+		t.Errorf("%d requests, %d refused", requests, refused)
+	}
+}
+
 func TestModelsAreListedWithTheirContext(t *testing.T) {
 	t.Parallel()
 	sizes, err := client(t, status(200, "", `{"object":"list","data":[{"id":"a","max_model_len":10},{"id":"b","context_length":20},{"id":"c","meta":{"n_ctx":30}},{"id":"d"}]}`), Options{}).Models(t.Context())

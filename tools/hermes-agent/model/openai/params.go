@@ -17,7 +17,7 @@ func params(r model.Request) sdk.ChatCompletionNewParams {
 		Model:         r.Model,
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
 	}
-	for _, m := range joined(r.Messages) {
+	for _, m := range joined(withPictures(r.Messages)) {
 		p.Messages = append(p.Messages, message(m))
 	}
 	for _, t := range r.Tools {
