@@ -84,11 +84,8 @@ func (s *session) sayContext() string {
 // reset keeps the system prompt only.
 func (s *session) reset() string {
 	s.keep("forget the conversation", func() error {
-		system := s.stored.Messages[0]
-		if err := s.stored.Forget(); err != nil {
-			return err
-		}
-		return s.stored.AddMessage(system)
+		s.used = model.Usage{}
+		return s.stored.Replace(s.stored.Messages[:1])
 	})
 	return "The model has forgotten the conversation."
 }

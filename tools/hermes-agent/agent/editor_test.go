@@ -38,11 +38,15 @@ type editor struct {
 	runs  func(cwd string) process.Options
 	can   func(*acp.ClientCapabilities) // takes capabilities away
 	agent acp.Agent
-	rude  bool // the test itself breaks rules of the protocol
+	rude  bool           // the test itself breaks rules of the protocol
+	sizes map[string]int // of the context windows, by the name of the model
+	end   func()         // of the agent
 
 	choose func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
 
 	mu     sync.Mutex
+	calls  map[string]bool  // that this agent has shown, by session and id
+	again  []acp.ToolCallID // that it has shown twice
 	log    []string
 	usage  *acp.UsageUpdate
 	read   []string // files that the agent read here
@@ -58,7 +62,7 @@ func newEditor(t *testing.T) *editor {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once"), have: skill.Load()}
+	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once"), have: skill.Load(), sizes: map[string]int{"scripted": 1000, "other": 0}}
 	if e.dir, err = filepath.EvalSymlinks(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +77,12 @@ func choose(id acp.PermissionOptionID) func(*acp.RequestPermissionRequest) (acp.
 // agent must not break a rule of the protocol.
 func (e *editor) start() *editor {
 	e.t.Helper()
+	if e.end != nil {
+		e.end()
+	}
+	e.mu.Lock()
+	e.calls, e.again = map[string]bool{}, nil
+	e.mu.Unlock()
 	e.Services = services.New(services.Options{
 		ApproveCommand: services.AllowCommands,
 		Ask: func(_ context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
@@ -93,9 +103,7 @@ func (e *editor) start() *editor {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	list := func(context.Context) (map[string]int, error) {
-		return map[string]int{"scripted": 1000, "other": 0}, nil
-	}
+	list := func(context.Context) (map[string]int, error) { return e.sizes, nil }
 	ctx, stop := context.WithCancel(e.t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -110,14 +118,21 @@ func (e *editor) start() *editor {
 	}
 	conn := rpc.NewConn(here, acp.ClientSide(e), opts)
 	e.agent = acp.Agent{Conn: conn}
-	e.t.Cleanup(func() {
+	served := e.Services
+	e.end = sync.OnceFunc(func() {
 		conn.Close()
-		e.Services.Close()
+		served.Close()
 		if err := patience.Value(e.t, "end of the agent", ended); err != nil && !errors.Is(err, context.Canceled) {
 			e.t.Errorf("Run: %v", err)
 		}
 		stop()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if len(e.again) > 0 {
+			e.t.Errorf("ids of calls are used again: %q", e.again)
+		}
 	})
+	e.t.Cleanup(e.end)
 	can := e.Capabilities()
 	if e.can != nil {
 		e.can(can)
@@ -211,6 +226,11 @@ func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 	case *acp.UserMessageChunk:
 		e.log = append(e.log, "user: "+text(u.Content))
 	case *acp.ToolCall:
+		if key := string(n.SessionID) + string(u.ToolCallID); e.calls[key] {
+			e.again = append(e.again, u.ToolCallID)
+		} else {
+			e.calls[key] = true
+		}
 		e.log = append(e.log, fmt.Sprintf("call %s: %s %s%s", u.Title, u.Kind.V, u.Status.V, contents(u.Content)))
 	case *acp.ToolCallUpdate:
 		if line := strings.TrimSpace(string(u.Status.V) + contents(u.Content)); line != "" {
@@ -228,6 +248,12 @@ func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 		e.titles = append(e.titles, fmt.Sprint(u.Title))
 	case *acp.CurrentModeUpdate:
 		e.log = append(e.log, "mode: "+string(u.CurrentModeID))
+	case *acp.CompactionUpdate:
+		line := "compaction: " + string(u.Status)
+		if len(u.Summary.V) > 0 {
+			line += " " + text(u.Summary.V[0])
+		}
+		e.log = append(e.log, line+u.Error.V)
 	case *acp.Notice:
 		e.log = append(e.log, "notice: "+u.Title)
 	}

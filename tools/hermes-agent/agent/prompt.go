@@ -56,11 +56,11 @@ func (s *session) run(ctx context.Context) (acp.StopReason, error) {
 	}
 	s.mu.Lock()
 	history := s.stored.Messages[:len(s.stored.Messages):len(s.stored.Messages)]
-	name := s.stored.Info.Model
+	name, calls := s.stored.Info.Model, s.stored.Calls
 	s.mu.Unlock()
 	l := &loop.Loop{
 		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
-		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage,
+		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage, Calls: calls,
 	}
 	return l.Turn(ctx, history, s.add)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -189,13 +190,7 @@ func (s *session) info() store.Info {
 // place.
 func (s *session) replay() {
 	s.mu.Lock()
-	updates, title := s.stored.Updates, s.stored.Info.Title
-	results := map[string]string{}
-	for _, m := range s.stored.Messages {
-		if m.Role == model.Tool {
-			results[m.CallID] = m.Text
-		}
-	}
+	updates, results, title := s.stored.Updates, maps.Clone(s.stored.Results), s.stored.Info.Title
 	s.mu.Unlock()
 	for _, u := range updates {
 		if call, ok := u.(*acp.ToolCall); ok {

@@ -24,10 +24,6 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	err = stored.AddMessage(model.Message{Role: model.System, Text: SystemPrompt(p.Cwd, a.opts.Skills)})
-	if err != nil {
-		return nil, err
-	}
 	s, err := a.open(ctx, stored, p.MCPServers)
 	if err != nil {
 		return nil, err
@@ -62,25 +58,18 @@ func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []
 	if err := checkRoots("session/fork", cwd, roots); err != nil {
 		return nil, err
 	}
-	source, err := a.opts.Store.Load(id)
+	stored, err := a.opts.Store.Fork(id, func(info *store.Info) {
+		info.ID, info.Cwd, info.Roots, info.Created = store.NewID(), cwd, roots, time.Now().UTC()
+	})
 	if err != nil {
-		return nil, refuseUnknown("session/fork", err)
-	}
-	info := source.Info
-	info.ID, info.Cwd, info.Roots, info.Created = store.NewID(), cwd, roots, time.Now().UTC()
-	if err := source.Close(); err != nil {
-		return nil, err
-	}
-	stored, err := a.opts.Store.Fork(id, info)
-	if err != nil {
-		return nil, err
+		return nil, refuseOpen("session/fork", err)
 	}
 	s, err := a.open(ctx, stored, servers)
 	if err != nil {
 		return nil, err
 	}
 	modes, options := s.settings()
-	return &acp.NewSessionResponse{SessionID: info.ID, Modes: modes, ConfigOptions: options}, nil
+	return &acp.NewSessionResponse{SessionID: stored.Info.ID, Modes: modes, ConfigOptions: options}, nil
 }
 
 // reopen opens a stored session. One that is open is closed first, with its turn.
@@ -91,24 +80,48 @@ func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd
 	if err := a.shut(ctx, id); err != nil {
 		return nil, err
 	}
-	stored, err := a.opts.Store.Load(id)
+	stored, err := a.load(ctx, id)
 	if err != nil {
-		return nil, refuseUnknown(method, err)
+		return nil, refuseOpen(method, err)
 	}
 	info := stored.Info
 	info.Cwd, info.Roots = cwd, roots
 	if err := stored.SetInfo(info); err != nil {
-		return nil, err
+		return nil, errors.Join(err, stored.Close())
 	}
 	return a.open(ctx, stored, servers)
 }
 
+// load opens a stored session. An agent that is just ending may have it for a moment longer.
+func (a *agent) load(ctx context.Context, id acp.SessionID) (*store.Session, error) {
+	ctx, stop := context.WithTimeout(ctx, busyPatience)
+	defer stop()
+	for {
+		stored, err := a.opts.Store.Load(id)
+		if !errors.Is(err, store.ErrBusy) {
+			return stored, err
+		}
+		select {
+		case <-time.After(busyPatience / 50):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
 // open makes a stored session one of this connection. Its commands are announced after the
-// answer, because the client does not know a new session earlier.
+// answer, because the client does not know a new session earlier. A session has no messages
+// if it is new, or if the agent was killed before it had written the first one.
 func (a *agent) open(ctx context.Context, stored *store.Session, servers []acp.MCPServer) (*session, error) {
 	id := stored.Info.ID
 	if err := a.local.OpenSession(id, append([]string{stored.Info.Cwd}, stored.Info.Roots...)); err != nil {
 		return nil, errors.Join(refuse(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
+	}
+	if len(stored.Messages) == 0 {
+		system := model.Message{Role: model.System, Text: SystemPrompt(stored.Info.Cwd, a.opts.Skills)}
+		if err := stored.AddMessage(system); err != nil {
+			return nil, errors.Join(err, stored.Close())
+		}
 	}
 	s := newSession(a, stored)
 	go s.connect(servers)
@@ -132,7 +145,10 @@ func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) 
 	if err := a.shut(ctx, p.SessionID); err != nil {
 		return nil, err
 	}
-	return &acp.DeleteSessionResponse{}, a.opts.Store.Delete(p.SessionID)
+	if err := a.opts.Store.Delete(p.SessionID); err != nil {
+		return nil, refuseOpen("session/delete", err)
+	}
+	return &acp.DeleteSessionResponse{}, nil
 }
 
 // shut closes a session if it is open: its turns are cancelled and answered first.
@@ -152,6 +168,9 @@ func (a *agent) shut(ctx context.Context, id acp.SessionID) error {
 
 // Cancel has nothing left to do: the connection has ended the contexts of the prompts.
 func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// busyPatience is how long a session may be open in another agent.
+const busyPatience = 3 * time.Second
 
 // pageSize is how many sessions one answer lists.
 const pageSize = 50
@@ -193,9 +212,13 @@ func checkRoots(method, cwd string, roots []string) error {
 	return nil
 }
 
-func refuseUnknown(method string, err error) error {
-	if errors.Is(err, store.ErrUnknown) {
+// refuseOpen says why a session cannot be opened.
+func refuseOpen(method string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrUnknown):
 		return refuse(acp.ErrorCodeResourceNotFound, "%s: %v", method, err)
+	case errors.Is(err, store.ErrBusy):
+		return refuse(acp.ErrorCodeInvalidParams, "%s: %v", method, err)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
-// normalize gives a call an id that is new in the conversation and arguments that every
+// normalize gives a call an id that is new in the session and arguments that every
 // endpoint accepts, and returns the arguments as the model wrote them. Ids of models are
 // sometimes empty or repeat. Nine letters and digits is what Mistral's endpoints demand.
 func normalize(call *model.Call, number int) (wrote string) {

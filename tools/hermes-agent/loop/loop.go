@@ -40,6 +40,7 @@ type Loop struct {
 	Env    *tool.Env
 	Limits Limits
 	Log    *slog.Logger
+	Calls  int // that the session has had; their ids are never used again
 	// Used hears how many tokens the conversation has. Nil ignores it.
 	Used func(model.Usage)
 }
@@ -51,10 +52,6 @@ var ErrEmpty = errors.New("the model gave an empty answer")
 // message to add, in order, as soon as it is complete. The error says why the turn ended
 // early and is for the user; the history is complete then, too.
 func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model.Message)) (acp.StopReason, error) {
-	calls := 0
-	for _, m := range history {
-		calls += len(m.Calls)
-	}
 	keep := func(m model.Message) {
 		history = append(history, m)
 		add(m)
@@ -91,8 +88,8 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 		said.Calls = slices.Clone(said.Calls)
 		wrote := make([]string, len(said.Calls))
 		for i := range said.Calls {
-			calls++
-			wrote[i] = normalize(&said.Calls[i], calls)
+			l.Calls++
+			wrote[i] = normalize(&said.Calls[i], l.Calls)
 		}
 		keep(said)
 		for i, call := range said.Calls {

@@ -9,16 +9,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
-// Session is one stored session. Its owner serializes the calls.
+// Session is one stored session, which nobody else has open. Its owner serializes the calls.
 type Session struct {
 	Info     Info
 	Messages []model.Message     // what the model sees, valid for endpoints
 	Updates  []acp.SessionUpdate // what the user saw
+	Calls    int                 // that the model has made, also those that it no longer sees
+	Results  map[string]string   // of these calls, by their ids
 
 	store *Store
 	log   *os.File
@@ -29,39 +32,58 @@ type Session struct {
 type line struct {
 	Message *model.Message  `json:"message,omitempty"`
 	Update  json.RawMessage `json:"update,omitempty"`
-	Forget  bool            `json:"forget,omitempty"` // the model forgets what came before
+	Replace []model.Message `json:"replace,omitempty"` // what the model sees from here on
 }
 
 // Create begins a session.
 func (s *Store) Create(info Info) (*Session, error) {
-	session := &Session{Info: info, store: s}
-	if err := session.SetInfo(info); err != nil {
+	session, err := s.open(info)
+	if err != nil {
 		return nil, err
 	}
-	return session, session.append(nil)
+	if err := session.SetInfo(info); err != nil {
+		return nil, errors.Join(err, session.closeLog())
+	}
+	return session, nil
 }
 
-// Load opens a session.
+// Load opens a session. It fails with ErrBusy while somebody else has it open.
 func (s *Store) Load(id acp.SessionID) (*Session, error) {
 	info, err := s.info(id)
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{Info: info, store: s}
-	path, _ := s.path(id, ".jsonl") // s.info has checked the id
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("session %s: %w", id, err)
+	session, err := s.open(info)
+	if err != nil {
+		return nil, err
 	}
-	if err := session.read(b); err != nil {
-		return nil, fmt.Errorf("session %s: %w", id, err)
+	b, err := os.ReadFile(session.log.Name())
+	if err == nil {
+		err = session.read(b)
 	}
-	if len(b) > 0 && b[len(b)-1] != '\n' {
+	if err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
 		err = session.append([]byte("\n")) // the program was killed while it wrote this line
-	} else {
-		err = session.append(nil)
 	}
-	return session, err
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), session.closeLog())
+	}
+	return session, nil
+}
+
+// open opens the log of a session and locks it.
+func (s *Store) open(info Info) (*Session, error) {
+	path, err := s.path(info.ID, ".jsonl")
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", info.ID, err)
+	}
+	if err := lock(log); err != nil {
+		return nil, errors.Join(fmt.Errorf("session %s: %w", info.ID, err), log.Close())
+	}
+	return &Session{Info: info, Results: map[string]string{}, store: s, log: log}, nil
 }
 
 func (s *Session) read(b []byte) error {
@@ -77,11 +99,11 @@ func (s *Session) read(b []byte) error {
 		if json.Unmarshal(text, &l) != nil {
 			continue // the rest of a line that a kill cut off
 		}
-		if l.Forget {
-			s.Messages = nil
+		if l.Replace != nil {
+			s.Messages = l.Replace
 		}
 		if l.Message != nil {
-			s.Messages = append(s.Messages, *l.Message)
+			s.take(*l.Message)
 		}
 		if l.Update != nil {
 			u, err := acp.DecodeSessionUpdate(l.Update)
@@ -95,24 +117,28 @@ func (s *Session) read(b []byte) error {
 	return nil
 }
 
-// Fork copies a session to a new id and folder, and opens the copy.
-func (s *Store) Fork(id acp.SessionID, info Info) (*Session, error) {
-	source, err := s.Load(id)
+// Fork copies a session, which may be open, and opens the copy. Change makes the facts of
+// the copy from those of the session.
+func (s *Store) Fork(id acp.SessionID, change func(*Info)) (*Session, error) {
+	info, err := s.info(id)
 	if err != nil {
 		return nil, err
 	}
-	defer source.Close()
+	path, _ := s.path(id, ".jsonl") // s.info has checked the id
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("session %s: %w", id, err)
+	}
+	b = b[:bytes.LastIndexByte(b, '\n')+1]
+	change(&info)
 	fork, err := s.Create(info)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range source.Messages {
-		err = errors.Join(err, fork.AddMessage(m))
+	if err := errors.Join(fork.append(b), fork.read(b)); err != nil {
+		return nil, errors.Join(err, fork.Close())
 	}
-	for _, u := range source.Updates {
-		err = errors.Join(err, fork.write(u))
-	}
-	return fork, err
+	return fork, nil
 }
 
 // SetInfo changes the facts of the session.
@@ -137,14 +163,24 @@ func (s *Session) SetInfo(info Info) error {
 
 // AddMessage adds to what the model sees.
 func (s *Session) AddMessage(m model.Message) error {
-	s.Messages = append(s.Messages, m)
+	s.take(m)
 	return s.appendLine(line{Message: &m})
 }
 
-// Forget makes the model forget everything; the user still sees it.
-func (s *Session) Forget() error {
-	s.Messages = nil
-	return s.appendLine(line{Forget: true})
+func (s *Session) take(m model.Message) {
+	s.Messages = append(s.Messages, m)
+	s.Calls += len(m.Calls)
+	if m.Role == model.Tool {
+		s.Results[m.CallID] = m.Text
+	}
+}
+
+// Replace changes what the model sees to at least one message; the user still sees
+// everything. It is one line, so a program that is killed leaves the old messages or the
+// new ones.
+func (s *Session) Replace(messages []model.Message) error {
+	s.Messages = slices.Clip(messages)
+	return s.appendLine(line{Replace: messages})
 }
 
 // Show adds to what the user saw. Pieces of a text and changes of a tool call are stored
@@ -168,7 +204,12 @@ func (s *Session) Flush() error {
 
 // Close ends the use of the session.
 func (s *Session) Close() error {
-	return errors.Join(s.Flush(), s.log.Close())
+	return errors.Join(s.Flush(), s.closeLog())
+}
+
+func (s *Session) closeLog() error {
+	unlock(s.log)
+	return s.log.Close()
 }
 
 func (s *Session) write(u acp.SessionUpdate) error {
@@ -185,18 +226,6 @@ func (s *Session) appendLine(l line) error {
 }
 
 func (s *Session) append(b []byte) error {
-	if s.log == nil {
-		path, err := s.store.path(s.Info.ID, ".jsonl")
-		if err != nil {
-			return err
-		}
-		if s.log, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
-			return fmt.Errorf("session %s: %w", s.Info.ID, err)
-		}
-	}
-	if len(b) == 0 {
-		return nil
-	}
 	if _, err := s.log.Write(b); err != nil {
 		return fmt.Errorf("session %s: %w", s.Info.ID, err)
 	}

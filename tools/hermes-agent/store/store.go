@@ -47,6 +47,9 @@ func Open(dir string) (*Store, error) {
 // ErrUnknown says that there is no session with an id.
 var ErrUnknown = errors.New("unknown session")
 
+// ErrBusy says that a session is open in another agent.
+var ErrBusy = errors.New("it is open in another agent")
+
 // NewID returns an id that no other session has. Ids sort by time.
 func NewID() acp.SessionID {
 	return acp.SessionID(time.Now().UTC().Format("20060102-150405-") + strings.ToLower(rand.Text()[:8]))
@@ -105,8 +108,21 @@ func (s *Store) info(id acp.SessionID) (Info, error) {
 	return info, nil
 }
 
-// Delete removes a session. One that does not exist is no error.
+// Delete removes a session. It is not an error if there is none. It fails with ErrBusy
+// while somebody has the session open.
 func (s *Store) Delete(id acp.SessionID) error {
+	info, err := s.info(id)
+	if errors.Is(err, ErrUnknown) {
+		return nil
+	}
+	info.ID = id // also of one that is damaged
+	open, err := s.open(info)
+	if err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	if err := open.closeLog(); err != nil { // before it is removed, as Windows demands
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
 	for _, ext := range []string{".json", ".jsonl"} {
 		path, err := s.path(id, ext)
 		if err != nil {

@@ -99,7 +99,7 @@ func TestPiecesAreStoredWhole(t *testing.T) {
 	}
 	session := fill(t, s)
 	defer session.Close()
-	loaded, err := s.Load(session.Info.ID)
+	loaded, err := s.Fork(session.Info.ID, func(i *Info) { i.ID = NewID() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,5 +136,88 @@ func TestIdsLeadNowhereElse(t *testing.T) {
 	}
 	if _, err := os.Stat(outside); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestASessionIsOpenOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := fill(t, one)
+	id := session.Info.ID
+	if _, err := other.Load(id); !errors.Is(err, ErrBusy) {
+		t.Errorf("Load: %v", err)
+	}
+	if err := other.Delete(id); !errors.Is(err, ErrBusy) {
+		t.Errorf("Delete: %v", err)
+	}
+	fork, err := other.Fork(id, func(i *Info) { i.ID = NewID() })
+	if err != nil || len(fork.Messages) != 3 || fork.Info.ID == id || fork.Info.Cwd != "/w" || fork.Calls != 1 {
+		t.Errorf("Fork: %+v, %v", fork, err)
+	}
+	if list, err := other.List(""); err != nil || len(list) != 2 {
+		t.Errorf("List: %v, %v", list, err)
+	}
+	if err := errors.Join(session.Close(), fork.Close()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := other.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Close(), other.Delete(id)); err != nil {
+		t.Error(err)
+	}
+	if _, err := one.Load(id); !errors.Is(err, ErrUnknown) {
+		t.Errorf("after Delete: %v", err)
+	}
+}
+
+// What replaces the messages is one line: after any cut the model sees all old messages or
+// all new ones, and ids of calls are not used again.
+func TestMessagesAreReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := fill(t, s)
+	id := session.Info.ID
+	log := filepath.Join(s.dir, string(id)+".jsonl")
+	before, err := os.Stat(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Replace([]model.Message{{Role: model.System, Text: "new"}, {Role: model.User, Text: "summary"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(session.AddMessage(model.Message{Role: model.User, Text: "more"}), session.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := int(before.Size()); cut <= len(whole); cut++ {
+		if err := os.WriteFile(log, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		session, err := s.Load(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := len(session.Messages) == 3 && session.Messages[0].Text == "hi"
+		fresh := (len(session.Messages) == 2 || len(session.Messages) == 3) && session.Messages[0].Text == "new" && session.Messages[1].Text == "summary"
+		if !old && !fresh || session.Calls != 1 || cut == len(whole) && len(session.Messages) != 3 {
+			t.Errorf("cut at %d: %+v, %d calls", cut, session.Messages, session.Calls)
+		}
+		session.Close()
 	}
 }

@@ -33,7 +33,7 @@ func (s *updates) add(u acp.SessionUpdate) []acp.SessionUpdate {
 			return s.rest()
 		}
 		return nil
-	case *acp.UserMessageChunk:
+	case *acp.UserMessageChunk, *acp.CompactionUpdate:
 		return append(s.rest(), u)
 	case *acp.Plan: // of a call that goes on
 		return []acp.SessionUpdate{u}
