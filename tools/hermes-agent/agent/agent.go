@@ -35,6 +35,7 @@ type Options struct {
 	Tools   *tool.Set
 	Skills  *skill.Index // nil: none
 	Limits  loop.Limits
+	Window  int // the context window in tokens; 0: what the endpoint says
 	// Approval has what the user has allowed for good.
 	Approval approval.Options
 	// Processes says how the commands of a session in a folder run. Nil: on this machine.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -11,13 +12,14 @@ import (
 // command is a slash command. What it does is not part of the conversation.
 type command struct {
 	name, description string
-	run               func(s *session) string // what to say
+	run               func(s *session, ctx context.Context) string // what to say
 }
 
 var commands = []command{
 	{"context", "Show how much of the context window is used", (*session).sayContext},
+	{"compact", "Replace the conversation by a summary, to make room in the context window", (*session).sayCompact},
 	{"reset", "Make the model forget the conversation", (*session).reset},
-	{"tools", "List the tools of the agent", func(s *session) string {
+	{"tools", "List the tools of the agent", func(s *session, _ context.Context) string {
 		return "Tools: " + strings.Join(s.toolNames(), ", ")
 	}},
 }
@@ -53,38 +55,38 @@ func (s *session) invoke(prompt string) string {
 }
 
 // command runs a prompt that is a slash command.
-func (s *session) command(prompt string) (handled bool) {
+func (s *session) command(ctx context.Context, prompt string) (handled bool) {
 	name, found := strings.CutPrefix(strings.TrimSpace(prompt), "/")
 	if !found {
 		return false
 	}
 	for _, c := range commands {
 		if c.name == name {
-			s.show(acp.NewAgentMessageChunk(acp.NewTextContent(c.run(s))))
+			s.show(acp.NewAgentMessageChunk(acp.NewTextContent(c.run(s, ctx))))
 			return true
 		}
 	}
 	return false
 }
 
-func (s *session) sayContext() string {
+func (s *session) sayContext(context.Context) string {
 	s.mu.Lock()
-	used, messages, name := s.used, len(s.stored.Messages)-1, s.stored.Info.Model
+	used, messages := s.used, len(s.stored.Messages)-1
 	s.mu.Unlock()
 	text := fmt.Sprintf("%d messages", messages)
 	if used != (model.Usage{}) {
 		text += fmt.Sprintf(", %d tokens", used.Input+used.Output)
 	}
-	if size := s.agent.opts.Models.Context(name); size > 0 {
+	if size := s.window(); size > 0 {
 		text += fmt.Sprintf(" of %d", size)
 	}
 	return text
 }
 
 // reset keeps the system prompt only.
-func (s *session) reset() string {
+func (s *session) reset(context.Context) string {
 	s.keep("forget the conversation", func() error {
-		s.used = model.Usage{}
+		s.used, s.counted = model.Usage{}, 0
 		return s.stored.Replace(s.stored.Messages[:1])
 	})
 	return "The model has forgotten the conversation."

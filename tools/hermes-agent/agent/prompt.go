@@ -32,7 +32,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	}
 	defer s.keep("store a turn", s.stored.Flush)
 	s.name(said.Text)
-	if handled := s.command(said.Text); handled {
+	if handled := s.command(ctx, said.Text); handled {
 		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}
 	said.Text = s.invoke(said.Text)
@@ -60,7 +60,8 @@ func (s *session) run(ctx context.Context) (acp.StopReason, error) {
 	s.mu.Unlock()
 	l := &loop.Loop{
 		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
-		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage, Calls: calls,
+		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage,
+		Calls: calls, Shorten: s.shortener(),
 	}
 	return l.Turn(ctx, history, s.add)
 }
@@ -72,10 +73,13 @@ func (s *session) add(m model.Message) {
 // tellUsage says how full the context window is, if the endpoint says how large it is.
 func (s *session) tellUsage(u model.Usage) {
 	s.mu.Lock()
-	s.used = u
-	name := s.stored.Info.Model
+	s.used, s.counted = u, len(s.stored.Messages)+1 // the reply
 	s.mu.Unlock()
-	if size := s.agent.opts.Models.Context(name); size > 0 {
+	s.showUsage(u)
+}
+
+func (s *session) showUsage(u model.Usage) {
+	if size := s.window(); size > 0 {
 		s.show(acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(size)))
 	}
 }

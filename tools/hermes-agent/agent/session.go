@@ -24,6 +24,7 @@ type session struct {
 	client  acp.ClientSession
 	env     *tool.Env
 	notices bool // the client shows them
+	summary bool // the client shows compactions
 	gate    *approval.Gate
 
 	ended context.Context // done when the session is closed
@@ -37,6 +38,7 @@ type session struct {
 	mu      sync.Mutex
 	stored  *store.Session
 	used    model.Usage     // of the last request
+	counted int             // messages that used is about
 	last    <-chan struct{} // closed when the newest prompt is over
 	trusted map[string]bool // tools of servers that may run without a question
 }
@@ -56,6 +58,7 @@ func newSession(a *agent, stored *store.Session) *session {
 		files.write = a.client
 	}
 	s.notices = a.can.Session != nil && a.can.Session.Notices != nil
+	s.summary = a.can.Session != nil && a.can.Session.Compaction != nil
 	var terminals tool.Terminals = a.local
 	if a.can.Terminal {
 		terminals = a.client
@@ -151,8 +154,14 @@ func (s *session) show(u acp.SessionUpdate) {
 	s.tell(u)
 }
 
-// tell sends an update that is not stored. A client without notices gets them as thoughts.
+// tell sends an update that is not stored. A client that does not show compactions gets
+// notices of them, and one without notices gets these as thoughts.
 func (s *session) tell(u acp.SessionUpdate) {
+	if compaction, ok := u.(*acp.CompactionUpdate); ok && !s.summary {
+		if u = noticeOf(compaction); u == nil {
+			return
+		}
+	}
 	if notice, ok := u.(*acp.Notice); ok && !s.notices {
 		u = acp.NewAgentThoughtChunk(acp.NewTextContent(notice.Title + "\n\n"))
 	}

@@ -38,6 +38,7 @@ type Config struct {
 type Model struct {
 	BaseURL string `yaml:"base_url"` // such as http://127.0.0.1:8080/v1
 	Name    string `yaml:"name"`     // empty: the first one of the endpoint
+	Context int    `yaml:"context"`  // the context window in tokens; 0: what the endpoint says
 }
 
 // Terminal says where commands run.
@@ -63,6 +64,8 @@ model:
   base_url: ""
   # Empty: the first model of the endpoint. OPENAI_MODEL counts more.
   name: ""
+  # The context window in tokens. 0: what the endpoint says, if it does.
+  context: 0
 
 # Groups of tools: core, skills, process, search.
 toolsets: [core, skills]

@@ -81,7 +81,7 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 		end.Status = acp.Some(acp.ToolCallStatusFailed)
 	}
 	result.Images = c.Images
-	result.Text = bound(strings.ToValidUTF8(text, "\uFFFD"), withDefault(l.Limits.Result, DefaultResult))
+	result.Text = model.Bound(strings.ToValidUTF8(text, "\uFFFD"), withDefault(l.Limits.Result, DefaultResult))
 	if !hasContent && result.Text != "" {
 		end.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(result.Text))}
 	}

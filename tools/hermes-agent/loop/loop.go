@@ -8,10 +8,8 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
@@ -41,6 +39,8 @@ type Loop struct {
 	Limits Limits
 	Log    *slog.Logger
 	Calls  int // that the session has had; their ids are never used again
+	// Shorten may replace the history before a request, if it is too long. Nil keeps it.
+	Shorten func(ctx context.Context, history []model.Message) []model.Message
 	// Used hears how many tokens the conversation has. Nil ignores it.
 	Used func(model.Usage)
 }
@@ -58,6 +58,9 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 	}
 	empty := 0
 	for range withDefault(l.Limits.Requests, DefaultRequests) {
+		if l.Shorten != nil {
+			history = l.Shorten(ctx, history)
+		}
 		reply, err := l.Model.Complete(ctx, model.Request{Model: l.Name, Messages: history, Tools: l.Tools.Specs()}, l.show)
 		if l.Used != nil && reply.Usage != (model.Usage{}) {
 			l.Used(reply.Usage)
@@ -127,14 +130,4 @@ func (l *Loop) show(d model.Delta) {
 	if d.Notice != "" {
 		l.Env.Show(acp.NewNotice(acp.NoticeSeverityWarning, d.Notice))
 	}
-}
-
-// bound cuts the middle out of a result that is too long: commands say what matters at
-// the beginning and at the end.
-func bound(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	head, tail := text[:most/2], text[len(text)-most/2:]
-	return strings.ToValidUTF8(fmt.Sprintf("%s\n[%d bytes were left out]\n%s", head, len(text)-most, tail), "")
 }

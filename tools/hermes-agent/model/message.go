@@ -1,5 +1,10 @@
 package model
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Role is whose a message is.
 type Role string
 
@@ -69,4 +74,14 @@ func Repair(history []Message) []Message {
 	}
 	finish()
 	return out
+}
+
+// Bound cuts the middle out of a text that has more than most bytes: files and commands say
+// what matters at the beginning and at the end.
+func Bound(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := text[:most/2], text[len(text)-most/2:]
+	return strings.ToValidUTF8(fmt.Sprintf("%s\n[%d bytes were left out]\n%s", head, len(text)-most, tail), "")
 }
