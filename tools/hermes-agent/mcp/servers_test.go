@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+)
+
+// open is a user who allows everything.
+type open struct{ tool.Gate }
+
+func (open) Use(context.Context, *acp.ToolCallUpdate, string) error { return nil }
+
+// use calls a tool.
+func use(ctx context.Context, t *tool.Tool) (string, error) {
+	return t.Run(ctx, &tool.Call{
+		Env:   &tool.Env{Gate: open{}, Show: func(acp.SessionUpdate) {}},
+		Shown: acp.NewToolCall("1", t.Name), Arguments: []byte("{}"),
+	})
+}
+
+// serve is a server at an address, whose tools answer with what they are told to.
+func serve(t *testing.T, tools map[string]func() (*sdk.CallToolResult, error)) *httptest.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	for name, answer := range tools {
+		s.AddTool(&sdk.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return answer() })
+	}
+	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestResultsBecomeText(t *testing.T) {
+	t.Parallel()
+	answers := map[string]func() (*sdk.CallToolResult, error){}
+	wants := map[string]string{}
+	for name, c := range map[string]struct {
+		result *sdk.CallToolResult
+		want   string
+	}{
+		"text":       {&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}, &sdk.TextContent{Text: "b"}}}, "a\nb"},
+		"resource":   {&sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x:y", Text: "inside"}}}}, "inside"},
+		"link":       {&sdk.CallToolResult{Content: []sdk.Content{&sdk.ResourceLink{URI: "file:///x", Name: "x"}}}, "file:///x"},
+		"structured": {&sdk.CallToolResult{StructuredContent: map[string]any{"n": 1}}, `{"n":1}`},
+		"sound":      {&sdk.CallToolResult{Content: []sdk.Content{&sdk.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"}}}, "[*mcp.AudioContent]"},
+		"nothing":    {&sdk.CallToolResult{}, ""},
+	} {
+		answers[name], wants["s_"+name] = func() (*sdk.CallToolResult, error) { return c.result, nil }, c.want
+	}
+	answers["error"] = func() (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "out of order"}}}, nil
+	}
+	answers["fault"] = func() (*sdk.CallToolResult, error) { return nil, errors.New("a fault") }
+	var servers Servers
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerHTTP{Name: "s", URL: serve(t, answers).URL}})
+	if err != nil || len(tools) != len(answers) {
+		t.Fatalf("%d tools, %v", len(tools), err)
+	}
+	defer servers.Close()
+	for _, each := range tools {
+		got, err := use(t.Context(), each)
+		switch each.Name {
+		case "s_error", "s_fault":
+			if err == nil || !strings.Contains(err.Error(), "out of order") && !strings.Contains(err.Error(), "a fault") {
+				t.Errorf("%s: %q, %v", each.Name, got, err)
+			}
+		default:
+			if err != nil || got != wants[each.Name] {
+				t.Errorf("%s: %q, %v; want %q", each.Name, got, err, wants[each.Name])
+			}
+		}
+	}
+}
+
+func TestNamesAreWhatEndpointsAccept(t *testing.T) {
+	t.Parallel()
+	fine := func() (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil }
+	server := serve(t, map[string]func() (*sdk.CallToolResult, error){"a.b": fine, strings.Repeat("long", 25): fine})
+	var servers Servers
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{
+		&acp.MCPServerHTTP{Name: "my server", URL: server.URL}, &acp.MCPServerHTTP{Name: "ünï", URL: server.URL},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	var names []string
+	for _, each := range tools {
+		names = append(names, each.Name)
+		if len(each.Name) > 64 || notInNames.MatchString(each.Name) {
+			t.Errorf("%q", each.Name)
+		}
+	}
+	if !slices.Contains(names, "my_server_a_b") || len(names) != 4 {
+		t.Errorf("the names are %q", names)
+	}
+}
+
+func TestServersThatDoNotWorkHaveNoToolsAndSayWhy(t *testing.T) {
+	t.Parallel()
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(nothing.Close)
+	mute := t.TempDir() + "/mute"
+	if err := os.WriteFile(mute, []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for want, server := range map[string]acp.MCPServer{
+		"MCP server gone: ":  &acp.MCPServerStdio{Name: "gone", Command: "/no/such/program"},
+		"MCP server mute: ":  &acp.MCPServerStdio{Name: "mute", Command: mute},
+		"MCP server empty: ": &acp.MCPServerHTTP{Name: "empty", URL: nothing.URL},
+		"are not supported":  &acp.MCPServerSSE{Name: "old", URL: nothing.URL},
+	} {
+		var servers Servers
+		tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{server})
+		if err == nil || !strings.Contains(err.Error(), want) || len(tools) > 0 {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if err := servers.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A server can end in the middle of a session. The calls fail then, and the turn goes on.
+func TestACallToAServerThatIsGoneFails(t *testing.T) {
+	t.Parallel()
+	server := serve(t, map[string]func() (*sdk.CallToolResult, error){"a": func() (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil }})
+	var servers Servers
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerHTTP{Name: "s", URL: server.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	server.CloseClientConnections()
+	server.Close()
+	if got, err := use(t.Context(), tools[0]); err == nil {
+		t.Errorf("the call gave %q", got)
+	}
+}
