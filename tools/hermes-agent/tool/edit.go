@@ -50,6 +50,9 @@ func replace(text, old, fresh string, all bool) (changed string, places int, err
 	if old == fresh {
 		return "", 0, errors.New("old and new are the same")
 	}
+	if isCRLF(text) {
+		old, fresh = withCRLF(old), withCRLF(fresh)
+	}
 	n := strings.Count(text, old)
 	switch {
 	case n == 1, n > 1 && all:
@@ -66,6 +69,17 @@ func replace(text, old, fresh string, all bool) (changed string, places int, err
 		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", len(at))
 	}
 	return "", 0, fmt.Errorf("old is not in the file; %s", nearest(lines, wanted))
+}
+
+// isCRLF reports whether all lines end as in files from Windows.
+func isCRLF(text string) bool {
+	n := strings.Count(text, "\n")
+	return n > 0 && n == strings.Count(text, "\r\n")
+}
+
+// withCRLF ends lines as files from Windows do, and models do not.
+func withCRLF(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
 // matches lists the lines where wanted begins when white space at the ends of lines is

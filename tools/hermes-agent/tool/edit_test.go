@@ -18,7 +18,7 @@ func TestEdits(t *testing.T) {
 		{name: "a part of a line", text: text, old: "a()", fresh: "c()", want: "func c() {"},
 		{name: "all", text: text, old: "return 1", fresh: "return 2", all: true, want: "return 2\n}\n"},
 		{name: "more than once", text: text, old: "return 1", fresh: "return 2", fails: true, want: "old occurs 2 times, at lines 3, 8"},
-		{name: "a deletion", text: text, old: "\treturn 1\n}\n", fresh: "}\n", all: false, want: "", fails: false},
+		{name: "a deletion", text: text, old: "\treturn 1\n}\n", fresh: "}\n", want: "func b() {\n}\n"},
 		{name: "the same", text: text, old: "a", fresh: "a", fails: true, want: "the same"},
 		{name: "spaces for tabs", text: text, old: "    if x {\n        return 1\n    }", fresh: "    if x {\n        return 5\n    }", want: "func a() {\n\tif x {\n"},
 		{name: "less indentation", text: text, old: "if x {\n\treturn 1\n}", fresh: "if z {\n\treturn 1\n}", want: "\tif z {\n\t\treturn 1\n\t}\n}\n"},
@@ -29,6 +29,10 @@ func TestEdits(t *testing.T) {
 		{name: "the nearest text", text: text, old: "\tif x > 1 {\n\t\treturn 1", fresh: "", fails: true, want: "the nearest text is at line 2:\n\tif x {\n\t\treturn 1\n"},
 		{name: "nothing near", text: text, old: "zzz", fresh: "", fails: true, want: "nothing there is like it"},
 		{name: "only white space", text: "a\n\n\nb\n", old: "  ", fresh: "x", fails: true, want: "not in the file"},
+		{name: "line endings of Windows", text: "a\r\nb\r\nc\r\n", old: "a\nb\n", fresh: "x\ny\n", want: "x\r\ny\r\nc\r\n"},
+		{name: "line endings of Windows, and white space", text: "\ta\r\n\tb\r\nc\r\n", old: "a\nb\n", fresh: "x\ny\n", want: "\tx\r\n\ty\r\nc\r\n"},
+		{name: "all line endings of Windows", text: "a\r\nb\r\na\r\n", old: "a\n", fresh: "x\ny\n", all: true, want: "x\r\ny\r\nb\r\nx\r\ny\r\n"},
+		{name: "line endings of both kinds", text: "a\r\nb\nc\n", old: "b\nc\n", fresh: "x\n", want: "a\r\nx\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,10 +51,14 @@ func TestEdits(t *testing.T) {
 func FuzzEditsLeaveTheRestAlone(f *testing.F) {
 	f.Add("a\n  b\nc\n", "b\n", "x\n")
 	f.Add("a", "a", "")
+	f.Add("a\r\nb\r\n", "a\nb", "x\n")
 	f.Fuzz(func(t *testing.T, text, old, fresh string) {
 		got, places, err := replace(text, old, fresh, false)
 		if err != nil || old == "" {
 			return
+		}
+		if isCRLF(text) {
+			old, fresh = withCRLF(old), withCRLF(fresh)
 		}
 		if strings.Count(text, old) == 1 {
 			if before, after, _ := strings.Cut(text, old); got != before+fresh+after {
