@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -101,34 +102,77 @@ func matches(lines, wanted []string) []int {
 	return at
 }
 
-// reindent replaces whole lines and gives the new ones the indentation of the place: what
-// the first line has more or less than the model wrote is added or taken away.
+// reindent replaces whole lines. Lines that the model repeats stay as they are in the file.
+// A new line gets the indentation of the replaced line that the model indented alike. If
+// there is none, its indentation is corrected like that of the first replaced line.
 func reindent(lines []string, at int, wanted []string, fresh string, withEnd bool) string {
-	first := 0
-	for first < len(wanted)-1 && strings.TrimSpace(wanted[first]) == "" {
-		first++
+	place, end := lines[at:at+len(wanted)], "\n"
+	if strings.HasSuffix(lines[0], "\r\n") {
+		end = "\r\n"
 	}
-	has, wrote := indent(lines[at+first]), indent(wanted[first])
-	var b strings.Builder
-	b.WriteString(strings.Join(lines[:at], ""))
 	if withEnd {
 		fresh = strings.TrimSuffix(fresh, "\n")
 	}
-	for i, line := range strings.Split(fresh, "\n") {
+	written := strings.Split(fresh, "\n")
+	if fresh == "" && withEnd {
+		written = nil
+	}
+	before, after := common(written, wanted)
+	has := func(i int) string { return strings.TrimRight(place[i], "\r\n") }
+	guide := firstText(wanted, before)
+	var b strings.Builder
+	b.WriteString(strings.Join(lines[:at], ""))
+	for i, line := range written {
 		if i > 0 {
-			b.WriteByte('\n')
+			b.WriteString(end)
 		}
-		if rest, ok := strings.CutPrefix(line, wrote); ok && strings.TrimSpace(line) != "" {
-			line = has + rest
+		line = strings.TrimSuffix(line, "\r")
+		behind := len(written) - i // lines, with this one
+		switch {
+		case i < before:
+			line = has(i)
+		case behind <= after:
+			line = has(len(wanted) - behind)
+		case strings.TrimSpace(line) != "":
+			like := slices.IndexFunc(wanted[before:len(wanted)-after], func(w string) bool {
+				return strings.TrimSpace(w) != "" && indent(w) == indent(line)
+			})
+			if like >= 0 {
+				line = indent(has(before+like)) + strings.TrimLeft(line, " \t")
+			} else if rest, ok := strings.CutPrefix(line, indent(wanted[guide])); ok {
+				line = indent(has(guide)) + rest
+			}
 		}
 		b.WriteString(line)
 	}
-	last := lines[at+len(wanted)-1]
-	if strings.HasSuffix(last, "\n") && (fresh != "" || !withEnd) {
-		b.WriteByte('\n')
+	if strings.HasSuffix(place[len(place)-1], "\n") && len(written) > 0 {
+		b.WriteString(end)
 	}
 	b.WriteString(strings.Join(lines[at+len(wanted):], ""))
 	return b.String()
+}
+
+// common counts the lines at the beginning and at the end that are the same.
+func common(a, b []string) (before, after int) {
+	for before < min(len(a), len(b)) && a[before] == b[before] {
+		before++
+	}
+	for after < min(len(a), len(b))-before && a[len(a)-1-after] == b[len(b)-1-after] {
+		after++
+	}
+	return before, after
+}
+
+// firstText is the place of the first line from a place on that has text, else of the last
+// one before it. One of the lines has some.
+func firstText(lines []string, from int) int {
+	hasText := func(line string) bool { return strings.TrimSpace(line) != "" }
+	if i := slices.IndexFunc(lines[from:], hasText); i >= 0 {
+		return from + i
+	}
+	for from--; !hasText(lines[from]); from-- {
+	}
+	return from
 }
 
 func indent(line string) string {

@@ -20,8 +20,12 @@ func TestEdits(t *testing.T) {
 		{name: "more than once", text: text, old: "return 1", fresh: "return 2", fails: true, want: "old occurs 2 times, at lines 3, 8"},
 		{name: "a deletion", text: text, old: "\treturn 1\n}\n", fresh: "}\n", want: "func b() {\n}\n"},
 		{name: "the same", text: text, old: "a", fresh: "a", fails: true, want: "the same"},
-		{name: "spaces for tabs", text: text, old: "    if x {\n        return 1\n    }", fresh: "    if x {\n        return 5\n    }", want: "func a() {\n\tif x {\n"},
+		{name: "spaces for tabs", text: text, old: "    if x {\n        return 1\n    }", fresh: "    if x {\n        return 5\n    }", want: "func a() {\n\tif x {\n\t\treturn 5\n\t}\n}\n"},
 		{name: "less indentation", text: text, old: "if x {\n\treturn 1\n}", fresh: "if z {\n\treturn 1\n}", want: "\tif z {\n\t\treturn 1\n\t}\n}\n"},
+		{name: "exactly, from the middle of a line", text: text, old: "if x {\n\t\treturn 1\n\t}", fresh: "if z {\n\t\treturn 2\n\t}", want: "{\n\tif z {\n\t\treturn 2\n\t}\n}\n"},
+		{name: "new lines behind all others", text: text, old: "func b() {\nreturn 1\n}\n", fresh: "func b() {\nreturn 1\n}\n\nvar c\n", want: "func b() {\n\treturn 1\n}\n\nvar c\n"},
+		{name: "lines that are indented now", text: text, old: "if x {\n\treturn 1\n}\n", fresh: "for {\n\tif x {\n\t\treturn 1\n\t}\n}\n", want: "{\n\tfor {\n\t\tif x {\n\t\t\treturn 1\n\t\t}\n\t}\n}\n"},
+		{name: "blank lines around", text: "\n\n\ta \n\n\nb\n", old: "\n\na\n\n", fresh: "\n\na\n\nc\n", want: "\n\n\ta \n\n\tc\n\nb\n"},
 		{name: "blanks at the end of a line", text: "a  \nb\n", old: "a\nb\n", fresh: "c\n", want: "c\n"},
 		{name: "no line break at the end", text: "x\n  a", old: "a\n", fresh: "b\n", want: "x\n  b"},
 		{name: "whole lines are deleted", text: "x\n  a \ny\n", old: "a\n", fresh: "", want: "x\ny\n"},
@@ -32,6 +36,7 @@ func TestEdits(t *testing.T) {
 		{name: "line endings of Windows", text: "a\r\nb\r\nc\r\n", old: "a\nb\n", fresh: "x\ny\n", want: "x\r\ny\r\nc\r\n"},
 		{name: "line endings of Windows, and white space", text: "\ta\r\n\tb\r\nc\r\n", old: "a\nb\n", fresh: "x\ny\n", want: "\tx\r\n\ty\r\nc\r\n"},
 		{name: "all line endings of Windows", text: "a\r\nb\r\na\r\n", old: "a\n", fresh: "x\ny\n", all: true, want: "x\r\ny\r\nb\r\nx\r\ny\r\n"},
+		{name: "line endings of Windows, but none at the end", text: "a\r\n\tb", old: "b  \n", fresh: "x\ny\n", want: "a\r\n\tx\r\n\ty"},
 		{name: "line endings of both kinds", text: "a\r\nb\nc\n", old: "b\nc\n", fresh: "x\n", want: "a\r\nx\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,8 +69,16 @@ func FuzzEditsLeaveTheRestAlone(f *testing.F) {
 			if before, after, _ := strings.Cut(text, old); got != before+fresh+after {
 				t.Errorf("%q", got)
 			}
-		} else if wanted := strings.Count(strings.TrimSuffix(old, "\n"), "\n") + 1; strings.Count(text, "\n")+1 < wanted || places != 1 {
-			t.Errorf("%d places in %q", places, text)
+			return
+		}
+		lines, wanted := strings.SplitAfter(text, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+		at := matches(lines, wanted)
+		if len(at) != 1 || places != 1 {
+			t.Fatalf("%d places in %q, which has %d", places, text, len(at))
+		}
+		before, after := strings.Join(lines[:at[0]], ""), strings.Join(lines[at[0]+len(wanted):], "")
+		if !strings.HasPrefix(got, before) || !strings.HasSuffix(got[len(before):], after) {
+			t.Errorf("%q", got)
 		}
 	})
 }
