@@ -38,7 +38,8 @@ type editor struct {
 	runs  func(cwd string) process.Options
 	can   func(*acp.ClientCapabilities) // takes capabilities away
 	agent acp.Agent
-	rude  bool           // the test itself breaks rules of the protocol
+	rude  bool           // the traffic is not checked, for example because the test breaks rules
+	name  string         // of the model
 	sizes map[string]int // of the context windows, by the name of the model
 	end   func()         // of the agent
 
@@ -62,7 +63,7 @@ func newEditor(t *testing.T) *editor {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once"), have: skill.Load(), sizes: map[string]int{"scripted": 1000, "other": 0}}
+	e := &editor{t: t, state: t.TempDir(), model: openai.New(openai.Options{BaseURL: server.URL + "/v1"}), choose: choose("once"), have: skill.Load(), name: "scripted", sizes: map[string]int{"scripted": 1000, "other": 0}}
 	if e.dir, err = filepath.EvalSymlinks(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, "scripted", list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs,
+			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
