@@ -137,7 +137,7 @@ func play(t *testing.T, m *terminal, root string) {
 	m.expect("status 131")
 	// It stops, goes on in the background and in the foreground, reads what is typed
 	// and learns the size of the window.
-	run(`bash -c 'echo sta''rted; trap "stty size" WINCH; read line; echo "got $line"; echo x > resumed; while ! read -t 0.05 line; do :; done; exit 5'`)
+	run(`bash -c 'echo sta''rted; trap "stty size" WINCH; read line; echo "got $line"; echo x > resumed; until test -e go; do sleep 0.01; done; exit 5'`)
 	m.expect("started")
 	m.key("\x1a")
 	m.expect("Stopped")
@@ -150,7 +150,9 @@ func play(t *testing.T, m *terminal, root string) {
 		t.Fatal(err)
 	}
 	m.expect("33 111")
-	m.key("\n")
+	if err := os.WriteFile(filepath.Join(root, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	m.expect("ready> ")
 	m.key(" echo status $?\n")
 	m.expect("status 5")
