@@ -4,8 +4,10 @@ package shim
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +16,8 @@ import (
 )
 
 // A call that was let go cannot report its result. Whether it worked is seen in
-// the files: when the thread makes its next call, when another thread is about to
-// touch the same path, or when the thread has left the call.
+// the files: when any thread makes its next call, or when the thread has left the
+// call.
 
 // planned is an operation whose outcome is not known yet.
 type planned struct {
@@ -41,7 +43,6 @@ const (
 // if there is nothing to report: the operation is about other files, or it is known
 // to fail.
 func (s *supervisor) prepare(o *operation) *planned {
-	s.settlePaths(o)
 	p := &planned{operation: o, inside: s.inside(o.target.path)}
 	if o.other != nil && o.verb == rename {
 		p.fromInside = s.inside(o.other.path)
@@ -150,28 +151,21 @@ func (s *supervisor) pend(p *planned) {
 	s.pending[p.tid] = p
 }
 
-// settleThread is called when a thread makes another call.
+// settleThread settles what a thread has done that makes another call.
 func (s *supervisor) settleThread(tid uint32) {
 	if p := s.pending[tid]; p != nil {
 		s.settle(p, p.happened())
 	}
 }
 
-// settlePaths settles what other threads have done to the paths of an operation.
-func (s *supervisor) settlePaths(o *operation) {
-	touches := func(p *planned, path string) bool {
-		return path != "" && (below(path, p.target.path) || below(p.target.path, path) || p.other != nil && (below(path, p.other.path) || below(p.other.path, path)))
-	}
-	for _, p := range s.pending {
-		if (touches(p, o.target.path) || o.other != nil && touches(p, o.other.path)) && p.happened() {
-			s.settle(p, true)
-		}
-	}
+// waiting lists the operations without an outcome, in the order in which they began.
+func (s *supervisor) waiting() []*planned {
+	return slices.SortedFunc(maps.Values(s.pending), func(p, q *planned) int { return p.started.Compare(q.started) })
 }
 
-// settleHappened settles everything that has happened.
+// settleHappened settles everything that has happened, in order.
 func (s *supervisor) settleHappened() {
-	for _, p := range s.pending {
+	for _, p := range s.waiting() {
 		if p.happened() {
 			s.settle(p, true)
 		}
@@ -181,7 +175,7 @@ func (s *supervisor) settleHappened() {
 // settleDue looks at the operations whose time has come, and returns when the next
 // one does, zero if there is none.
 func (s *supervisor) settleDue(now time.Time) (next time.Time) {
-	for _, p := range s.pending {
+	for _, p := range s.waiting() {
 		if !now.Before(p.next) {
 			left := p.left() // before looking: it may happen in between
 			if happened := p.happened(); happened || left {

@@ -134,7 +134,7 @@ func (s *supervisor) run() {
 // end settles everything when no process is left.
 func (s *supervisor) end() {
 	s.drain()
-	for _, p := range s.pending {
+	for _, p := range s.waiting() {
 		s.settle(p, p.happened())
 	}
 	if s.deaf {
@@ -146,7 +146,7 @@ func (s *supervisor) end() {
 // not all that it started.
 func (s *supervisor) catchUp() {
 	s.drain()
-	for _, p := range s.pending {
+	for _, p := range s.waiting() {
 		if left := p.left(); p.happened() || left {
 			s.settle(p, p.happened())
 		}
@@ -164,7 +164,8 @@ func (s *supervisor) note(text string) {
 
 // handle decides about a call.
 func (s *supervisor) handle(n *notice) {
-	s.settleThread(n.tid)
+	s.settleHappened()
+	s.settleThread(n.tid) // what has not happened has failed
 	o, err := s.decode(n)
 	if _, unreadable := err.(errUnreadable); unreadable && s.listener.valid(n.id) {
 		s.record(&change{Event: Event{Time: time.Now(), Phase: Pre, Op: Unresolved, PID: int(n.tid), Text: err.Error()}})

@@ -11,13 +11,11 @@ import (
 
 var atCwd = -100 // AT_FDCWD
 
+var modes = map[string]func(){"threads": threads, "race": race}
+
 func main() {
-	switch os.Args[1] {
-	case "threads":
-		threads()
-		return
-	case "race":
-		race()
+	if mode := modes[os.Args[1]]; mode != nil {
+		mode()
 		return
 	}
 	for _, path := range os.Args[1:] {
