@@ -127,6 +127,7 @@ end
 ---@class Published a release on the server
 ---@field version string
 ---@field program string
+---@field agent string
 ---@field name string of the archive
 ---@field archive string
 ---@field manifest string
@@ -172,16 +173,22 @@ local function publish(change)
   change = change or {}
   local version = change.version or "v9.9.9"
   local program = change.program or ("#!/bin/sh\necho %s\n"):format(version)
+  local agent = change.agent or ("#!/bin/sh\necho %s # agent\n"):format(version)
   local dir, name = folder(), ("hermes-%s-%s"):format(version, platform)
   vim.fn.mkdir(dir .. "/" .. name)
   write(dir .. "/" .. name .. "/hermes", program)
-  local members = vim.list_extend({ name .. "/hermes" }, change.members or {})
+  write(dir .. "/" .. name .. "/hermes-agent", agent)
+  local members =
+    vim.list_extend({ name .. "/hermes", name .. "/hermes-agent" }, change.members or {})
   run("tar", "-czPf", dir .. "/archive", "-C", dir, unpack(members))
   local archive = read(dir .. "/archive")
-  local promised = change.promised or program
+  local function described(file, text)
+    return { path = name .. "/" .. file, size = #text, sha256 = sha256(text) }
+  end
   local published = {
     version = version,
     program = program,
+    agent = agent,
     name = name .. ".tar.gz",
     archive = archive,
     manifest = vim.json.encode({
@@ -191,10 +198,9 @@ local function publish(change)
           path = name .. ".tar.gz",
           size = #archive,
           sha256 = sha256(archive),
-          program = {
-            path = name .. "/hermes",
-            size = #promised,
-            sha256 = sha256(promised),
+          programs = change.programs or {
+            hermes = described("hermes", change.promised or program),
+            ["hermes-agent"] = described("hermes-agent", change.promised_agent or agent),
           },
         },
       },
@@ -216,7 +222,8 @@ end
 ---------------------------------------------------------------------------
 -- The Neovim that installs.
 
-local before = "#!/bin/sh\necho v0.0.1\n" -- the host that is there
+local before = "#!/bin/sh\necho v0.0.1\n" -- the programs that are there
+local both = { "hermes", "hermes-agent" }
 
 local function start(child)
   child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
@@ -262,10 +269,17 @@ local function files()
   return names
 end
 
---- The host is what it was, and nothing else is there.
+--- The programs are what they were, and nothing else is there.
 local function untouched()
-  eq(files(), { "hermes" })
-  eq(read(root .. "/bin/hermes"), before)
+  eq(files(), both)
+  eq({ read(root .. "/bin/hermes"), read(root .. "/bin/hermes-agent") }, { before, before })
+end
+
+--- The programs are those of a release.
+---@param published Published
+local function installed(published)
+  eq(read(root .. "/bin/hermes"), published.program)
+  eq(read(root .. "/bin/hermes-agent"), published.agent)
 end
 
 local function has(text, part)
@@ -292,8 +306,10 @@ describe("installing the host", function()
     for _, name in ipairs({ "lua", "plugin", "doc", "go.mod" }) do
       assert(uv.fs_symlink(plugin .. "/" .. name, root .. "/" .. name))
     end
-    write(root .. "/bin/hermes", before)
-    assert(uv.fs_chmod(root .. "/bin/hermes", 493))
+    for _, program in ipairs(both) do
+      write(root .. "/bin/" .. program, before)
+      assert(uv.fs_chmod(root .. "/bin/" .. program, 493))
+    end
     requests = {}
     if not child.is_running() then
       start(child)
@@ -309,8 +325,8 @@ describe("installing the host", function()
     local err, result = install()
     eq(err, false)
     eq(result, { version = "v9.9.9", path = root .. "/bin/hermes", unchanged = false })
-    eq(files(), { "hermes" })
-    eq(read(root .. "/bin/hermes"), published.program)
+    eq(files(), both)
+    installed(published)
     eq(uv.fs_stat(root .. "/bin/hermes").mode % 512, 493)
     eq(requests, {
       "/releases/v9.9.9/manifest.json",
@@ -494,13 +510,19 @@ describe("installing the host", function()
   it("leaves the host alone when the release is wrong", function()
     local outside = scratch .. "/outside"
     for message, change in pairs({
-      ["hermes is not what this version of the plugin pins"] = {
+      ["/hermes is not what this version of the plugin pins"] = {
         promised = ("#!/bin/sh\necho %s\n"):format("v9.9.8"),
       },
+      ["/hermes-agent is not what this version of the plugin pins"] = {
+        promised_agent = ("#!/bin/sh\necho %s # agent\n"):format("v9.9.8"),
+      },
       ["cannot be unpacked"] = { promised = "x" },
-      ["the host does not run here: v1.0.0"] = { program = "#!/bin/sh\necho v1.0.0\n" },
-      ["the host does not run here: broken"] = { program = "#!/bin/sh\necho broken >&2\nexit 1\n" },
-      ["the host does not run here"] = { program = "\127ELF no program" },
+      ["hermes does not run here: v1.0.0"] = { program = "#!/bin/sh\necho v1.0.0\n" },
+      ["hermes does not run here: broken"] = { program = "#!/bin/sh\necho broken >&2\nexit 1\n" },
+      ["hermes does not run here"] = { program = "\127ELF no program" },
+      ["hermes-agent does not run here: v1.0.0"] = { agent = "#!/bin/sh\necho v1.0.0\n" },
+      ["hermes-agent does not run here"] = { agent = "\127ELF no program" },
+      ["manifest.json is damaged"] = { programs = { hermes = "nothing" } },
       ["only for plan9-mips"] = { platform = "plan9-mips" },
       ["is newer than the release v9.9.9"] = { protocol = 1 },
       ["release.json is damaged"] = { pinned = "x" },
@@ -514,7 +536,7 @@ describe("installing the host", function()
     publish({ members = { outside } })
     write(outside, "still mine")
     eq((install()), false)
-    eq({ read(outside), files() }, { "still mine", { "hermes" } })
+    eq({ read(outside), files() }, { "still mine", both })
   end)
 
   it("says that a checkout has no release", function()
@@ -535,7 +557,7 @@ describe("installing the host", function()
       rest(client, path)
     end
     eq((install()), false)
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
   end)
 
   it("goes through a proxy, and names no password", function()
@@ -553,7 +575,7 @@ describe("installing the host", function()
     )
     eq(err, false)
     eq(requests[1], "http://releases.invalid/v9.9.9/manifest.json")
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
     noted("from http://releases.invalid/v9.9.9")
     eq(table.concat(child.lua_get("notes")):find("secret"), nil)
   end)
@@ -577,7 +599,7 @@ describe("installing the host", function()
     write(dir .. "/manifest.json", published.manifest)
     write(dir .. "/archive", published.archive)
     eq((install({ file = dir .. "/archive" })), false)
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
     write(root .. "/bin/hermes", before)
     write(dir .. "/" .. published.name, published.archive)
     eq((install({ file = dir })), false)
@@ -610,7 +632,7 @@ describe("installing the host", function()
     write(root .. "/bin/" .. alive, "half")
     answer = right(published)
     eq((install()), false)
-    eq(files(), { alive, "hermes" })
+    eq(files(), { alive, "hermes", "hermes-agent" })
   end)
 
   it("is not disturbed by another Neovim that installs", function()
@@ -632,7 +654,8 @@ describe("installing the host", function()
     waiting[2]()
     eq({ (finish(other)), (finish(child)) }, { false, false })
     other.stop()
-    eq({ files(), read(root .. "/bin/hermes") }, { { "hermes" }, published.program })
+    eq(files(), both)
+    installed(published)
   end)
 
   it("happens once at a time", function()
@@ -689,7 +712,7 @@ describe("installing the host", function()
     vim.fn.mkdir(root .. "/bin/hermes") -- as Windows refuses to replace a running program
     local published = publish()
     eq((install()), false)
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
   end)
 
   it("fires the event of failed operations", function()
@@ -730,7 +753,7 @@ describe("installing the host", function()
     local published = publish()
     child.cmd("Hermes build")
     noted("Go 1.26 or newer is not in PATH; installing the host instead of building it")
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
 
     write(bin .. "/go", "#!/bin/sh\necho go1.20.3\n")
     uv.fs_chmod(bin .. "/go", 493)
@@ -742,6 +765,21 @@ describe("installing the host", function()
     vim.fn.delete(root .. "/release.json")
     child.cmd("Hermes build")
     noted("this version of the plugin has no release; build the host with Go")
+
+    write(
+      bin .. "/go",
+      [[#!/bin/sh
+      [ "$1" = env ] && { echo go1.99.0; exit; }
+      for package; do
+        case $package in ./tools/*) echo "$CGO_ENABLED $1" >bin/${package##*/} ;; esac
+      done]]
+    )
+    child.cmd("Hermes build")
+    noted("the host is built")
+    eq(
+      { read(root .. "/bin/hermes"), read(root .. "/bin/hermes-agent") },
+      { "0 build\n", "0 build\n" }
+    )
     child.lua("vim.env.PATH = ...", { path })
   end)
 
@@ -778,14 +816,18 @@ describe("installing the host", function()
   it("has commands, which wait where nobody else would", function()
     local published = publish()
     child.cmd("Hermes install")
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
     requests = {}
     child.cmd("Hermes update")
     noted("the host v9.9.9 is already installed")
     eq(requests, {})
+    vim.fn.delete(root .. "/bin/hermes-agent") -- of a version that had none
+    child.cmd("Hermes update")
+    installed(published)
+    requests = {}
     published = publish({ version = "v9.9.10" })
     child.cmd("Hermes update")
-    eq(read(root .. "/bin/hermes"), published.program)
+    installed(published)
 
     local dir = folder()
     write(dir .. "/manifest.json", published.manifest)
@@ -808,7 +850,7 @@ describe("installing the host", function()
     child.cmd("Hermes clean")
     eq(files(), {})
     child.cmd("Hermes update")
-    eq(files(), { "hermes" })
+    eq(files(), both)
     child.stop()
   end)
 end)

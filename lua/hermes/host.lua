@@ -11,8 +11,14 @@ function M.root()
   return root
 end
 
----The name of the program.
-M.program = windows and "hermes.exe" or "hermes"
+---What the folder bin has: the host, and the agent that comes with it.
+M.programs = { "hermes", "hermes-agent" }
+
+---@param name string one of M.programs
+---@return string path in the plugin's folder
+function M.path(name)
+  return vim.fs.joinpath(root, "bin", windows and name .. ".exe" or name)
+end
 
 ---The location of the host: setup{host={cmd}}, bin/hermes in the plugin's folder, or hermes in
 ---PATH.
@@ -26,8 +32,7 @@ function M.command()
     end
     return vim.deepcopy(cmd)
   end
-  local own = root .. "/bin/" .. M.program
-  for _, program in ipairs({ own, M.program }) do
+  for _, program in ipairs({ M.path("hermes"), "hermes" }) do
     if vim.fn.executable(program) == 1 then
       return { program, "host" }
     end
@@ -60,7 +65,7 @@ local function check_go(on_done)
   end)
 end
 
----Builds the host in the plugin's folder. Without Go, installs the release.
+---Builds the host and hermes-agent in the plugin's folder. Without Go, installs the release.
 ---@param on_done? fun(err: string?, installed: hermes.Installed?)
 function M.build(on_done)
   local log = require("hermes.log")
@@ -84,7 +89,8 @@ function M.build(on_done)
       return
     end
     log.notify(vim.log.levels.INFO, "building the host …")
-    local cmd = { "go", "build", "-trimpath", "-o", "bin/", "./tools/hermes" }
+    local cmd =
+      { "go", "build", "-trimpath", "-o", "bin/", "./tools/hermes", "./tools/hermes-agent" }
     -- Like a release. Without C libraries to load, it starts sooner.
     vim.system(cmd, { cwd = root, text = true, env = { CGO_ENABLED = "0" } }, function(out)
       vim.schedule(function()

@@ -1,14 +1,14 @@
 ---Installs the host of a release, for those who do not have Go.
 ---
 ---release.json comes with the plugin and pins the SHA-256 of the release's manifest. The manifest
----has the SHA-256 of every archive, and of the program in it. Downloads stay in memory: bytes reach
----the disk only once they are what was pinned, and the program replaces the previous one only once
----it has run.
+---has the SHA-256 of every archive, and of the programs in it: the host and hermes-agent. Downloads
+---stay in memory: bytes reach the disk only once they are what was pinned, and the programs replace
+---the previous ones only once they have run.
 local M = {}
 
 local uv = vim.uv
 
-local max_manifest = 64 * 1024 -- bytes; a real one has 2 KB
+local max_manifest = 64 * 1024 -- bytes; a real one has 4 KB
 local default_timeout = 30000 -- ms
 local slowest = 1000 -- bytes per second
 local telling_every = 2000 -- ms
@@ -25,7 +25,7 @@ local telling_every = 2000 -- ms
 ---@field sha256 string
 
 ---@class hermes.ReleaseArchive: hermes.ReleaseFile
----@field program hermes.ReleaseFile
+---@field programs table<string, hermes.ReleaseFile> by name
 
 ---Where a program may be named after a release: in addresses, paths and arguments.
 local function is_name(text)
@@ -88,9 +88,9 @@ local function platform()
   return os .. "-" .. (({ x86_64 = "amd64", aarch64 = "arm64" })[arch] or arch)
 end
 
----@return string file of the program that is installed
-local function destination()
-  return vim.fs.joinpath(require("hermes.host").root(), "bin", require("hermes.host").program)
+---@return string folder of the programs that are installed
+local function bin()
+  return vim.fs.joinpath(require("hermes.host").root(), "bin")
 end
 
 ---------------------------------------------------------------------------
@@ -313,7 +313,11 @@ local function archive_of(manifest)
       table.concat(names, ", ")
     )
   end
-  for _, file in ipairs({ archive, archive.program or {} }) do
+  local files = { archive }
+  for _, name in ipairs(require("hermes.host").programs) do
+    table.insert(files, type(archive.programs) == "table" and archive.programs[name] or {})
+  end
+  for _, file in ipairs(files) do
     if not is_name(file.path) or not is_digest(file.sha256) or type(file.size) ~= "number" then
       fail("manifest.json is damaged")
     end
@@ -321,39 +325,43 @@ local function archive_of(manifest)
   return archive
 end
 
----The program out of a verified archive. tar prints that one file and writes none.
+---A program out of a verified archive. tar prints that one file and writes none.
 ---@param data string
 ---@param archive hermes.ReleaseArchive
+---@param program hermes.ReleaseFile
 ---@return string
-local function unpack_program(data, archive)
+local function unpack_program(data, archive, program)
   if vim.fn.executable("tar") ~= 1 then
     fail("tar is not in PATH")
   end
-  local out = run({ "tar", "-xzOf", "-", archive.program.path }, data)
-  if out.code ~= 0 or #out.stdout ~= archive.program.size then
+  local out = run({ "tar", "-xzOf", "-", program.path }, data)
+  if out.code ~= 0 or #out.stdout ~= program.size then
     fail("%s cannot be unpacked: %s", archive.path, vim.trim(out.stderr))
   end
-  verify(out.stdout, archive.program, archive.program.path)
+  verify(out.stdout, program, program.path)
   return out.stdout
 end
 
 local serial = 0
 
----Saves the program beside the previous one, runs it, and then replaces the previous one.
+---@param path string of a program
+---@return string path of a new file in the same folder
+local function beside(path)
+  serial = serial + 1
+  return vim.fs.joinpath(
+    vim.fs.dirname(path),
+    (".%d-%d-%s"):format(uv.os_getpid(), serial, vim.fs.basename(path))
+  )
+end
+
+---Saves a program beside the previous one and runs it.
+---@param path string where it will be
 ---@param data string
 ---@param release hermes.Release
-local function save(data, release)
-  local path = destination()
-  local folder, program = vim.fs.dirname(path), vim.fs.basename(path)
-  local function beside()
-    serial = serial + 1
-    return vim.fs.joinpath(folder, (".%d-%d-%s"):format(uv.os_getpid(), serial, program))
-  end
-  if not uv.fs_stat(folder) then
-    must(folder, uv.fs_mkdir, folder, 493) -- 0755
-  end
-  local temporary = beside()
-  local fd = must(folder, uv.fs_open, temporary, "wx", 448) -- 0700
+---@return string path where it is
+local function save(path, data, release)
+  local temporary = beside(path)
+  local fd = must(bin(), uv.fs_open, temporary, "wx", 448) -- 0700
   local err, written
   local offset = 0
   repeat
@@ -368,12 +376,19 @@ local function save(data, release)
   end
   local out = run({ temporary, "version" })
   if out.code ~= 0 or vim.trim(out.stdout) ~= release.version then
-    fail("the host does not run here: %s", vim.trim(out.stderr .. out.stdout))
+    fail("%s does not run here: %s", vim.fs.basename(path), vim.trim(out.stderr .. out.stdout))
   end
-  err = call(uv.fs_rename, temporary, path)
+  return temporary
+end
+
+---Replaces a program.
+---@param temporary string
+---@param path string
+local function replace(temporary, path)
+  local err = call(uv.fs_rename, temporary, path)
   if err and uv.fs_lstat(path) then
     -- Windows does not replace a program that runs, but it renames it.
-    local aside = beside()
+    local aside = beside(path)
     must(path, uv.fs_rename, path, aside)
     err = call(uv.fs_rename, temporary, path)
     if err then
@@ -385,28 +400,50 @@ local function save(data, release)
   end
 end
 
+---Takes the programs out of a verified archive, and replaces the previous ones once all of them
+---have run. The host is the last, so that it is never newer than what comes with it.
+---@param data string
+---@param archive hermes.ReleaseArchive
+---@param release hermes.Release
+local function save_all(data, archive, release)
+  if not uv.fs_stat(bin()) then
+    must(bin(), uv.fs_mkdir, bin(), 493) -- 0755
+  end
+  local host, temporaries = require("hermes.host"), {}
+  for i, name in ipairs(host.programs) do
+    local program = unpack_program(data, archive, archive.programs[name])
+    temporaries[i] = save(host.path(name), program, release)
+  end
+  for i = #temporaries, 1, -1 do
+    replace(temporaries[i], host.path(host.programs[i]))
+  end
+end
+
 ---Removes what installations have left that did not end: those of this Neovim, and those of
 ---Neovims that are gone.
 local function sweep()
-  local folder = vim.fs.dirname(destination())
-  for name in vim.fs.dir(folder) do
+  for name in vim.fs.dir(bin()) do
     local pid = tonumber(name:match("^%.(%d+)%-%d+%-hermes"))
     if pid then
       local _, _, problem = uv.kill(pid, 0)
       if pid == uv.os_getpid() or problem == "ESRCH" then
-        uv.fs_unlink(vim.fs.joinpath(folder, name))
+        uv.fs_unlink(vim.fs.joinpath(bin(), name))
       end
     end
   end
 end
 
----@return string?
-local function installed_version()
-  if vim.fn.executable(destination()) ~= 1 then
-    return nil
+---@param version string
+---@return boolean whether all programs are here and of this version
+local function is_installed(version)
+  local host = require("hermes.host")
+  for _, name in ipairs(host.programs) do
+    local out = run({ host.path(name), "version" })
+    if out.code ~= 0 or vim.trim(out.stdout) ~= version then
+      return false
+    end
   end
-  local out = run({ destination(), "version" })
-  return out.code == 0 and vim.trim(out.stdout) or nil
+  return true
 end
 
 ---@param opts hermes.InstallOpts
@@ -421,8 +458,9 @@ local function install(opts)
   if config.cmd then
     fail("setup{host={cmd}} names another host, %q; remove it first", config.cmd[1])
   end
-  local result = { version = release.version, path = destination(), unchanged = true }
-  if opts.update and installed_version() == release.version then
+  local result =
+    { version = release.version, path = require("hermes.host").path("hermes"), unchanged = true }
+  if opts.update and is_installed(release.version) then
     return result
   end
   sweep()
@@ -453,7 +491,7 @@ local function install(opts)
     end
   end)
   verify(data, archive, origin)
-  save(unpack_program(data, archive), release)
+  save_all(data, archive, release)
   result.unchanged = false
   return result
 end
@@ -508,12 +546,16 @@ function M.start(opts)
   end, { method = "install", on_done = opts.on_done }, id)
 end
 
----Removes the program below the plugin's folder, and what installations have left.
+---Removes the programs below the plugin's folder, and what installations have left.
 ---@return string? err
 function M.clean()
   sweep()
-  local ok, err, name = uv.fs_unlink(destination())
-  return not ok and name ~= "ENOENT" and err or nil
+  local host, failed = require("hermes.host"), nil
+  for _, name in ipairs(host.programs) do
+    local ok, err, kind = uv.fs_unlink(host.path(name))
+    failed = failed or not ok and kind ~= "ENOENT" and err or nil
+  end
+  return failed
 end
 
 return M

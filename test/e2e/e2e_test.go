@@ -211,7 +211,9 @@ var programs struct {
 func build(t *testing.T) string {
 	t.Helper()
 	programs.Do(func() {
-		out, err := exec.Command("go", "build", "-o", programs.dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent").CombinedOutput()
+		x := exec.Command("go", "build", "-trimpath", "-o", programs.dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent")
+		x.Env = append(os.Environ(), "CGO_ENABLED=0") // like make build and releases, which share what is compiled
+		out, err := x.CombinedOutput()
 		if err != nil {
 			programs.err = fmt.Errorf("building hermes: %w\n%s", err, out)
 		}

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, std stdio) error {
 	}
 	switch args[0] {
 	case "version", "--version":
-		fmt.Fprintln(std.out, "hermes-agent", version)
+		fmt.Fprintln(std.out, version)
 		return nil
 	case "help", "--help", "-h":
 		usage(std.out)

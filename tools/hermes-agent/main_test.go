@@ -61,7 +61,7 @@ func TestTheProgramSaysHowItIsUsed(t *testing.T) {
 	}{
 		{nil, "usage:", "which command?"},
 		{[]string{"help"}, "usage:", ""},
-		{[]string{"version"}, "hermes-agent dev", ""},
+		{[]string{"version"}, "dev\n", ""},
 		{[]string{"fly"}, "usage:", `there is no command "fly"`},
 	} {
 		var out bytes.Buffer

@@ -36,8 +36,11 @@ type manifest struct {
 
 type archive struct {
 	file
-	Program file `json:"program"` // in the archive
+	Programs map[string]file `json:"programs"` // in the archive, by name
 }
+
+// programs is what a release consists of: the host, and the agent in the box.
+var programs = []string{"hermes", "hermes-agent"}
 
 type file struct {
 	Path   string `json:"path"`
@@ -91,19 +94,25 @@ func (r release) buildAll(ctx context.Context, dir string) (string, error) {
 
 // build returns the archive for one target and its bytes.
 func (r release) build(ctx context.Context, t target) (archive, []byte, error) {
-	program, err := r.compile(ctx, t)
-	if err != nil {
-		return archive{}, nil, err
-	}
 	others, err := r.licenses(ctx, t)
 	if err != nil {
 		return archive{}, nil, err
 	}
-	name := "hermes"
-	if t.os == "windows" {
-		name = "hermes.exe"
+	folder := fmt.Sprintf("hermes-%s-%s", r.version, t)
+	a := archive{Programs: map[string]file{}}
+	members := []member{{"THIRD-PARTY-LICENSES", 0o644, others}}
+	for _, name := range programs {
+		program, err := r.compile(ctx, t, name)
+		if err != nil {
+			return archive{}, nil, err
+		}
+		inArchive := name
+		if t.os == "windows" {
+			inArchive += ".exe"
+		}
+		members = append(members, member{inArchive, 0o755, program})
+		a.Programs[name] = describe(folder+"/"+inArchive, program)
 	}
-	members := []member{{name, 0o755, program}, {"THIRD-PARTY-LICENSES", 0o644, others}}
 	for _, name := range []string{"LICENSE", "NOTICE"} {
 		text, err := os.ReadFile(filepath.Join(r.root, name))
 		if err != nil {
@@ -111,30 +120,27 @@ func (r release) build(ctx context.Context, t target) (archive, []byte, error) {
 		}
 		members = append(members, member{name, 0o644, text})
 	}
-	folder := fmt.Sprintf("hermes-%s-%s", r.version, t)
 	data, err := pack(folder, members)
 	if err != nil {
 		return archive{}, nil, err
 	}
-	return archive{
-		file:    describe(folder+".tar.gz", data),
-		Program: describe(folder+"/"+name, program),
-	}, data, nil
+	a.file = describe(folder+".tar.gz", data)
+	return a, data, nil
 }
 
-// compile links the program without anything that differs between machines:
+// compile links a program without anything that differs between machines:
 // paths, the C compiler, the state of the repository, settings of Go. The build
 // ID stays: it is the same everywhere, and without it programs for macOS lack
 // the UUID that newer systems demand.
-func (r release) compile(ctx context.Context, t target) ([]byte, error) {
+func (r release) compile(ctx context.Context, t target, name string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "hermes-release-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "hermes")
+	path := filepath.Join(dir, name)
 	_, err = output(r.goCommand(ctx, t, "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./tools/hermes"))
+		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./tools/"+name))
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +156,18 @@ func (r release) goCommand(ctx context.Context, t target, args ...string) *exec.
 	return cmd
 }
 
-// licenses has those of Go and of every module that the program links.
+// licenses has those of Go and of every module that the programs link.
 func (r release) licenses(ctx context.Context, t target) ([]byte, error) {
 	root, err := output(r.goCommand(ctx, t, "env", "GOROOT"))
 	if err != nil {
 		return nil, err
 	}
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
-	list, err := output(r.goCommand(ctx, t, "list", "-deps", "-f", format, "./tools/hermes"))
+	args := []string{"list", "-deps", "-f", format}
+	for _, name := range programs {
+		args = append(args, "./tools/"+name)
+	}
+	list, err := output(r.goCommand(ctx, t, args...))
 	if err != nil {
 		return nil, err
 	}

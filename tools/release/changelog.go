@@ -22,6 +22,7 @@ type part struct {
 var parts = []part{
 	{"Neovim", []string{"lua/", "plugin/", "doc/", "examples/chat"}},
 	{"The program `hermes`", []string{"tools/hermes/"}},
+	{"The agent `hermes-agent`", []string{"tools/hermes-agent/"}},
 	{"The Go library", []string{"acp/", "runtime/"}},
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // conversation installs the release twice, first from a server that leaves
-// HTTPS, and talks to an agent by what is installed.
+// HTTPS, and talks to two agents by what is installed.
 const conversation = `
 local lines = {}
 local function note(...) lines[#lines + 1] = table.concat({ ... }, " ") end
@@ -37,6 +37,9 @@ note("connected", err and err.message or hermes.state().host.version)
 local _, session = wait(function(done) hermes.create_session({ cwd = vim.fn.getcwd(), on_done = done }) end)
 local _, turn = wait(function(done) hermes.prompt(session.sessionId, "/say hello", { on_done = done }) end)
 note("turn", turn and turn.stopReason or "failed")
+wait(function(done) hermes.disconnect(nil, { on_done = done }) end)
+err = wait(function(done) hermes.connect("hermes", { on_done = done }) end)
+note("agent", err and err.message or hermes.connections()[1].agentInfo.version)
 wait(function(done) hermes.disconnect(nil, { on_done = done }) end)
 vim.fn.writefile(lines, vim.env.TEST_RESULT)
 `
@@ -72,7 +75,7 @@ func install(t *testing.T, dist, pinned string) {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program.Path, "--clean", "--headless", "--cmd", "set rtp^="+root, "-c", "luafile "+script, "-c", "qall!")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "TEST_URL="+server.URL, "TEST_RESULT="+result, "CURL_CA_BUNDLE="+trusted,
+		cmd.Env = append(os.Environ(), "TEST_URL="+server.URL, "TEST_RESULT="+result, "CURL_CA_BUNDLE="+trusted, "OPENAI_BASE_URL=http://127.0.0.1:1/v1",
 			"XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "log"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -83,8 +86,8 @@ func install(t *testing.T, dist, pinned string) {
 			t.Fatalf("Neovim %s: %v %s", program.Version, err, out)
 		}
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-		if len(lines) != 4 || !strings.Contains(lines[0], "curl failed: (1)") ||
-			lines[1] != "installed v1.2.3" || lines[2] != "connected v1.2.3" || lines[3] != "turn end_turn" {
+		if len(lines) != 5 || !strings.Contains(lines[0], "curl failed: (1)") ||
+			lines[1] != "installed v1.2.3" || lines[2] != "connected v1.2.3" || lines[3] != "turn end_turn" || lines[4] != "agent v1.2.3" {
 			t.Errorf("Neovim %s: %q %s", program.Version, lines, out)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -132,7 +133,7 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// checkArchive compares the archive with the manifest and runs its program.
+// checkArchive compares the archive with the manifest and runs its programs.
 func checkArchive(t *testing.T, dist, name string) {
 	var m manifest
 	if err := json.Unmarshal(readFile(t, filepath.Join(dist, "manifest.json")), &m); err != nil {
@@ -164,10 +165,11 @@ func checkArchive(t *testing.T, dist, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		program := filepath.Base(strings.TrimSuffix(header.Name, ".exe"))
 		switch {
-		case header.Name == entry.Program.Path:
-			if header.Mode != 0o755 || entry.Program != describe(header.Name, content) {
-				t.Errorf("mode %o, manifest %+v", header.Mode, entry.Program)
+		case entry.Programs[program].Path == header.Name:
+			if header.Mode != 0o755 || entry.Programs[program] != describe(header.Name, content) {
+				t.Errorf("mode %o, manifest %+v", header.Mode, entry.Programs[program])
 			}
 			path := filepath.Join(t.TempDir(), filepath.Base(header.Name))
 			write(t, path, content)
@@ -175,20 +177,25 @@ func checkArchive(t *testing.T, dist, name string) {
 				t.Fatal(err)
 			}
 			if out, err := output(exec.Command(path, "version")); err != nil || string(out) != "v1.2.3\n" {
-				t.Errorf("version: %q %v", out, err)
+				t.Errorf("%s version: %q %v", program, out, err)
 			}
 			if out, err := output(exec.Command("go", "tool", "buildid", path)); err != nil || len(out) < 20 {
 				t.Errorf("build ID: %q %v", out, err)
 			}
 		case strings.HasSuffix(header.Name, "/THIRD-PARTY-LICENSES"):
-			for _, part := range []string{"==== Go, its standard library: LICENSE ====", "==== github.com/neovim/go-client v", "Permission is hereby granted"} {
+			for _, part := range []string{"==== Go, its standard library: LICENSE ====", "==== github.com/neovim/go-client v", "==== github.com/openai/openai-go/v3 v", "Permission is hereby granted"} {
 				if !bytes.Contains(content, []byte(part)) {
 					t.Errorf("the licenses lack %q", part)
 				}
 			}
 		}
 	}
-	if got := strings.Join(names, " "); got != "LICENSE NOTICE THIRD-PARTY-LICENSES "+filepath.Base(entry.Program.Path) {
+	var want []string
+	for _, name := range programs {
+		want = append(want, filepath.Base(entry.Programs[name].Path))
+	}
+	slices.Sort(want)
+	if got := strings.Join(names, " "); got != "LICENSE NOTICE THIRD-PARTY-LICENSES "+strings.Join(want, " ") {
 		t.Errorf("the archive has %s", got)
 	}
 }
@@ -263,6 +270,7 @@ func TestTheChangelogHasWhatUsersSee(t *testing.T) {
 	commit("Show more", "runtime/history/state.go", "lua/hermes/init.lua")
 	commit("Test more", "runtime/rpc/conn_test.go", "runtime/trace/testdata/a b.json", "test/screen.lua")
 	commit("Record faster", "tools/hermes/record.go")
+	commit("Think longer", "tools/hermes-agent/loop/loop.go")
 	commit("Empty")
 	r.version = "v0.2.0"
 	second := add()
@@ -275,6 +283,10 @@ func TestTheChangelogHasWhatUsersSee(t *testing.T) {
 ### The program ` + "`hermes`" + `
 
 - Record faster
+
+### The agent ` + "`hermes-agent`" + `
+
+- Think longer
 
 ### The Go library
 
