@@ -62,6 +62,35 @@ describe("health and the command", function()
     has(text(), dir .. "/codex-acp (codex is not in PATH: codex-acp is used)")
   end)
 
+  it("say which hermes-agent is used: the one beside the host, or the one in PATH", function()
+    local beside, path = vim.fn.tempname(), vim.fn.tempname()
+    for dir, version in pairs({ [beside] = "beside", [path] = "in-path" }) do
+      vim.fn.mkdir(dir, "p")
+      vim.fn.writefile({ "#!/bin/sh", "echo " .. version }, dir .. "/hermes-agent")
+      vim.fn.setfperm(dir .. "/hermes-agent", "rwx------")
+    end
+    assert(vim.uv.fs_copyfile(root .. "/bin/hermes", beside .. "/hermes"))
+    child.lua(
+      [[vim.env.PATH = select(2, ...) .. ":" .. vim.env.PATH
+      require("hermes").setup({ host = { cmd = { (...) .. "/hermes", "host" } } })]],
+      { beside, path }
+    )
+    child.cmd("checkhealth hermes")
+    has(text(), "hermes-agent " .. beside .. "/hermes-agent, version beside")
+    has(text(), "hermes: " .. beside .. "/hermes-agent")
+    vim.fn.delete(beside .. "/hermes-agent")
+    child.cmd("checkhealth hermes")
+    has(text(), "hermes-agent " .. path .. "/hermes-agent, version in-path")
+    vim.fn.writefile({ "#!/bin/sh", "echo broken >&2; exit 1" }, path .. "/hermes-agent")
+    child.cmd("checkhealth hermes")
+    has(text(), path .. "/hermes-agent cannot be run: broken")
+    child.lua([[require("hermes").setup({ agents = { hermes = { command = "no-such-agent" } } })]])
+    child.cmd("checkhealth hermes")
+    has(text(), "hermes: no-such-agent is not in PATH")
+    eq(text():find("hermes-agent " .. path, 1, true), nil)
+    eq(text():find("cannot be run: broken", 1, true), nil)
+  end)
+
   it("say what is connected and what waits", function()
     child.cmd("checkhealth hermes")
     has(text(), "no agent is connected")

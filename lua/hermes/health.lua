@@ -1,6 +1,21 @@
 ---:checkhealth hermes
 local M = {}
 
+---Runs a program to its end.
+---@param program string
+---@param ... string arguments
+---@return string? out
+---@return string? err
+local function ask(program, ...)
+  local ok, out = pcall(function(...)
+    return vim.system({ program, ... }, { text = true, timeout = 5000 }):wait()
+  end, ...)
+  if not ok or out.code ~= 0 then
+    return nil, ("%s cannot be run: %s"):format(program, ok and vim.trim(out.stderr) or out)
+  end
+  return vim.trim(out.stdout)
+end
+
 ---Asks the host's program for its version or the presets.
 ---@param ... string arguments of the program
 ---@return string? out
@@ -10,13 +25,7 @@ local function ask_host(...)
   if not cmd then
     return nil, err
   end
-  local ok, out = pcall(function(...)
-    return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()
-  end, ...)
-  if not ok or out.code ~= 0 then
-    return nil, ("%s cannot be run: %s"):format(cmd[1], ok and vim.trim(out.stderr) or out)
-  end
-  return vim.trim(out.stdout)
+  return ask(cmd[1], ...)
 end
 
 ---@return { name: string, command: string, install?: string, why?: string, protocol?: string }[]
@@ -60,6 +69,29 @@ local function check_neovim()
   end
 end
 
+---Says which program is used, and whether it is the one of this plugin.
+---@param name string
+---@param path string
+---@param version string
+---@param release hermes.Release?
+local function report_program(name, path, version, release)
+  local released = release and release.version == version
+  vim.health.ok(
+    ("%s %s, version %s%s"):format(
+      name,
+      path,
+      version,
+      released and ", the release of this plugin" or ""
+    )
+  )
+  if release and not released and version:find("^v%d+%.%d+%.%d+$") then
+    vim.health.warn(
+      ("%s is the release %s; the plugin pins %s"):format(name, version, release.version),
+      "run :Hermes update"
+    )
+  end
+end
+
 local function check_host()
   local cmd, err = require("hermes.host").command()
   local release = require("hermes.install").release()
@@ -73,20 +105,7 @@ local function check_host()
   if not version then
     return vim.health.error(why)
   end
-  local released = release and release.version == version
-  vim.health.ok(
-    ("host %s, version %s%s"):format(
-      cmd[1],
-      version,
-      released and ", the release of this plugin" or ""
-    )
-  )
-  if release and not released and version:find("^v%d+%.%d+%.%d+$") then
-    vim.health.warn(
-      ("the host is the release %s; the plugin pins %s"):format(version, release.version),
-      "run :Hermes update"
-    )
-  end
+  report_program("host", cmd[1], version, release)
   local running = require("hermes.rpc").info()
   if running and running.protocol ~= require("hermes.rpc").PROTOCOL then
     vim.health.error("the running host does not match the plugin", {
@@ -97,6 +116,24 @@ local function check_host()
       ("the running host is version %s; restart Neovim to use %s"):format(running.version, version)
     )
   end
+end
+
+---Says which program the agent "hermes" is. It comes with the host.
+local function check_hermes_agent()
+  local agent = vim.iter(agents()):find(function(agent)
+    return agent.name == "hermes"
+  end)
+  if not agent or not vim.fs.basename(agent.command):find("^hermes%-agent") then
+    return -- setup{agents={hermes}} names another one
+  elseif vim.fn.executable(agent.command) ~= 1 then
+    return vim.health.info("hermes-agent is not installed: " .. agent.install)
+  end
+  local path = vim.fn.exepath(agent.command)
+  local version, why = ask(path, "version")
+  if not version then
+    return vim.health.error(why)
+  end
+  report_program("hermes-agent", path, version, (require("hermes.install").release()))
 end
 
 ---@param n integer
@@ -175,6 +212,7 @@ function M.check()
   vim.health.start("hermes")
   check_neovim()
   check_host()
+  check_hermes_agent()
   vim.health.info(
     "logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path()
   )

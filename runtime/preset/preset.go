@@ -16,6 +16,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ type Preset struct {
 	Cwd     string            `json:"cwd,omitempty"`      // of the process
 	// Self says that the program is the one that runs, whatever its name.
 	Self bool `json:"self,omitempty"`
+	// Beside says that the program comes with the one that runs: the one in its folder
+	// is used, and without it the one in PATH.
+	Beside bool `json:"beside,omitempty"`
 
 	// Prefer is used instead of the program where what it needs is installed.
 	Prefer *Preferred `json:"prefer,omitempty"`
@@ -251,7 +255,7 @@ func (p Preset) Over(o Preset) Preset {
 		}
 	}
 	if o.Command != "" || o.Self {
-		p.Command, p.Self, p.Args, p.Prefer = o.Command, o.Self, nil, nil
+		p.Command, p.Self, p.Beside, p.Args, p.Prefer = o.Command, o.Self, o.Beside, nil, nil
 	}
 	if o.Args != nil {
 		p.Args = o.Args
@@ -289,15 +293,22 @@ func (q Quirks) over(o Quirks) Quirks {
 }
 
 // Program is the program to run: Command, or the running program for one with
-// Self.
+// Self, or the path of the one beside it for one with Beside.
 func (p Preset) Program() string {
-	if !p.Self {
+	if !p.Self && !p.Beside {
 		return p.Command
 	}
-	if path, err := os.Executable(); err == nil {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	if p.Self {
+		return self
+	}
+	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), p.Command)); err == nil {
 		return path
 	}
-	return os.Args[0]
+	return p.Command
 }
 
 // Process returns the command that starts the agent.

@@ -266,7 +266,7 @@ var meant = map[string]string{
 	`lua/hermes/host.lua: vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)`:     "asks Go for its version, no shell",
 	`lua/hermes/host.lua: local ok = pcall(vim.system, cmd, { text = true, timeout = 5000 }, function(out)`:        "asks git and the host for their versions, no shell",
 	`lua/hermes/install.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                             "curl, tar and the verified host, no shell",
-	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`:            "asks the host that setup names, no shell",
+	`lua/hermes/health.lua: return vim.system({ program, ... }, { text = true, timeout = 5000 }):wait()`:           "asks the host and the agent that setup names, no shell",
 	`lua/hermes/channel.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                         "a list: the host that setup names, no shell",
 	`lua/hermes/login.lua: return vim.fn.jobstart(command, opts)`:                                                  "a list, no shell: the user asked for that login",
 	`lua/hermes/login.lua: return vim.fn.termopen(command, opts)`:                                                  "a list, no shell: the user asked for that login",
