@@ -328,13 +328,29 @@ func difference(before, after string) string {
 	return strings.Join(list, "; ")
 }
 
+// programs is the folder of hermes, which is built once for all tests.
+var programs string
+
+func runTests(m *testing.M) int {
+	var err error
+	if programs, err = os.MkdirTemp("", "injection"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(programs)
+	return m.Run()
+}
+
+var built = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "build", "-o", filepath.Join(programs, "hermes"), "../../tools/hermes").CombinedOutput()
+})
+
 func build(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "hermes")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../tools/hermes").CombinedOutput(); err != nil {
+	if out, err := built(); err != nil {
 		t.Fatalf("building hermes: %v\n%s", err, out)
 	}
-	return bin
+	return filepath.Join(programs, "hermes")
 }
 
 func TestNoTextOfAnAgentActs(t *testing.T) {
