@@ -10,6 +10,8 @@ DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 LUA := lua plugin examples test scripts/demo.lua
 # Many tests wait for other programs, so more of them run at a time than there are processors.
 GO_TEST_FLAGS ?= -race -parallel 6 -timeout 40m
+# By default each program with the race detector waits a second before it exits.
+export GORACE ?= atexit_sleep_ms=0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: help
