@@ -166,6 +166,11 @@ func TestCancellingEndsATurnAnywhere(t *testing.T) {
 				}()
 			}
 			patience.True(t, test.at, func() bool { return strings.Contains(e.shown(), test.at) })
+			patience.True(t, "both prompts", func() bool {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				return e.sent == 2
+			})
 			if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
 				t.Fatal(err)
 			}
@@ -175,6 +180,8 @@ func TestCancellingEndsATurnAnywhere(t *testing.T) {
 					t.Errorf("the turn ended with %q", reason)
 				}
 			}
+			// The second prompt may have begun; the model must not take up its script again.
+			e.play(id, "/reset", acp.StopReasonEndTurn)
 			if got := e.play(id, "SAY still here", acp.StopReasonEndTurn); !strings.HasPrefix(got, "agent: still here") {
 				t.Errorf("shown:\n%s", got)
 			}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ type editor struct {
 	usage  *acp.UsageUpdate
 	read   []string // files that the agent read here
 	ran    int      // terminals
+	sent   int      // prompts
 	asked  []*acp.RequestPermissionRequest
 	titles []string
 }
@@ -113,10 +115,18 @@ func (e *editor) start() *editor {
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
-	opts := rpc.Options{}
+	check := func(rpc.Direction, []byte) {}
 	if !e.rude {
-		opts.Tap = lint.Check(e.t, lint.Client, lint.Options{Profile: lint.Strict})
+		check = lint.Check(e.t, lint.Client, lint.Options{Profile: lint.Strict})
 	}
+	opts := rpc.Options{Tap: func(d rpc.Direction, message []byte) {
+		if d == rpc.Outbound && bytes.Contains(message, []byte(`"session/prompt"`)) {
+			e.mu.Lock()
+			e.sent++
+			e.mu.Unlock()
+		}
+		check(d, message)
+	}}
 	conn := rpc.NewConn(here, acp.ClientSide(e), opts)
 	e.agent = acp.Agent{Conn: conn}
 	served := e.Services
