@@ -211,13 +211,26 @@ func (r *reviews) open(root string) *reviewed {
 	return p
 }
 
+// openNow opens the review of a folder, unless a folder above it has one, and waits
+// until it is open.
+func (r *reviews) openNow(folder string) (any, error) {
+	p := r.open(folder)
+	if p == nil {
+		return nil, invalid("review: %q is not an absolute path", folder)
+	}
+	if !p.is() {
+		return nil, p.err
+	}
+	return map[string]any{"root": p.Root()}, nil
+}
+
 func (p *reviewed) open(state string) {
 	defer close(p.ready)
 	h := p.reviews.host
 	p.reviews.closed.Wait()
 	p.Project, p.err = project.Open(state, p.given, project.Options{
 		Program: "Hermes in Neovim", Logger: h.log,
-		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, Barrier: p.barrier, Apart: p.reviews.below(p.given),
+		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.below(p.given),
 	})
 	if p.err == nil {
 		if end, err := p.Listen(); err != nil {

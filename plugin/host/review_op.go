@@ -227,6 +227,8 @@ func (r *reviews) do(id string, op reviewOp) (any, error) {
 		r.adopt(op.Cwd)
 	}
 	switch op.Do {
+	case "open":
+		return r.openNow(op.Root)
 	case "files", "checkpoints", "hunks":
 		return r.list(op)
 	case "changed":

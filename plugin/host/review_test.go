@@ -37,6 +37,7 @@ type desk struct {
 	done    map[string]map[string]any
 	ops     int
 	barrier func()
+	respond func(ask map[string]any) any // nil: leaves it to the host
 	session string
 	agent   string
 }
@@ -181,14 +182,20 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 		json.Unmarshal(batch[i], &it.kind)
 		json.Unmarshal(batch[i+1], &it.data)
 		d.mu.Lock()
-		f := d.barrier
+		f, respond := d.barrier, d.respond
 		d.mu.Unlock()
 		if it.kind == kindBarrier && f != nil {
 			f()
 		}
-		if it.kind == kindAsk { // leave it to the host
-			if err := notify(from, "respond", it.data["requestId"].(string), map[string]any{"default": true}); err != nil {
-				return 0, err
+		if it.kind == kindAsk {
+			var answer any = map[string]any{"default": true}
+			if respond != nil {
+				answer = respond(it.data)
+			}
+			if answer != nil {
+				if err := notify(from, "respond", it.data["requestId"].(string), answer); err != nil {
+					return 0, err
+				}
 			}
 		}
 		d.mu.Lock()

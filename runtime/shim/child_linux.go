@@ -141,7 +141,7 @@ func begin(c Config, path string, argv []string) (p *program, err error) {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
 	p = &program{ended: make(chan struct{}), last: make(chan struct{}), served: make(chan struct{}), delivered: make(chan struct{})}
-	j, err := createJournal(c.Journal, c.Root, c.Agent)
+	j, err := createJournal(c)
 	if err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
@@ -187,7 +187,7 @@ func begin(c Config, path string, argv []string) (p *program, err error) {
 	go func() {
 		defer close(p.delivered)
 		if c.Socket != "" {
-			(&delivery{journal: p.journal, socket: c.Socket, agent: c.Agent, last: p.last}).run(ctx)
+			(&delivery{journal: p.journal, socket: c.Socket, agent: c.Agent, session: c.Session, last: p.last}).run(ctx)
 		}
 	}()
 	return p, nil

@@ -23,6 +23,7 @@ type delivery struct {
 	journal *journal
 	socket  string
 	agent   string
+	session string
 	last    <-chan struct{} // is closed when no more changes come
 }
 
@@ -60,7 +61,7 @@ func Replay(ctx context.Context, dir, socket string) error {
 	defer st.Close()
 	last := make(chan struct{})
 	close(last)
-	(&delivery{journal: &journal{dir: dir, name: first.Text, store: st}, socket: socket, agent: first.Agent, last: last}).connection(ctx)
+	(&delivery{journal: &journal{dir: dir, name: first.Text, store: st}, socket: socket, agent: first.Agent, session: first.Session, last: last}).connection(ctx)
 	return nil
 }
 
@@ -115,7 +116,7 @@ func (d *delivery) connection(ctx context.Context) {
 func (d *delivery) report(e Event) feed.Report {
 	r := feed.Report{
 		Kind: feed.Write, Path: e.Path, Phase: feed.Post, Agent: d.agent, PID: e.PID,
-		Author:   review.Author{Source: "shim", Inferred: e.Inferred},
+		Author:   review.Author{Session: d.session, Source: "shim", Inferred: e.Inferred},
 		Before:   d.version(e.Before),
 		After:    d.version(e.After),
 		At:       e.Time,

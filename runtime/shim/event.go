@@ -56,7 +56,8 @@ type Event struct {
 	// of the change.
 	Inferred bool   `json:"inferred,omitempty"`
 	Text     string `json:"text,omitempty"`
-	Agent    string `json:"agent,omitempty"` // of a Start: who runs
+	Agent    string `json:"agent,omitempty"`   // of a Start: who runs
+	Session  string `json:"session,omitempty"` // of a Start
 }
 
 // Version is what a file was or is. The store of the journal has its content under

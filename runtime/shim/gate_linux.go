@@ -3,12 +3,14 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -22,16 +24,22 @@ import (
 // decision and the call counts, because neither its memory nor the path is looked
 // at again: the file is reached through the folder that the decision was about.
 
+// lookEvery is how often it is checked whether a thread still waits.
+const lookEvery = 250 * time.Millisecond
+
 // gate decides about changes.
 type gate struct {
 	Gate
-	socket, agent string
+	socket, agent, session string
 
-	mu     sync.Mutex
+	mu     sync.Mutex   // held while a question is open
 	client *feed.Client // nil until the first question, and after a failure
 }
 
-func newGate(c Config) *gate { return &gate{Gate: *c.Gate, socket: c.Socket, agent: c.Agent} }
+// newGate makes the gate of one run, which is a session even if nobody has named it.
+func newGate(c Config, run string) *gate {
+	return &gate{Gate: *c.Gate, socket: c.Socket, agent: c.Agent, session: cmp.Or(c.Session, run)}
+}
 
 // verdict is what the lists say.
 type verdict uint8
@@ -62,11 +70,11 @@ func (g *gate) holds(dir string) bool {
 }
 
 // ask asks the editor about a change. Only a clear yes allows it.
-func (g *gate) ask(r feed.Report) error {
-	ctx, cancel := context.WithTimeout(context.Background(), g.Timeout)
-	defer cancel()
+func (g *gate) ask(ctx context.Context, r feed.Report) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, g.Timeout)
+	defer cancel()
 	if g.socket == "" {
 		return fmt.Errorf("nobody is there to allow it")
 	}
@@ -135,9 +143,11 @@ func (s *supervisor) handleGated(o *operation) {
 	default:
 		questions := s.questions(o, p)
 		go func() {
+			ctx, stop := s.whileWaiting(o)
+			defer stop()
 			var err error
 			for _, q := range questions {
-				if err = s.gate.ask(q); err != nil {
+				if err = s.gate.ask(ctx, q); err != nil {
 					break
 				}
 			}
@@ -150,6 +160,25 @@ func (s *supervisor) handleGated(o *operation) {
 			})
 		}()
 	}
+}
+
+// whileWaiting returns a context that ends when the thread of an operation does not
+// wait any more, because it was killed.
+func (s *supervisor) whileWaiting(o *operation) (ctx context.Context, stop func()) {
+	ctx, stop = context.WithCancel(context.Background())
+	go func() {
+		defer stop()
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		for s.listener.valid(o.id) {
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, stop
 }
 
 func (s *supervisor) deny(o *operation, p *planned, reason string) {
@@ -165,7 +194,7 @@ func (s *supervisor) deny(o *operation, p *planned, reason string) {
 
 // questions are what the editor is asked.
 func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
-	r := feed.Report{Kind: feed.Write, Path: o.target.path, Phase: feed.Pre, Agent: s.gate.agent, PID: int(o.tid), Author: review.Author{Source: "shim"}}
+	r := feed.Report{Kind: feed.Write, Path: o.target.path, Phase: feed.Ask, Agent: s.gate.agent, PID: int(o.tid), Author: review.Author{Session: s.gate.session, Source: "shim"}}
 	if o.verb == link && s.inside(o.other.path) && s.gate.listed(o.other.path) == unknown {
 		// Whoever may change the new name may change the file.
 		file := r

@@ -27,15 +27,9 @@ var swaps = flag.Int("swaps", 200, "how often a path is swapped below a gated op
 
 // editor listens at the socket of a shim.
 func (s *shimmed) editor(answer func(feed.Report) error) (reports func() []feed.Report) {
-	s.t.Helper()
-	s.config.Socket = filepath.Join(filepath.Dir(s.root), "s")
-	l, err := feed.Listen(s.config.Socket)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	var mu sync.Mutex
 	var list []feed.Report
-	server := &feed.Server{Handle: func(_ context.Context, r feed.Report) error {
+	hear := func(_ context.Context, r feed.Report) error {
 		mu.Lock()
 		list = append(list, r)
 		mu.Unlock()
@@ -43,7 +37,22 @@ func (s *shimmed) editor(answer func(feed.Report) error) (reports func() []feed.
 			return nil
 		}
 		return answer(r)
-	}}
+	}
+	s.serve(&feed.Server{Handle: hear, Ask: hear})
+	return func() []feed.Report {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(list)
+	}
+}
+
+func (s *shimmed) serve(server *feed.Server) {
+	s.t.Helper()
+	s.config.Socket = filepath.Join(filepath.Dir(s.root), "s")
+	l, err := feed.Listen(s.config.Socket)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l) }()
@@ -51,10 +60,37 @@ func (s *shimmed) editor(answer func(feed.Report) error) (reports func() []feed.
 		cancel()
 		<-done
 	})
-	return func() []feed.Report {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(list)
+}
+
+// Ctrl-C ends a program that waits for an answer, and then nobody needs the answer.
+func TestAQuestionOfAProgramThatIsKilledIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	s.config.Gate, s.config.Agent, s.config.Session = &shim.Gate{Timeout: time.Hour}, "claude", "run"
+	back := make(chan feed.Report, 1)
+	mark := func(name string) {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(s.root), name), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	s.serve(&feed.Server{
+		Handle: func(context.Context, feed.Report) error { return nil },
+		Ask: func(ctx context.Context, r feed.Report) error {
+			mark("asked")
+			<-ctx.Done()
+			back <- r
+			mark("back")
+			return ctx.Err()
+		},
+	})
+	// The end of the shim would take it back as well, so the shell outlives it.
+	out, status := s.run("sh", "-c", `echo x > f & while [ ! -e ../asked ]; do sleep 0.05; done; kill -9 $!; wait
+i=0; while [ ! -e ../back ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done; ls ../back`)
+	if out != "../back\n" || status != 0 {
+		t.Fatalf("exit status %d\n%s", status, out)
+	}
+	if r := <-back; r.Agent != "claude" || r.Author.Session != "run" || r.Phase != feed.Ask {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -63,7 +99,7 @@ func TestOnlyWhatTheGateAllowsHappens(t *testing.T) {
 	s := newShimmed(t)
 	s.config.Gate = &shim.Gate{Allow: []string{filepath.Join(s.root, "free")}, Deny: []string{filepath.Join(s.root, "never"), filepath.Join(filepath.Dir(s.root), "outside")}}
 	reports := s.editor(func(r feed.Report) error {
-		if r.Phase == feed.Pre && (strings.HasPrefix(filepath.Base(r.Path), "no") || strings.HasPrefix(filepath.Base(r.From), "no")) {
+		if r.Phase == feed.Ask && (strings.HasPrefix(filepath.Base(r.Path), "no") || strings.HasPrefix(filepath.Base(r.From), "no")) {
 			return errors.New("the user said no")
 		}
 		return nil
@@ -126,7 +162,7 @@ mv . ../moved: Permission denied
 	// The editor is asked before, and has the old content. What the lists say, and
 	// what is outside, is no question.
 	for _, r := range reports() {
-		if r.Phase != feed.Pre {
+		if r.Phase != feed.Ask {
 			continue
 		}
 		name, err := filepath.Rel(s.root, r.Path)

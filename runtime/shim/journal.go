@@ -41,7 +41,8 @@ type journal struct {
 }
 
 // createJournal makes the folder of a journal. There must be none in it.
-func createJournal(dir, root, agent string) (*journal, error) {
+func createJournal(c Config) (*journal, error) {
+	dir := c.Journal
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
@@ -55,7 +56,7 @@ func createJournal(dir, root, agent string) (*journal, error) {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	j := &journal{dir: dir, name: "shim " + rand.Text(), store: st, file: f, out: bufio.NewWriterSize(f, 1<<16), written: make(chan struct{})}
-	err = j.add(Event{Time: time.Now(), Op: Start, Path: root, Text: j.name, Agent: agent})
+	err = j.add(Event{Time: time.Now(), Op: Start, Path: c.Root, Text: j.name, Agent: c.Agent, Session: c.Session})
 	if err := errors.Join(err, j.flush()); err != nil {
 		return nil, fmt.Errorf("journal: %w", errors.Join(err, j.close()))
 	}

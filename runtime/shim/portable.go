@@ -28,7 +28,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	if c.Gate != nil {
 		return 0, fmt.Errorf("shim: %w, so there is no gate", ErrUnavailable)
 	}
-	j, err := createJournal(c.Journal, c.Root, c.Agent)
+	j, err := createJournal(c)
 	if err != nil {
 		return 0, fmt.Errorf("shim: %w", err)
 	}
@@ -54,7 +54,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	go func() {
 		defer close(delivered)
 		if c.Socket != "" {
-			(&delivery{journal: j, socket: c.Socket, agent: c.Agent, last: last}).run(ctx)
+			(&delivery{journal: j, socket: c.Socket, agent: c.Agent, session: c.Session, last: last}).run(ctx)
 		}
 	}()
 	status, err = p.run(path, argv)

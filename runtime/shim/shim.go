@@ -40,6 +40,8 @@ type Config struct {
 	Socket string `json:"socket,omitempty"`
 	// Agent names the program in reports.
 	Agent string `json:"agent,omitempty"`
+	// Session names the session of the agent in reports, or is "".
+	Session string `json:"session,omitempty"`
 	// Settle is how long a new file is kept back, because many programs write a file
 	// under another name and then rename it, and the two are one write: 100 ms.
 	Settle time.Duration `json:"settle,omitempty"`
@@ -47,13 +49,14 @@ type Config struct {
 	Gate *Gate `json:"gate,omitempty"`
 }
 
-// Gate says which changes are allowed. Who listens at Config.Socket is asked about
-// what neither list names, by a report of the phase "pre": an error denies the
-// change, and so does no answer. The program gets EACCES.
+// Gate says which changes are allowed. Whoever listens at Config.Socket is asked
+// about what neither list names, one change at a time. An error denies the change,
+// and so does no answer. The program gets EACCES. A question is taken back when the
+// thread that waits for its answer is killed.
 type Gate struct {
 	Allow []string `json:"allow,omitempty"` // files and folders
 	Deny  []string `json:"deny,omitempty"`  // files and folders; counts more than Allow
-	// Timeout is how long an answer may take: 60 s.
+	// Timeout is how long an answer may take from the moment of the question: 60 s.
 	Timeout time.Duration `json:"timeout,omitempty"`
 }
 

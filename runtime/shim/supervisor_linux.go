@@ -61,7 +61,7 @@ func newSupervisor(c Config, l listener, r *recorder) (s *supervisor, err error)
 		return nil, err
 	}
 	if c.Gate != nil {
-		s.gate = newGate(c)
+		s.gate = newGate(c, r.journal.name)
 	}
 	return s, nil
 }

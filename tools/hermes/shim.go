@@ -98,6 +98,7 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	f.StringVar(&c.Socket, "socket", "", "report to this `SOCKET` (default: that of the editor that has the project)")
 	f.StringVar(&c.Journal, "journal", "", "`FOLDER` for the journal (default: one in the state of the editor)")
 	f.StringVar(&c.Agent, "agent", "", "`NAME` of the agent in reports (default: that of COMMAND)")
+	f.StringVar(&c.Session, "session", "", "`ID` of the session of the agent in reports (default: none)")
 	state := f.String("state", "", "`FOLDER` with the state of the editor (default: Neovim's)")
 	gate := f.Bool("gate", false, "every change in the project waits until the editor allows it; without an answer it fails")
 	f.Var(&allow, "allow", "with --gate: a file or folder that may be changed without asking, `PATH`; may be repeated")

@@ -77,6 +77,9 @@ func decode(line []byte) (m message, err error) {
 	if err := d.Close(); err != nil {
 		return m, at(codeParams, "/params", err)
 	}
+	if m.id == nil && m.report != nil && m.report.Phase == Ask {
+		return m, &Error{Code: codeInvalid, Message: "/id: missing, so the question cannot be answered", Pointer: "/id"}
+	}
 	return m, nil
 }
 
@@ -175,9 +178,9 @@ func (r *Report) hermes(d *jx.Dec) {
 		switch string(name) {
 		case "phase":
 			switch r.Phase = Phase(d.Str()); r.Phase {
-			case Pre, Post, Failed:
+			case Pre, Post, Failed, Ask:
 			default:
-				d.Reject(m, `want "pre", "post" or "failed"`)
+				d.Reject(m, `want "pre", "post", "failed" or "ask"`)
 			}
 		case "fidelity":
 			switch d.Str() {
@@ -215,8 +218,11 @@ func (r *Report) hermes(d *jx.Dec) {
 			d.Skip()
 		}
 	}
-	if (r.Seq == 0) != (r.Producer == "") {
+	switch {
+	case (r.Seq == 0) != (r.Producer == ""):
 		d.Reject(start, "producer and seq go together")
+	case r.Phase == Ask && r.Seq > 0:
+		d.Reject(start, "a question has no number")
 	}
 }
 

@@ -16,7 +16,8 @@
 // member "hermes", an object whose members are all optional:
 //
 //	phase       "pre": is about to happen; "post": has happened, the default;
-//	            "failed": was announced but did not happen
+//	            "failed": was announced but did not happen; "ask": happens only if
+//	            the answer allows it
 //	source      who reports, such as "shim" or "hook"; "socket" if absent
 //	fidelity    "exact", the default, or "inferred"
 //	agent, sessionId, turnId, toolCallId, pid
@@ -29,6 +30,10 @@
 //	producer, seq
 //	            the name of this stream of reports, and the number of the report
 //	            in it, from 1
+//
+// A question ("ask") is a request without a number. Its answer comes when the user
+// has decided: a result allows the change, an error denies it. Whoever asks closes
+// the connection to take the question back.
 //
 // A report with a sequence number that is not above the last one handled is
 // answered with {"duplicate":true} and not handled again. A producer that connects
@@ -73,6 +78,7 @@ const (
 	Pre    Phase = "pre"
 	Post   Phase = "post"
 	Failed Phase = "failed"
+	Ask    Phase = "ask" // is about to happen, if it is allowed
 )
 
 // Report is what a producer says about a file.

@@ -109,7 +109,7 @@ func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 		notification("fs/remove", `{"path":"/`+strings.Repeat("a", maxPath)+`"}`):     "-32602 /params/path /params/path: has 32769 bytes",
 		notification("fs/rename", `{"path":"/a","newPath":"/b"}`):                     "-32602 /params /params: oldPath is missing",
 		notification("fs/rename", `{"oldPath":"/b"}`):                                 "-32602 /params /params: newPath is missing",
-		meta(`"phase":"now"`):                                                         `-32602 /params/_meta/hermes/phase /params/_meta/hermes/phase: want "pre", "post" or "failed"`,
+		meta(`"phase":"now"`):                                                         `-32602 /params/_meta/hermes/phase /params/_meta/hermes/phase: want "pre", "post", "failed" or "ask"`,
 		meta(`"fidelity":"so so"`):                                                    `-32602 /params/_meta/hermes/fidelity /params/_meta/hermes/fidelity: want "exact" or`,
 		meta(`"source":""`):                                                           `-32602 /params/_meta/hermes/source /params/_meta/hermes/source: is empty`,
 		meta(`"pid":-1`):                                                              `-32602 /params/_meta/hermes/pid /params/_meta/hermes/pid: `,

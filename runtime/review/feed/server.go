@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,11 @@ type Server struct {
 	// Handle is given the reports, one at a time, those of a connection in order.
 	// A producer of requests waits for it. Its error is the answer to the producer.
 	Handle func(ctx context.Context, r Report) error
+	// Ask decides about a change that waits to be allowed, and may take its time:
+	// several questions may be open, and other reports are handled meanwhile. Its
+	// error denies the change. If it allows the change, Handle gets the report, too,
+	// before the answer. ctx ends when whoever asks is gone. Nil denies everything.
+	Ask func(ctx context.Context, r Report) error
 	// Positions are those of an earlier Server, so that producers that connect
 	// again tell nothing twice.
 	Positions []Position
@@ -93,12 +99,24 @@ func (s *Server) admit() (release func(), err error) {
 	}, nil
 }
 
+// peer is a connection of a producer. It is read while questions of it wait, so that
+// its end is seen.
+type peer struct {
+	transport.Transport
+	writing   sync.Mutex
+	questions sync.WaitGroup
+}
+
 // connection serves one producer.
-func (s *Server) connection(ctx context.Context, t transport.Transport) {
+func (s *Server) connection(ctx context.Context, connected transport.Transport) {
+	t := &peer{Transport: connected}
+	defer t.questions.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { t.Close() })
 	defer stop()
 	defer t.Close()
-	t.(transport.Limiter).SetMaxMessage(MaxMessage)
+	connected.(transport.Limiter).SetMaxMessage(MaxMessage)
 	var buf []byte
 	for {
 		line, err := t.Read(buf)
@@ -124,12 +142,21 @@ func (s *Server) connection(ctx context.Context, t transport.Transport) {
 }
 
 // take handles a line. Its error ends the connection.
-func (s *Server) take(ctx context.Context, t transport.Transport, line []byte) error {
+func (s *Server) take(ctx context.Context, t *peer, line []byte) error {
 	m, err := decode(line)
 	if err == nil && m.report == nil {
 		return s.answer(t, m.id, map[string]uint64{"seq": s.position(m.resume)}, nil)
 	}
 	result := map[string]bool{}
+	if err == nil && m.report.Phase == Ask {
+		id := bytes.Clone(m.id) // of the line, whose memory is used again
+		t.questions.Go(func() {
+			if err := s.answer(t, id, result, s.ask(ctx, *m.report)); err != nil {
+				t.Close()
+			}
+		})
+		return nil
+	}
 	if err == nil {
 		var again bool
 		if again, err = s.handle(ctx, *m.report); again {
@@ -140,6 +167,18 @@ func (s *Server) take(ctx context.Context, t transport.Transport, line []byte) e
 		return nil
 	}
 	return s.answer(t, m.id, result, err)
+}
+
+// ask decides about a change and passes it on if it is allowed.
+func (s *Server) ask(ctx context.Context, r Report) error {
+	if s.Ask == nil {
+		return errors.New("nobody here is asked about changes")
+	}
+	if err := s.Ask(ctx, r); err != nil {
+		return err
+	}
+	_, err := s.handle(ctx, r)
+	return err
 }
 
 // handle passes a report on, unless it was handled before.
@@ -188,7 +227,7 @@ func (s *Server) advance(producer string, seq uint64) {
 
 // answer sends a result or an error. A producer that does not read loses its
 // connection.
-func (s *Server) answer(t transport.Transport, id json.RawMessage, result any, err error) error {
+func (s *Server) answer(t *peer, id json.RawMessage, result any, err error) error {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -224,6 +263,8 @@ func (s *Server) answer(t transport.Transport, id json.RawMessage, result any, e
 	if err != nil {
 		return err
 	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	timer := time.AfterFunc(answerTime, func() { t.Close() })
 	defer timer.Stop()
 	return t.Write(line)

@@ -25,7 +25,7 @@ func (p *Project) Listen() (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("review %s: %w", p.given, err)
 	}
-	s := &feed.Server{Logger: p.log}
+	s := &feed.Server{Logger: p.log, Ask: p.opts.OnAsk}
 	save := func() {
 		if data, err := json.Marshal(s.Handled()); err == nil {
 			p.store.Save(feedCache, data)
@@ -76,6 +76,7 @@ func (p *Project) replayJournals(ctx context.Context) {
 func (p *Project) report(ctx context.Context, r feed.Report) error {
 	author := r.Author
 	running, busy := p.Running()
+	pre := r.Phase == feed.Pre || r.Phase == feed.Ask
 	switch {
 	case author.Session == "" && r.Agent == "" && busy:
 		author.Session, author.Turn = running.Session, running.Turn
@@ -95,9 +96,9 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	}
 	switch {
 	case r.Kind == feed.Read, r.Phase == feed.Failed:
-	case r.Phase == feed.Pre && busy:
+	case pre && busy:
 		p.Look(running, toldOf(paths)...)
-	case r.Phase == feed.Pre:
+	case pre:
 		for _, path := range paths { // nobody works, so what is there is the user's
 			p.UserWrote(path)
 		}
@@ -115,7 +116,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	if err := p.Wait(ctx); err != nil {
 		return err
 	}
-	if r.Phase == feed.Pre {
+	if pre {
 		p.Expect(paths...)
 	}
 	return nil

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 	"github.com/hermes-nvim/hermes/runtime/review/watch"
@@ -48,6 +49,9 @@ type Options struct {
 	// is full for example, and with nil when everything is stored again. Until then
 	// Flush must be called now and then. It must not call the Project.
 	OnTrouble func(error)
+	// OnAsk decides about a change that a program outside wants to make, and may wait
+	// for the user; see feed.Server. Nil denies all of them.
+	OnAsk func(ctx context.Context, r feed.Report) error
 	// Logger is told what is not under review, and why. Nil: nobody is.
 	Logger *slog.Logger
 	// Apart are folders below this one, with links resolved, that have a review of
