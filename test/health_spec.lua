@@ -39,8 +39,10 @@ describe("health and the command", function()
           far = { protocol = "http", url = "http://localhost:1" },
         },
       })]])
+    child.lua("vim.env.TMUX = nil")
     child.cmd("checkhealth hermes")
     has(text(), "Neovim 0.")
+    has(text(), "Neovim does not run in tmux: agents open in terminal buffers")
     has(text(), "bin/hermes, version ")
     has(text(), "here: ")
     has(text(), "far: runs elsewhere, reached by http")
@@ -89,6 +91,14 @@ describe("health and the command", function()
     has(text(), "hermes: no-such-agent is not in PATH")
     eq(text():find("hermes-agent " .. path, 1, true), nil)
     eq(text():find("cannot be run: broken", 1, true), nil)
+  end)
+
+  it("say why agents cannot open in panes", function()
+    child.lua([[vim.env.TMUX = nil
+      require("hermes").setup({ shim = { terminal = "tmux" } })]])
+    child.cmd("checkhealth hermes")
+    has(text(), "agents cannot open in panes: Neovim does not run in tmux")
+    child.lua([[require("hermes").setup({ shim = { terminal = "auto" } })]])
   end)
 
   it("say what is connected and what waits", function()

@@ -143,21 +143,24 @@ local place = {
   steer = 3,
 }
 
--- ... and those of hermes.review.
-local review_place = {
-  checkpoints = 1,
-  files = 1,
-  pending = 1,
-  quickfix = 1,
-  accept = 2,
-  base = 2,
-  blame = 2,
-  change = 2,
-  reject = 2,
-  restore = 2,
-  turn = 2,
-  undo = 2,
-  comment = 3,
+-- ... and those of hermes.review and hermes.shim.
+local part_places = {
+  review = {
+    checkpoints = 1,
+    files = 1,
+    pending = 1,
+    quickfix = 1,
+    accept = 2,
+    base = 2,
+    blame = 2,
+    change = 2,
+    reject = 2,
+    restore = 2,
+    turn = 2,
+    undo = 2,
+    comment = 3,
+  },
+  shim = { interrupt = 2, kill = 2, open = 2, select = 2, send = 3 },
 }
 
 ---@param name string
@@ -178,6 +181,23 @@ local function waiting(name, at, call)
   end
 end
 
+---@param part "review"|"shim"
+---@return table<string, fun(...: any): any>
+local function waiting_part(part)
+  return setmetatable({}, {
+    __index = function(_, name)
+      local at = part_places[part][name]
+      if not at then
+        local problem = "hermes.await.%s: there is no function %q to wait for"
+        error(problem:format(part, tostring(name)), 2)
+      end
+      return waiting(name, at, function(...)
+        require("hermes")[part][name](...)
+      end)
+    end,
+  })
+end
+
 ---Waits in a function that async() runs. `await(begin)` calls `begin(done)` and returns what
 ---`done(nil, ...)` gets. `await.prompt(...)` and the like call the function of Hermes of that name
 ---and return its result. What fails is raised.
@@ -188,20 +208,8 @@ M.await = setmetatable({
       require("hermes").request(agent, method, params, done)
     end)
   end,
-  review = setmetatable({}, {
-    __index = function(_, name)
-      local at = review_place[name]
-      if not at then
-        error(
-          ("hermes.await.review: there is no function %q to wait for"):format(tostring(name)),
-          2
-        )
-      end
-      return waiting(name, at, function(...)
-        require("hermes").review[name](...)
-      end)
-    end,
-  }),
+  review = waiting_part("review"),
+  shim = waiting_part("shim"),
 }, {
   __call = function(_, begin)
     require("hermes.check").need(begin, "callback", "await", "the function")

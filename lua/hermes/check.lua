@@ -70,6 +70,13 @@ local kinds = {
       return whole(value) and value >= 1 and value <= 65535
     end,
   },
+  size = {
+    'a number of cells or a part such as "40%"',
+    function(value)
+      local part = type(value) == "string" and tonumber(value:match("^(%d%d?)%%$"))
+      return whole(part or value) and (part or value) > 0
+    end,
+  },
   strings = { "a list of strings", list_of_strings },
   table_or_function = {
     "a table or a function",

@@ -451,6 +451,19 @@ local subcommands = {
       return #before == 0 and known_agents() or {}
     end,
   },
+  shim = {
+    run = function(words)
+      if not words[1] then
+        return fail("which agent? :Hermes shim {name} [{command}]")
+      end
+      local command = #words > 1 and vim.list_slice(words, 2) or nil
+      hermes().shim.open(words[1], { command = command, focus = true })
+    end,
+    complete = function(lead, before)
+      return #before == 0 and require("hermes.shim.options").names()
+        or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")
+    end,
+  },
   terminal = {
     run = function(args)
       require("hermes.terminals").pick(args[1])

@@ -121,6 +121,13 @@ M.defaults = {
     enabled = true,
     view = true, -- show the hunks in buffers
   },
+  ---Agents in a terminal; see hermes.shim.
+  shim = {
+    terminal = "auto", -- "tmux", "buffer", or a pane of tmux if Neovim runs in one: "auto"
+    split = "right", -- "left", "above", "below", or where it does not show: "background"
+    size = "40%", -- of the window, or in cells
+    presets = {}, ---@type table<string, hermes.ShimPreset>
+  },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },
@@ -163,13 +170,20 @@ M.defaults = {
 }
 
 ---Keys whose members the user names.
-local open = { agents = true, handlers = true, defaults = true, ["permissions.rules"] = true }
+local open = {
+  agents = true,
+  handlers = true,
+  defaults = true,
+  ["permissions.rules"] = true,
+  ["shim.presets"] = true,
+}
 
 ---The kind of a key's value, where its default does not show it; see
 ---hermes.check.
 local types = {
   ["attention.notify"] = "callback",
   ["events.off"] = "strings",
+  ["shim.size"] = "size",
   ["host.cmd"] = "command",
   ["host.url"] = "url",
   ["log.keep"] = "amount",
@@ -198,6 +212,8 @@ local words = {
 local choices = {
   ["attention.when"] = { always = true, away = true },
   ["questions.style"] = { select = true, window = true },
+  ["shim.split"] = { above = true, background = true, below = true, left = true, right = true },
+  ["shim.terminal"] = { auto = true, buffer = true, tmux = true },
 }
 
 ---Keys of the Rust plugin of the same name that have no meaning here. They only
@@ -281,7 +297,9 @@ function M.set(opts)
   opts = check(opts, M.defaults, "")
   local rules = opts.permissions and opts.permissions.rules
   local off = opts.events and opts.events.off
-  if opts.agents or opts.handlers or rules or opts.defaults or opts.session_defaults or off then
+  local presets = opts.shim and opts.shim.presets
+  local named = opts.agents or opts.handlers or rules or opts.defaults or off or presets
+  if named or opts.session_defaults then
     local problem = require("hermes.config_check").parts_problem(opts)
     if problem then
       error("hermes.setup: " .. problem, 0)

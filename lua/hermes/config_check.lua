@@ -246,6 +246,9 @@ function M.parts_problem(opts)
     or defaults_problem(opts.defaults or {})
     or opts.session_defaults and require("hermes.project").problem(opts.session_defaults)
     or off_problem(opts.events and opts.events.off or {})
+    or opts.shim
+      and opts.shim.presets
+      and require("hermes.shim.options").presets_problem(opts.shim.presets)
 end
 
 return M

@@ -667,6 +667,7 @@
 ---@field to string # The state now.
 ---@field reason? string # Why the connection broke, when it is being re-established.
 ---@field sandbox? hermes.SandboxState # How the agent that starts is confined; absent when it is not.
+---@field shim? boolean # True of an agent in a terminal; see hermes.shim.
 
 ---A copy of a session is ready.
 ---@class hermes.event.SessionForked: hermes.EventData
@@ -802,6 +803,7 @@
 ---@field command? string # The command line, quoted as for a shell; absent when the agent runs the command itself.
 ---@field title? string # The title of the tool call, when the agent runs the command itself.
 ---@field cwd? string # The folder it runs in.
+---@field shim? boolean # True of an agent in a terminal; see hermes.shim.
 
 ---A command that runs for the agent printed something.
 ---@class hermes.event.TerminalData: hermes.EventData
@@ -816,6 +818,7 @@
 ---@field terminalId hermes.acp.TerminalId # The terminal.
 ---@field exitCode? integer # The exit code; absent when a signal ended the command.
 ---@field signal? string # The signal that ended the command.
+---@field shim? boolean # True of an agent in a terminal; see hermes.shim.
 
 ---A message was sent to an agent or came from it. Fires only while something listens.
 ---@class hermes.event.TrafficMessage: hermes.EventData

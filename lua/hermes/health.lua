@@ -208,6 +208,24 @@ local function check_sandbox()
   end
 end
 
+local function check_shim()
+  local tmux, done = require("hermes.shim.tmux"), false
+  if not tmux.here() and require("hermes.config").get().shim.terminal ~= "tmux" then
+    return vim.health.info("Neovim does not run in tmux: agents open in terminal buffers")
+  end
+  require("hermes.async").run(tmux.check, function(err, version)
+    done = true
+    if err then
+      vim.health.warn("agents cannot open in panes: " .. err.message)
+    else
+      vim.health.ok(("tmux %s: agents open in panes"):format(version))
+    end
+  end)
+  vim.wait(10000, function()
+    return done
+  end, 10)
+end
+
 function M.check()
   vim.health.start("hermes")
   check_neovim()
@@ -220,6 +238,8 @@ function M.check()
   check_connections()
   vim.health.start("hermes: sandbox")
   check_sandbox()
+  vim.health.start("hermes: agents in a terminal")
+  check_shim()
   vim.health.start("hermes: agents")
   check_agents()
 end

@@ -9,6 +9,7 @@
 ---@field context hermes.Context content blocks for prompts
 ---@field queue hermes.Queue the prompts that wait
 ---@field review hermes.Review what agents changed in files
+---@field shim hermes.Shim agents in a terminal
 local M = {}
 
 ---Configure Hermes. Repeated calls merge; see hermes.config for the keys.
@@ -127,6 +128,9 @@ local parts = {
   end,
   review = function()
     return require("hermes.review")
+  end,
+  shim = function()
+    return require("hermes.shim")
   end,
 }
 

@@ -139,7 +139,7 @@ local on = {
 ---@param name string
 ---@param data table
 function M.update(name, data)
-  if on[name] then
+  if on[name] and not data.shim then -- an agent in a terminal shows what it prints itself
     on[name](data)
   end
 end

@@ -1,0 +1,318 @@
+---Agents in panes of tmux. Its functions are called in one of hermes.async, and wait for tmux.
+---
+---Everything goes to tmux as words of its command line or on its standard input, never through a
+---shell. tmux itself expands formats, which can run commands, in folders and titles, and takes a
+---word that ends with a semicolon for the end of a command.
+local M = {}
+
+local await = require("hermes.async").await
+local process = require("hermes.shim.process")
+
+-- The option of a pane that says which session it belongs to.
+local mark = "@hermes_shim"
+
+local least = { 3, 1 } -- version: the first that takes sizes in percent
+
+local patience_ms = 5000 -- for an answer of tmux
+local look_ms = 300 -- between two looks whether an agent still runs
+
+local splits = {
+  right = { "-h" },
+  left = { "-h", "-b" },
+  below = { "-v" },
+  above = { "-v", "-b" },
+}
+
+---@param message string
+local function fail(message)
+  error({ kind = "tmux", message = message }, 0)
+end
+
+---@param argv string[]
+---@param stdin? string
+---@return vim.SystemCompleted
+local function run(argv, stdin)
+  local opts = { stdin = stdin, text = true, timeout = patience_ms }
+  return await(function(done)
+    local ok, problem = pcall(vim.system, argv, opts, function(out)
+      done(nil, out)
+    end)
+    if not ok then
+      done(nil, { code = 127, signal = 0, stdout = "", stderr = tostring(problem) })
+    end
+  end)
+end
+
+---Runs commands of tmux one after the other, and nothing in between.
+---@param commands string[][]
+---@param stdin? string
+---@return string output
+local function tmux(commands, stdin)
+  local argv = { "tmux" }
+  for i, command in ipairs(commands) do
+    argv[#argv + 1] = i > 1 and ";" or nil
+    for _, word in ipairs(command) do
+      argv[#argv + 1] = (word:gsub(";$", "\\;"))
+    end
+  end
+  local out = run(argv, stdin)
+  if out.code ~= 0 then
+    local said = vim.trim(out.stderr)
+    fail("tmux: " .. (said ~= "" and said or ("it ended with exit status %d"):format(out.code)))
+  end
+  return out.stdout
+end
+
+---A text in which tmux finds no format.
+---@param text string
+---@return string
+local function plain(text)
+  return (text:gsub("#", "##"))
+end
+
+---@return string? pane that Neovim runs in
+local function own()
+  return vim.env.TMUX and vim.env.TMUX_PANE
+end
+
+---Whether Neovim seems to run in tmux. Does not ask tmux.
+---@return boolean
+function M.here()
+  return own() ~= nil and vim.fn.executable("tmux") == 1
+end
+
+---Raises an error unless Neovim runs in a tmux that is new enough.
+---@return string version
+function M.check()
+  if not M.here() then
+    fail("Neovim does not run in tmux")
+  end
+  local version = vim.trim(tmux({ { "display-message", "-p", "-t", own(), "#{version}" } }))
+  local major, minor = version:match("(%d+)%.(%d+)")
+  if major and vim.version.lt({ tonumber(major), tonumber(minor) }, least) then
+    fail(("tmux %s is too old; %d.%d is needed"):format(version, least[1], least[2]))
+  end
+  return version
+end
+
+---@class hermes.TmuxPane
+---@field id string
+---@field pid integer
+---@field dead boolean its command has ended
+---@field status? integer
+---@field signal? string
+---@field tty string
+---@field mark string
+---@field path string
+
+local format = "#{pane_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"
+  .. ("#{pane_tty}|#{%s}|#{pane_current_path}"):format(mark)
+
+---@param ... string which
+---@return hermes.TmuxPane[] panes, but for the one that Neovim runs in
+local function panes(...)
+  local list = {}
+  local out = tmux({ { "list-panes", "-F", format, ... } })
+  for line in out:gmatch("[^\n]+") do
+    local id, pid, dead, status, signal, tty, marked, path =
+      line:match("^(%%%d+)|(%d+)|(%d?)|(%d*)|(%w*)|([^|]*)|([^|]*)|(.*)$")
+    if id and id ~= own() then
+      list[#list + 1] = {
+        id = id,
+        pid = tonumber(pid),
+        dead = dead == "1",
+        status = tonumber(status),
+        signal = signal ~= "" and signal or nil,
+        tty = tty,
+        mark = marked,
+        path = path,
+      }
+    end
+  end
+  return list
+end
+
+---The terminals in whose foreground a program runs.
+---@param pattern string for its name
+---@return table<string, true> by name of the device
+local function terminals_with(pattern)
+  local found = {}
+  local out = run({ "ps", "-A", "-o", "tty=,stat=,args=" })
+  for line in out.stdout:gmatch("[^\n]+") do
+    local tty, stat, args = line:match("^%s*(%S+)%s+(%S+)%s+(.*)$")
+    if tty and stat:find("+", 1, true) and process.matches(args, pattern) then
+      found["/dev/" .. tty] = true
+    end
+  end
+  return found
+end
+
+---@return hermes.TmuxPane[] panes of the session that Neovim runs in
+local function neighbours()
+  return panes("-s", "-t", own())
+end
+
+---@param key string
+---@return hermes.TmuxPane? pane that has the mark
+---@return string? session that it runs
+local function marked(key)
+  for _, pane in ipairs(neighbours()) do
+    local own_key, session = pane.mark:match("^(%S+) (%S+)$")
+    if own_key == key then
+      return pane, session
+    end
+  end
+end
+
+---@param pane hermes.TmuxPane
+---@param root string
+---@return boolean
+local function is_below(pane, root)
+  return pane.path == root or vim.startswith(pane.path, root .. "/")
+end
+
+---Finds the pane of an agent: the one that was opened for it, or one where the user has started it
+---in the project.
+---@param shim hermes.ShimSession
+---@param key string
+---@param pattern string for the name of its program
+---@return boolean found
+function M.find(shim, key, pattern)
+  local pane, session = marked(key)
+  if not pane then
+    local running = terminals_with(pattern)
+    local root = vim.uv.fs_realpath(shim.root) or shim.root
+    for _, candidate in ipairs(neighbours()) do
+      if not candidate.dead and running[candidate.tty] and is_below(candidate, root) then
+        pane, session = candidate, shim.sessionId
+        tmux({ { "set-option", "-p", "-t", pane.id, mark, ("%s %s"):format(key, session) } })
+        break
+      end
+    end
+  end
+  if not pane then
+    return false
+  end
+  shim.pane = pane.id
+  if pane.dead then
+    return false -- it is started there again
+  end
+  shim.pid, shim.sessionId = pane.pid, session
+  return true
+end
+
+---Starts a command, in the pane that the agent had or in a new one.
+---@param shim hermes.ShimSession
+---@param key string
+---@param argv string[] two words or more, because tmux gives a single one to a shell
+---@param opts hermes.ShimOpts
+function M.start(shim, key, argv, opts)
+  if not shim.pane then
+    -- The command comes later, when its end cannot go unnoticed any more.
+    local create = { "new-window", "-a" } -- after the window of $TMUX_PANE
+    if opts.split ~= "background" then
+      create = vim.list_extend({ "split-window", "-t", own() }, splits[opts.split])
+      vim.list_extend(create, { "-l", tostring(opts.size) })
+    end
+    vim.list_extend(create, { "-d", "-P", "-F", "#{pane_id}", "sleep", "60" })
+    shim.pane = vim.trim(tmux({ create }))
+  end
+  local pane, title = shim.pane, plain(opts.title)
+  local commands = {
+    { "set-option", "-p", "-t", pane, "remain-on-exit", "on" },
+    { "set-option", "-p", "-t", pane, mark, ("%s %s"):format(key, shim.sessionId) },
+    { "select-pane", "-t", pane, "-T", title },
+  }
+  if opts.split == "background" then
+    table.insert(commands, { "rename-window", "-t", pane, title })
+  end
+  local respawn = { "respawn-pane", "-k", "-t", pane, "-c", plain(shim.cwd) }
+  for name, value in pairs(vim.tbl_extend("keep", opts.env or {}, { PATH = vim.env.PATH })) do
+    vim.list_extend(respawn, { "-e", ("%s=%s"):format(name, value) })
+  end
+  table.insert(commands, vim.list_extend(respawn, argv))
+  table.insert(commands, { "display-message", "-p", "-t", pane, "#{pane_pid}" })
+  shim.pid = tonumber(vim.trim(tmux(commands)))
+end
+
+---@param shim hermes.ShimSession
+---@return hermes.TmuxPane? pane of an agent, wherever the user has moved it
+local function pane_of(shim)
+  for _, pane in ipairs(panes("-a")) do
+    if pane.id == shim.pane then
+      return pane
+    end
+  end
+end
+
+---Calls `ended` once the command of a pane has ended, or the pane is gone.
+---@param shim hermes.ShimSession
+---@param ended fun(status: integer?, signal: string?)
+function M.watch(shim, ended)
+  local timer = assert(vim.uv.new_timer())
+  local server = tonumber(vim.env.TMUX:match(",(%d+),"))
+  local looking = false
+  ---@return { status: integer?, signal: string? }? its end
+  local function look()
+    local pane = pane_of(shim)
+    if pane and pane.dead and not (pane.status or pane.signal) then
+      tmux({ { "run-shell", "true" } }) -- its end makes tmux look for others that it has missed
+      pane = pane_of(shim)
+    end
+    if pane and not pane.dead then
+      shim.pid = pane.pid -- the user has started something else in it
+      return nil
+    end
+    if pane and pane.status == 0 then -- otherwise the pane stays and says why
+      tmux({ { "kill-pane", "-t", pane.id } })
+      pane.id = nil
+    end
+    shim.pane = pane and pane.id
+    return pane or {}
+  end
+  timer:start(
+    look_ms,
+    look_ms,
+    vim.schedule_wrap(function()
+      if looking or timer:is_closing() or process.runs(shim.pid) then
+        return
+      end
+      looking = true
+      require("hermes.async").run(look, function(err, how)
+        looking = false
+        if err and not process.runs(server) then
+          shim.pane, how = nil, {}
+        end
+        if how then
+          timer:stop()
+          timer:close()
+          ended(how.status, how.signal)
+        end
+      end)
+    end)
+  )
+end
+
+---Types bytes, or pastes them if the program knows pastes.
+---@param shim hermes.ShimSession
+---@param bytes string
+---@param as_paste boolean
+function M.write(shim, bytes, as_paste)
+  local buffer = ("hermes-%d"):format(vim.fn.getpid())
+  local paste = { "paste-buffer", "-d", "-b", buffer, "-t", shim.pane }
+  paste[#paste + 1] = as_paste and "-p" or nil
+  tmux({ { "load-buffer", "-b", buffer, "-" }, paste }, bytes)
+end
+
+---Goes to the pane.
+---@param shim hermes.ShimSession
+function M.select(shim)
+  tmux({ { "select-window", "-t", shim.pane }, { "select-pane", "-t", shim.pane } })
+end
+
+---@param shim hermes.ShimSession
+function M.kill(shim)
+  tmux({ { "kill-pane", "-t", shim.pane } })
+end
+
+return M
