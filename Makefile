@@ -33,8 +33,9 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
 	HERMES_STRACE="$$(scripts/strace)"; \
+	HERMES_TMUX="$$(scripts/tmux)"; \
 	HERMES_CHROMIUM="$$(scripts/chromium)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_CHROMIUM; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_TMUX HERMES_CHROMIUM; \
 	go test $(GO_TEST_FLAGS) ./... && \
 	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime/rpc ./runtime/services && \
 	(cd bench && go test ./...) && (cd test/browser && go test ./...) && scripts/lua-specs
