@@ -37,6 +37,7 @@ var commands = []command{
 	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", serveNeovim},
 	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
 	{"codex-agent", "be Codex as an agent over stdin and stdout: needs the codex binary, no Node.js", codexAgent},
+	{"claude-hooks", "be the Claude Code of a terminal as an agent over stdin and stdout, by its hooks", claudeHooks},
 	{"serve", "put an agent on the network: HTTP, WebSocket, TCP, Unix socket", serveAgent},
 	{"run", "give an agent one prompt, without an editor", runAgent},
 	{"record", "record what goes between a client and an agent", record},

@@ -190,7 +190,7 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
-	for _, name := range []string{"cli.md", "remote.md", "lint.md", "shim.md", "codex.md"} {
+	for _, name := range []string{"cli.md", "remote.md", "lint.md", "shim.md", "codex.md", "claude.md"} {
 		text, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -212,6 +212,8 @@ func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
 			page = "shim.md"
 		case "codex-agent":
 			page = "codex.md"
+		case "claude-hooks":
+			page = "claude.md"
 		}
 		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
 		if c.name == "lint" {
@@ -240,7 +242,7 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 	}{
 		{"run -h", 0, "usage: hermes run [flags] AGENT [PROMPT|-]"}, {"record --help", 0, "usage: hermes record"}, {"replay -h", 0, "usage: hermes replay"},
 		{"serve -h", 0, "usage: hermes serve"}, {"agents -h", 0, "usage: hermes agents"}, {"host -h", 0, "usage: hermes host\n"}, {"demo-agent -h", 0, "usage: hermes demo-agent\n"},
-		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"codex-agent -h", 0, "usage: hermes codex-agent [flags]"}, {"codex-agent x", 2, `unexpected argument "x"`}, {"codex-agent --mode x", 2, `--mode "x"`}, {"codex-agent --check --codex /none/codex", 1, "/none/codex"}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "missing after --"},
+		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"codex-agent -h", 0, "usage: hermes codex-agent [flags]"}, {"codex-agent x", 2, `unexpected argument "x"`}, {"codex-agent --mode x", 2, `--mode "x"`}, {"codex-agent --check --codex /none/codex", 1, "/none/codex"}, {"claude-hooks -h", 0, "usage: hermes claude-hooks [flags]"}, {"claude-hooks x", 2, `unexpected argument "x"`}, {"claude-hooks --fail-open", 2, "add --gate"}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "missing after --"},
 		{"run", 2, "give the name of an agent"}, {"run nobody x", 2, `unknown agent "nobody"; known agents: auggie, claude`},
 		{"run demo a b", 2, `unexpected argument "b"`}, {"run --format x demo a", 2, `--format "x"`}, {"run --approve x demo a", 2, `--approve "x"`},
 		{"run --nope demo a", 2, "flag provided but not defined: -nope (hermes run -h lists the flags)"}, {"run --cwd /none demo a", 2, "--cwd: stat /none"},

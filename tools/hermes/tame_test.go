@@ -177,6 +177,7 @@ var tamePaths = []struct {
 	{args: "demo-agent", stdin: evilLine + "\n" + `{"jsonrpc":"2.0","method":"EVIL"}` + "\n{" + evilLine + "\n" + prompts, exact: true},
 	{args: "demo-agent EVIL"},
 	{args: "codex-agent EVIL"},
+	{args: "claude-hooks EVIL"},
 	{args: "shim EVIL"},
 	{args: "shim --root EVIL -- true", want: "EVIL"},
 	{args: "shim -- EVIL", want: "EVIL"},

@@ -1,0 +1,211 @@
+// Package claudehooks is an ACP agent that is the stock Claude Code in a terminal. It
+// does not start Claude Code: a session is a settings file with HTTP hooks, and
+// whoever runs `claude --settings FILE` has that Claude Code in the session. What it
+// does becomes turns, tool calls with the text of files before and after, and, if
+// wanted, questions for permission.
+//
+// # Beyond the protocol
+//
+// The answer to session/new has _meta.hermes, with the path of the settings file:
+//
+//	{"sessionId":"…","_meta":{"hermes":{"settings":"/tmp/hermes-claude-1/settings.json"}}}
+//
+// The user types prompts in the terminal, so turns begin on the side of the agent. It
+// announces each by a request:
+//
+//	{"method":"_hermes/turn","params":{"sessionId":"…","turn":"…","prompt":"fix it"}}
+//
+// A client that knows the request sends session/prompt with the same text and
+// _meta.hermes.turn, and answers the request. Claude Code begins after that. If the
+// user has cancelled the turn before its prompt is sent, the client answers with the
+// error -32800, and Claude Code does not begin. Clients that do not know the request
+// see the same updates outside of turns.
+//
+// While Claude Code waits for its user in the terminal, the client is notified:
+//
+//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":true,"message":"Claude needs your permission"}}
+//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":false}}
+package claudehooks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// Options configure the agent. With the zero value it only watches.
+type Options struct {
+	// Gate asks the client before each tool call that may change something.
+	Gate bool
+	// FailOpen leaves a tool call to Claude Code if the client could not be asked about
+	// it. By default the call is denied.
+	FailOpen bool
+	// Installed returns the output of `claude --version`. nil: sessions are opened
+	// without a look at the version.
+	Installed func(ctx context.Context) (string, error)
+	Version   string       // of this program
+	Log       *slog.Logger // nil: nothing is logged
+}
+
+// Serve answers one client over t until it hangs up or ctx ends. It then answers no
+// more hooks and removes the settings files.
+func Serve(ctx context.Context, t transport.Transport, opts Options) error {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}}
+	hooks, err := listen(a.byToken, opts.Log)
+	if err != nil {
+		return err
+	}
+	a.hooks = hooks
+	err = rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
+		a.conn, a.client = c, acp.Client{Conn: c}
+		return acp.AgentSide(a)
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
+	return errors.Join(err, a.close())
+}
+
+type agent struct {
+	acp.UnimplementedAgentHandler
+
+	opts   Options
+	conn   *rpc.Conn
+	client acp.Client
+	hooks  *server
+
+	mu       sync.Mutex
+	sessions map[acp.SessionID]*session
+}
+
+func (a *agent) close() error {
+	err := a.hooks.close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.sessions {
+		err = errors.Join(err, s.close())
+	}
+	a.sessions = nil // for a session that is about to be opened
+	return err
+}
+
+// Initialize says what the agent can do.
+func (a *agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		AgentInfo:       &acp.Implementation{Name: "hermes-claude-hooks", Title: acp.Some("Claude Code in a terminal"), Version: cmp.Or(a.opts.Version, "1")},
+		AgentCapabilities: &acp.AgentCapabilities{
+			SessionCapabilities: &acp.SessionCapabilities{Close: &acp.SessionCloseCapabilities{}},
+			Meta:                json.RawMessage(`{"hermes":{"methods":["` + methodTurn + `","` + methodAttention + `"]}}`),
+		},
+	}, nil
+}
+
+// NewSession writes the settings file of a Claude Code.
+func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	if !filepath.IsAbs(p.Cwd) {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", p.Cwd)
+	}
+	if err := a.suits(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	if !a.add(s) {
+		return nil, errors.Join(rpc.ErrClosed, s.close())
+	}
+	meta, err := json.Marshal(map[string]any{"hermes": map[string]string{"settings": s.settings}})
+	return &acp.NewSessionResponse{SessionID: s.id, Meta: meta}, err
+}
+
+// add reports whether the agent still takes sessions.
+func (a *agent) add(s *session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sessions == nil {
+		return false
+	}
+	a.sessions[s.id] = s
+	return true
+}
+
+// CloseSession removes the settings file. The Claude Code that uses it goes on; if
+// its gate fails closed, it can change nothing any more.
+func (a *agent) CloseSession(_ context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	a.mu.Lock()
+	s := a.sessions[p.SessionID]
+	delete(a.sessions, p.SessionID)
+	a.mu.Unlock()
+	if s == nil {
+		return nil, unknown(p.SessionID)
+	}
+	return &acp.CloseSessionResponse{}, s.close()
+}
+
+// Prompt waits for the end of a turn that the session has announced.
+func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	s := a.find(p.SessionID)
+	if s == nil {
+		return nil, unknown(p.SessionID)
+	}
+	var meta struct {
+		Hermes struct {
+			Turn string `json:"turn"`
+		} `json:"hermes"`
+	}
+	if json.Unmarshal(p.Meta, &meta) != nil || meta.Hermes.Turn == "" {
+		return nil, refuse(acp.ErrorCodeInvalidRequest, "prompts are typed in the terminal of Claude Code")
+	}
+	reason, err := s.wait(ctx, meta.Hermes.Turn)
+	if err != nil {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: reason}, nil
+}
+
+// Cancel ends the turn. Claude Code stops at its next tool call.
+func (a *agent) Cancel(_ context.Context, p *acp.CancelNotification) error {
+	s := a.find(p.SessionID)
+	if s == nil {
+		return unknown(p.SessionID)
+	}
+	s.cancel(nil)
+	return nil
+}
+
+func (a *agent) find(id acp.SessionID) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sessions[id]
+}
+
+// byToken returns the session whose hooks have a token, nil for none.
+func (a *agent) byToken(token string) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.sessions {
+		if s.isToken(token) {
+			return s
+		}
+	}
+	return nil
+}
+
+func unknown(id acp.SessionID) error {
+	return refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
+}
+
+func refuse(code acp.ErrorCode, format string, args ...any) error {
+	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
