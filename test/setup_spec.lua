@@ -105,7 +105,7 @@ describe("setup", function()
       { agents = { a = { quirks = { one_session = 1 } } } }
     )
     fails(
-      'unknown key "agents.a.quirks.shell_lines"; valid keys: ignores_eof',
+      'unknown key "agents.a.quirks.shell_lines"; valid keys: elsewhere, ignores_eof',
       hermes.setup,
       { agents = { a = { quirks = { shell_lines = true } } } }
     )

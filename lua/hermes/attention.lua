@@ -247,6 +247,15 @@ end
 
 heard.UsageUpdate, heard.SessionUpdate, heard.QueueChanged = redraw, redraw, redraw
 
+function heard.AttentionNeeded(data)
+  M.tell({
+    kind = "waiting",
+    agent = data.agent,
+    sessionId = data.sessionId,
+    text = text.line(data.agent .. " waits in its terminal: " .. data.message, 200),
+  })
+end
+
 function heard.TurnStarted(data)
   progress(data, "running", "works")
 end

@@ -33,6 +33,7 @@ local M = {}
 ---@field one_session? boolean start a process for each session, for agents that mix up sessions
 ---@field ignores_eof? boolean signal at once, for agents that do not end with their input
 ---@field unannounced? boolean send also what the agent has not announced that it supports
+---@field elsewhere? boolean let the agent begin turns, because it is also prompted elsewhere
 
 ---@class hermes.Rule answers a question for permission before it is asked
 ---@field action "allow"|"deny"

@@ -55,6 +55,7 @@ local quirk_fields = {
   one_session = "boolean",
   ignores_eof = "boolean",
   unannounced = "boolean",
+  elsewhere = "boolean",
 }
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }

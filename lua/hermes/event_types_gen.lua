@@ -123,6 +123,7 @@
 ---| "AgentList" # The agents that can be connected by name have been listed.
 ---| "TurnStarted" # A prompt went to the agent.
 ---| "TurnEnded" # A turn is over, however it ended.
+---| "AttentionNeeded" # The agent waits for you elsewhere, such as in its own terminal.
 ---| "QueueChanged" # A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---| "RequestFailed" # A request to an agent failed.
 ---| "RequestCancelled" # The agent's request no longer needs an answer.
@@ -692,6 +693,10 @@
 ---@class hermes.event.TurnEnded: hermes.SessionData
 ---@field stopReason? hermes.acp.StopReason # Why the agent stopped; absent when the turn failed.
 ---@field error? hermes.Error # Why the turn failed.
+
+---The agent waits for you elsewhere, such as in its own terminal.
+---@class hermes.event.AttentionNeeded: hermes.SessionData
+---@field message string # What it waits for, in its words.
 
 ---A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---@class hermes.event.QueueChanged: hermes.SessionData

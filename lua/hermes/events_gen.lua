@@ -355,6 +355,7 @@ M.events = {
   AgentList = { source = "local" },
   TurnStarted = { source = "local" },
   TurnEnded = { source = "local" },
+  AttentionNeeded = { source = "local" },
   QueueChanged = { source = "local" },
   RequestFailed = { source = "local" },
   RequestCancelled = { source = "local" },

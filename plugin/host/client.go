@@ -59,6 +59,9 @@ func (k *client) ExtNotification(ctx context.Context, method string, params json
 	if err := k.conn.host.queue.room(ctx); err != nil {
 		return err
 	}
+	if method == methodAttention && isTrue(k.conn.cmd.Quirks.Elsewhere) {
+		return k.conn.attentionElsewhere(params)
+	}
 	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
 	k.conn.host.queue.push(event(eventExtNotification, o))
 	return nil
@@ -173,6 +176,9 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q question, b
 
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == methodTurn && isTrue(k.conn.cmd.Quirks.Elsewhere) {
+		return k.conn.turnElsewhere(ctx, params)
+	}
 	q := question{
 		event: eventExtRequest, method: method, alone: true,
 		data: new(object).str("method", method).raw("params", params),

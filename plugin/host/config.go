@@ -165,6 +165,8 @@ type quirks struct {
 	IgnoresEOF *bool `json:"ignores_eof"`
 	// Unannounced: the agent supports more than it has announced.
 	Unannounced *bool `json:"unannounced"`
+	// Elsewhere: the user also prompts the agent elsewhere.
+	Elsewhere *bool `json:"elsewhere"`
 }
 
 // over returns q with the members that o sets replaced.
@@ -174,6 +176,7 @@ func (q quirks) over(o quirks) quirks {
 		OneSession:  cmp.Or(o.OneSession, q.OneSession),
 		IgnoresEOF:  cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
 		Unannounced: cmp.Or(o.Unannounced, q.Unannounced),
+		Elsewhere:   cmp.Or(o.Elsewhere, q.Elsewhere),
 	}
 }
 

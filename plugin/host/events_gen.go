@@ -15,6 +15,7 @@ const (
 	eventAgentList                 = "AgentList"                 // The agents that can be connected by name have been listed.
 	eventTurnStarted               = "TurnStarted"               // A prompt went to the agent.
 	eventTurnEnded                 = "TurnEnded"                 // A turn is over, however it ended.
+	eventAttentionNeeded           = "AttentionNeeded"           // The agent waits for you elsewhere, such as in its own terminal.
 	eventQueueChanged              = "QueueChanged"              // A prompt started or stopped waiting for the turn before it, or was edited or moved.
 	eventRequestFailed             = "RequestFailed"             // A request to an agent failed.
 	eventRequestCancelled          = "RequestCancelled"          // The agent's request no longer needs an answer.

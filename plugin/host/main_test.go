@@ -62,6 +62,8 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "agent":
 		os.Exit(serveAgent(path))
+	case "hooks":
+		os.Exit(serveHooks(path == "gate"))
 	}
 	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
 	os.Exit(2)

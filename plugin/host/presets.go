@@ -19,7 +19,7 @@ func fromPreset(p preset.Preset) command {
 	if isTrue(p.Quirks.MissingFileEmpty) {
 		c.Quirks.MissingFile = missingEmpty
 	}
-	c.Quirks.OneSession, c.Quirks.IgnoresEOF = p.Quirks.OneSession, p.Quirks.IgnoresEOF
+	c.Quirks.OneSession, c.Quirks.IgnoresEOF, c.Quirks.Elsewhere = p.Quirks.OneSession, p.Quirks.IgnoresEOF, p.Quirks.Elsewhere
 	return c
 }
 

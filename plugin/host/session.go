@@ -20,18 +20,19 @@ type session struct {
 	conn *connection
 	id   acp.SessionID
 
-	mu      sync.Mutex
-	state   machine.Machine[sessionEvent, sessionState]
-	turn    *turn          // the one that runs
-	queued  []*turn        // those that wait for it
-	running sync.WaitGroup // turns between begin and their last event
-	ended   error          // why no turn can begin any more
-	seq     int64
-	replay  bool          // session/load has not been answered yet
-	asked   int           // permission and elicitation requests that wait
-	roots   []string      // absolute folders the agent may read and write
-	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
-	heard   atomic.Uint64 // counts what the agent said
+	mu        sync.Mutex
+	state     machine.Machine[sessionEvent, sessionState]
+	turn      *turn          // the one that runs
+	queued    []*turn        // those that wait for it
+	running   sync.WaitGroup // turns between begin and their last event
+	ended     error          // why no turn can begin any more
+	seq       int64
+	replay    bool          // session/load has not been answered yet
+	asked     int           // permission and elicitation requests that wait
+	elsewhere bool          // the agent waits for the user elsewhere, which counts as one more
+	roots     []string      // absolute folders the agent may read and write
+	last      chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	heard     atomic.Uint64 // counts what the agent said
 
 	calls     *history.State              // tool calls of the turn
 	callsSeen map[acp.ToolCallID]callSeen // by reviews

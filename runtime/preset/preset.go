@@ -81,6 +81,9 @@ type Quirks struct {
 	// IgnoresEOF: the agent does not exit when its standard input is closed. It
 	// needs a signal, and waiting first is pointless.
 	IgnoresEOF *bool `json:"ignores_eof,omitempty"`
+	// Elsewhere: the user also prompts the agent elsewhere, such as in its own
+	// terminal. Those turns begin at its request; see package claudehooks.
+	Elsewhere *bool `json:"elsewhere,omitempty"`
 }
 
 //go:embed presets.json
@@ -289,6 +292,7 @@ func (q Quirks) over(o Quirks) Quirks {
 		MissingFileEmpty: cmp.Or(o.MissingFileEmpty, q.MissingFileEmpty),
 		OneSession:       cmp.Or(o.OneSession, q.OneSession),
 		IgnoresEOF:       cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
+		Elsewhere:        cmp.Or(o.Elsewhere, q.Elsewhere),
 	}
 }
 

@@ -1,0 +1,83 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
+)
+
+// The user of some agents types prompts elsewhere, such as in a terminal. These agents
+// say so by messages of Hermes' own, which only the quirk allows: see package
+// claudehooks.
+const (
+	methodTurn      = "_hermes/turn"
+	methodAttention = "_hermes/attention"
+)
+
+// turnElsewhere begins the turn of a prompt that the user has typed elsewhere. It
+// returns once the agent has been sent the prompt, with the checkpoint made before. If
+// the user cancels the turn earlier, the agent hears of it by the error alone.
+func (c *connection) turnElsewhere(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	var p struct {
+		Session acp.SessionID `json:"sessionId"`
+		Turn    string        `json:"turn"`
+		Prompt  string        `json:"prompt"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, acp.InvalidParams(methodTurn, err)
+	}
+	s, err := c.session(p.Session)
+	if err != nil {
+		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: methodTurn + ": " + err.Error()}
+	}
+	meta := new(object).object("hermes", new(object).str("turn", p.Turn)).json()
+	request := &acp.PromptRequest{SessionID: p.Session, Prompt: []acp.ContentBlock{acp.NewTextContent(p.Prompt)}, Meta: meta}
+	text := request.AppendJSON(nil)
+	t := newTurn("elsewhere-"+rand.Text(), request, blocksOf(jx.New(text), text, request))
+	s.prompt(t)
+	select {
+	case <-t.sent:
+	case <-t.told:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-t.sent:
+		return json.RawMessage("{}"), nil
+	default:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: methodTurn + ": the turn was cancelled"}
+	}
+}
+
+// attentionElsewhere shows whether the agent waits for the user elsewhere.
+func (c *connection) attentionElsewhere(params json.RawMessage) error {
+	var p struct {
+		Session acp.SessionID `json:"sessionId"`
+		Waiting bool          `json:"waiting"`
+		Message string        `json:"message"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return acp.InvalidParams(methodAttention, err)
+	}
+	s, err := c.session(p.Session)
+	if err != nil {
+		return &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: methodAttention + ": " + err.Error()}
+	}
+	s.mu.Lock()
+	was := s.elsewhere
+	s.elsewhere = p.Waiting
+	s.mu.Unlock()
+	switch {
+	case p.Waiting && !was:
+		s.waits(1)
+	case !p.Waiting && was:
+		s.waits(-1)
+	}
+	if p.Waiting {
+		s.push(eventAttentionNeeded, new(object).str("message", p.Message))
+	}
+	return nil
+}
