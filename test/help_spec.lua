@@ -73,7 +73,7 @@ describe("the help", function()
         missing[#missing + 1] = name
       end
     end
-    for _, part in ipairs({ "permissions", "queue", "context", "review", "shim" }) do
+    for _, part in ipairs({ "permissions", "queue", "claude", "context", "review", "shim" }) do
       for name in pairs(require("hermes")[part]) do
         if not text:find(("*hermes.%s.%s()*"):format(part, name), 1, true) then
           missing[#missing + 1] = part .. "." .. name

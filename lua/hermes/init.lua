@@ -6,6 +6,7 @@
 
 ---@class hermes.Api
 ---@field await hermes.Await waits in a function that async() runs
+---@field claude hermes.Claude the stock Claude Code in a terminal
 ---@field context hermes.Context content blocks for prompts
 ---@field queue hermes.Queue the prompts that wait
 ---@field review hermes.Review what agents changed in files
@@ -119,6 +120,9 @@ end
 local parts = {
   await = function()
     return require("hermes.async").await
+  end,
+  claude = function()
+    return require("hermes.claude")
   end,
   context = function()
     return require("hermes.context")

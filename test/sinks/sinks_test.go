@@ -268,6 +268,8 @@ var meant = map[string]string{
 	`lua/hermes/install.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                             "curl, tar and the verified host, no shell",
 	`lua/hermes/health.lua: return vim.system({ program, ... }, { text = true, timeout = 5000 }):wait()`:           "asks the host and the agent that setup names, no shell",
 	`lua/hermes/channel.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                         "a list: the host that setup names, no shell",
+	`lua/hermes/claude.lua: return vim.fn.jobstart(command, how)`:                                                  "a list, no shell: the program that the user asked for, and a path",
+	`lua/hermes/claude.lua: return vim.fn.termopen(command, how)`:                                                  "a list, no shell: the program that the user asked for, and a path",
 	`lua/hermes/login.lua: return vim.fn.jobstart(command, opts)`:                                                  "a list, no shell: the user asked for that login",
 	`lua/hermes/login.lua: return vim.fn.termopen(command, opts)`:                                                  "a list, no shell: the user asked for that login",
 	`lua/hermes/shim/tmux.lua: local ok, problem = pcall(vim.system, argv, opts, function(out)`:                    "tmux and ps, a list, no shell; the words and the text are the user's",
