@@ -55,6 +55,26 @@ describe("attention", function()
     require("hermes.state").agent_gone("a")
   end)
 
+  it("says that an agent waits in its terminal, unless the terminal is in a window", function()
+    local function wait(message)
+      deliver("AttentionNeeded", { agent = "a", sessionId = "s1", message = message })
+      settle()
+    end
+    wait("may I?\27[31m\nreally")
+    eq(#notices, 1)
+    eq(notices[1]:find("a waits in its terminal: may I?", 1, true) ~= nil, true)
+    eq(notices[1]:find("[%c]"), nil)
+    vim.b.hermes_session = "s1"
+    wait("may I?")
+    eq(#notices, 1)
+    hermes.setup({ attention = { when = "always" } })
+    wait("may I?")
+    eq(#notices, 2)
+    hermes.setup({ attention = { waiting = false } })
+    wait("may I?")
+    eq(#notices, 2)
+  end)
+
   local function turn(session, data)
     deliver("TurnStarted", { agent = "a", sessionId = session, promptId = "p" })
     local full = { agent = "a", sessionId = session, promptId = "p" }

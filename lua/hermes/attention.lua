@@ -248,6 +248,9 @@ end
 heard.UsageUpdate, heard.SessionUpdate, heard.QueueChanged = redraw, redraw, redraw
 
 function heard.AttentionNeeded(data)
+  if config().when == "away" and not M.away(data.sessionId) then
+    return
+  end
   M.tell({
     kind = "waiting",
     agent = data.agent,
