@@ -143,7 +143,7 @@ func (s *Session) decide(ctx context.Context, turn string, a *Approval) (Choice,
 	case <-ctx.Done():
 		c = Deny
 	}
-	if t.ended.Err() != nil {
+	if t.ended.Err() != nil || t.call.Err() != nil { // the caller may be faster than run
 		return Cancel, nil
 	}
 	switch c {

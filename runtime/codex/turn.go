@@ -41,9 +41,10 @@ var (
 
 // turn is a running turn.
 type turn struct {
-	id    string        // set before begun is closed, under Session.order
-	begun chan struct{} // the id is known
-	early []func()      // notifications before that, under Session.order
+	id    string          // set before begun is closed, under Session.order
+	begun chan struct{}   // the id is known
+	early []func()        // notifications before that, under Session.order
+	call  context.Context // of RunTurn
 	ended context.Context
 	end   context.CancelFunc
 	stop  chan struct{} // has an element once the turn is to stop
@@ -89,7 +90,7 @@ func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Re
 		return &Result{Err: ErrBusy, ThreadID: s.Thread()}
 	}
 	t := &turn{
-		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1),
+		call: ctx, begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1),
 		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
 	}
 	t.ended, t.end = context.WithCancel(context.Background())

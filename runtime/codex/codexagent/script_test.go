@@ -121,6 +121,10 @@ func TestOnlyConsentChangesAFile(t *testing.T) {
 			{"unknown option", pick("certainly"), false},
 			{"cancelled", cancelled, false},
 			{"error", nil, false},
+			{"nobody asks", func(*acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+				return nil, acp.MethodNotFound(acp.MethodSessionRequestPermission)
+			}, false},
+			{"panic", func(*acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) { panic("in a test") }, false},
 		} {
 			t.Run(kind+" "+test.name, func(t *testing.T) {
 				t.Parallel()
@@ -140,6 +144,33 @@ func TestOnlyConsentChangesAFile(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestAnAnswerAfterACancelIsNoConsent(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"exec", "patch", "old-exec"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			command, log := scripted(t)
+			e := start(t, command, nil)
+			e.tolerant = true
+			path := filepath.Join(e.dir, "made")
+			id := e.open(t)
+			e.choose = func(p *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+				err := e.agent.Session(id).Cancel(t.Context())
+				return &acp.SelectedPermissionOutcome{OptionID: p.Options[0].OptionID}, err
+			}
+			if stop, err := e.prompt(t, id, "ask "+kind+" "+path); stop != acp.StopReasonCancelled {
+				t.Errorf("%s, %v", stop, err)
+			}
+			if b, _ := os.ReadFile(log); strings.Contains(string(b), `"accept"`) || strings.Contains(string(b), `"approved"`) {
+				t.Errorf("codex was told yes:\n%s", b)
+			}
+			if _, err := os.Stat(path); err == nil {
+				t.Error("the file was made")
+			}
+		})
 	}
 }
 
