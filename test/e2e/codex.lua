@@ -75,6 +75,16 @@ assert(seen("FileEdited").path == ws .. "/hello.txt")
 wait("the buffer is fresh", function()
   return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "ALPHA"
 end)
+local hunk
+wait("the edit is in the review", function()
+  hunk = hermes.review.hunks(0)[1]
+  return hunk
+end)
+assert(
+  hunk.old[1] == "alpha" and hunk.new[1] == "ALPHA" and #hermes.review.hunks(0) == 1,
+  vim.inspect(hunk)
+)
+assert(hunk.sessionId == session, vim.inspect(hunk))
 assert(seen("UsageUpdate").used == 120, vim.inspect(seen("UsageUpdate")))
 
 local cancelled
