@@ -32,7 +32,7 @@ type item struct {
 func (it item) fitted() item {
 	if limit := cmp.Or(it.max, maxCost); it.cost > limit {
 		var missing lost
-		it.json, missing = shrink(it.json, limit)
+		it.json, missing = shrink(it.json, limit, limit)
 		it.lost.add(missing)
 		it.cost = costOf(it.json)
 	}

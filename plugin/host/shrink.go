@@ -59,21 +59,21 @@ func next(d *jx.Dec) part {
 // costOf returns the cost of one value.
 func costOf(text []byte) int { return next(jx.New(text)).cost() }
 
-// fits reports whether text costs at most limit. A value takes two bytes at
-// least, itself and what is between it and the next, so what is short fits.
-func fits(text []byte, limit int) bool {
-	return (len(text)+1)*(1+valueCost/2) <= limit || costOf(text) <= limit
-}
-
-// shrink returns src, valid JSON, or as much of it as costs at most limit, and
-// what that leaves out: the ends of long strings and lists. Members of an object
-// that are small stay; large ones share what these leave.
-func shrink(src []byte, limit int) ([]byte, lost) {
-	if fits(src, limit) {
+// shrink returns src, valid JSON, if it costs at most limit. If it costs more,
+// shrink returns as much of it as costs at most room, and what that leaves out: the
+// ends of long strings and lists. Members of an object that are small stay; large
+// ones share what these leave.
+func shrink(src []byte, limit, room int) ([]byte, lost) {
+	// A value takes two bytes at least, itself and what is between it and the next.
+	if (len(src)+1)*(1+valueCost/2) <= limit {
 		return src, lost{}
 	}
-	s := shrinker{dst: make([]byte, 0, limit/2)}
-	s.value(next(jx.New(src)), limit, 0)
+	whole := next(jx.New(src))
+	if whole.cost() <= limit {
+		return src, lost{}
+	}
+	s := shrinker{dst: make([]byte, 0, room/2)}
+	s.value(whole, room, 0)
 	return s.dst, lost{len(src) - len(s.dst), s.entries}
 }
 
@@ -241,19 +241,16 @@ var chunkTags = []string{`"user_message_chunk"`, `"agent_message_chunk"`, `"agen
 // memory.
 func pieces(params []byte) (list iter.Seq[[]byte], missing lost) {
 	if len(params) > textPiece {
-		tag, tagEnd := lookup(params, "update", "sessionUpdate")
-		start, end := lookup(params, "update", "content", "text")
-		rest := append(params[:start:start], params[end:]...)
-		if slices.Contains(chunkTags, string(params[tag:tagEnd])) && end > start && params[start] == '"' && len(rest) <= smallMember {
-			return textPieces(params, start, end), lost{}
+		start, end := lookup(params, "update", "sessionUpdate")
+		if slices.Contains(chunkTags, string(params[start:end])) {
+			start, end = lookup(params, "update", "content", "text")
+			if rest := len(params) - (end - start); end > start && params[start] == '"' && rest <= smallMember {
+				return textPieces(params, start, end), lost{}
+			}
 		}
 	}
 	// Room for what is added, and for characters that are written longer later.
-	limit := maxCost
-	if !fits(params, limit) {
-		limit -= maxCost / 8
-	}
-	small, missing := shrink(params, limit)
+	small, missing := shrink(params, maxCost, maxCost-maxCost/8)
 	return func(yield func([]byte) bool) { yield(small) }, missing
 }
 
