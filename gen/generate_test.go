@@ -168,8 +168,12 @@ func TestEveryTypeAndMethodNamesItsPageOfTheSpecification(t *testing.T) {
 	}
 }
 
-// A copy of the overlay, to break.
-func brokenTree(t *testing.T, file, old, with string) string {
+// mistake is a text in a file, what somebody writes in its place, and what the error
+// then says.
+type mistake struct{ what, file, old, with, want string }
+
+// brokenTree is a copy of the overlay with mistakes.
+func brokenTree(t *testing.T, mistakes ...mistake) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"go.mod", "schema"} {
@@ -177,16 +181,18 @@ func brokenTree(t *testing.T, file, old, with string) string {
 			t.Fatal(err)
 		}
 	}
-	name := filepath.Join(dir, filepath.FromSlash(file))
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(b, []byte(old)) {
-		t.Fatalf("%s does not contain %s", file, old)
-	}
-	if err := os.WriteFile(name, bytes.Replace(b, []byte(old), []byte(with), 1), 0o644); err != nil {
-		t.Fatal(err)
+	for _, m := range mistakes {
+		name := filepath.Join(dir, filepath.FromSlash(m.file))
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(b, []byte(m.old)) {
+			t.Fatalf("%s does not contain %s", m.file, m.old)
+		}
+		if err := os.WriteFile(name, bytes.Replace(b, []byte(m.old), []byte(m.with), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
@@ -206,29 +212,37 @@ func copyTree(from, to string) error {
 	return os.WriteFile(to, b, 0o644)
 }
 
+// One error lists all mistakes, except for those that hide others.
 func TestOverlayMistakesAreErrorsThatSayWhatToEdit(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, file, old, with, want string }{
-		{"a strict member that does not exist", "schema/overlay/quirks.json", `"Diff.path"`, `"Diff.pth"`, "schema/overlay/quirks.json: nothing in the schemas matches these entries, correct or delete them:\n  strict: Diff.pth"},
-		{"a secret that does not exist", "schema/overlay/quirks.json", `"EnvVariable.value"`, `"EnvVar.value"`, "secrets: EnvVar.value"},
-		{"a hand-written type for nothing", "schema/overlay/quirks.json", `"ErrorCode": "ErrorCode"`, `"ErrorKode": "ErrorCode"`, "hand: ErrorKode"},
-		{"a call of no method", "schema/overlay/quirks.json", `"session/cancel"`, `"session/cancle"`, "calls: session/cancle"},
-		{"a name for nothing", "schema/overlay/quirks.json", `"SessionUpdate/agent_message_chunk"`, `"SessionUpdate/agent_chunk"`, "SessionUpdate/agent_chunk"},
-		{"a name that is taken", "schema/overlay/quirks.json", `"AgentMessageChunk"`, `"ToolCall"`, "would both be called ToolCall; choose a name for one of them in schema/overlay/quirks.json, names"},
-		{"a rename", "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"ToolCall": "ToolUse"`, "ToolCall: was called ToolUse and would become ToolCall, which breaks callers; choose ToolUse in schema/overlay/quirks.json, names, or edit schema/overlay/names.lock.json"},
-		{"a patch that does not exist", "schema/overlay/patches.json", `"CompactionUpdate.error"`, `"CompactionUpdate.eror"`, "CompactionUpdate.eror"},
-		{"a three-state member that is missing", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, ``, "schema/overlay/patches.json: lacks or adds something to what the prose of @agentclientprotocol/sdk"},
-		{"a member that is made three-state by hand", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, `"SessionInfoUpdate.title", "ToolCallUpdate.title",`, "go run ./tools/specupdate"},
-		{"a default that is missing", "schema/overlay/defaults.json", `"SessionArchiveFilter": "exclude", `, ``, "schema/overlay/defaults.json: lacks or adds"},
-		{"a schema edited by hand", "schema/v1/schema.json", `"const": "search"`, `"const": "seek"`, "schema/v1/schema.json: was changed by hand"},
-		{"words for nothing", "schema/overlay/docs.json", `"AgentCapabilities"`, `"AgentCapabilitees"`, "definitions: AgentCapabilitees"},
-		{"no module path", "go.mod", "module ", "modul ", "go.mod: no module line"},
+	for _, together := range [][]mistake{
+		{
+			{"a strict member that does not exist", "schema/overlay/quirks.json", `"Diff.path"`, `"Diff.pth"`, "schema/overlay/quirks.json: nothing in the schemas matches these entries, correct or delete them:\n  calls: session/cancle\n  hand: ErrorKode\n  secrets: EnvVar.value\n  strict: Diff.pth"},
+			{"a secret that does not exist", "schema/overlay/quirks.json", `"EnvVariable.value"`, `"EnvVar.value"`, "secrets: EnvVar.value"},
+			{"a hand-written type for nothing", "schema/overlay/quirks.json", `"ErrorCode": "ErrorCode"`, `"ErrorKode": "ErrorCode"`, "hand: ErrorKode"},
+			{"a call of no method", "schema/overlay/quirks.json", `"session/cancel"`, `"session/cancle"`, "calls: session/cancle"},
+			{"a patch that does not exist", "schema/overlay/patches.json", `"CompactionUpdate.error"`, `"CompactionUpdate.eror"`, "CompactionUpdate.eror"},
+			{"a default that is missing", "schema/overlay/defaults.json", `"SessionArchiveFilter": "exclude", `, ``, "schema/overlay/defaults.json: lacks or adds"},
+			{"a schema edited by hand", "schema/v1/schema.json", `"const": "search"`, `"const": "seek"`, "schema/v1/schema.json: was changed by hand"},
+			{"words for nothing", "schema/overlay/docs.json", `"AgentCapabilities"`, `"AgentCapabilitees"`, "definitions: AgentCapabilitees"},
+			{"a rename", "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"ToolCall": "ToolUse"`, "ToolCall: was called ToolUse and would become ToolCall, which breaks callers; choose ToolUse in schema/overlay/quirks.json, names, or edit schema/overlay/names.lock.json"},
+		},
+		{{"a three-state member that is missing", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, ``, "schema/overlay/patches.json: lacks or adds something to what the prose of @agentclientprotocol/sdk"}},
+		{{"a member that is made three-state by hand", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, `"SessionInfoUpdate.title", "ToolCallUpdate.title",`, "go run ./tools/specupdate"}},
+		{{"a name for nothing", "schema/overlay/quirks.json", `"SessionUpdate/agent_message_chunk"`, `"SessionUpdate/agent_chunk"`, "SessionUpdate/agent_chunk"}},
+		{{"a name that is taken", "schema/overlay/quirks.json", `"AgentMessageChunk"`, `"ToolCall"`, "would both be called ToolCall; choose a name for one of them in schema/overlay/quirks.json, names"}},
+		{{"no module path", "go.mod", "module ", "modul ", "go.mod: no module line"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(together[0].what, func(t *testing.T) {
 			t.Parallel()
-			_, err := Files(brokenTree(t, test.file, test.old, test.with))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v\nwant %s", err, test.want)
+			_, err := Files(brokenTree(t, together...))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, m := range together {
+				if !strings.Contains(err.Error(), m.want) {
+					t.Errorf("%s: error %v\nwant %s", m.what, err, m.want)
+				}
 			}
 		})
 	}
@@ -237,7 +251,7 @@ func TestOverlayMistakesAreErrorsThatSayWhatToEdit(t *testing.T) {
 // The lock learns new names and forgets those of definitions that are gone.
 func TestTheLockHoldsTheNamesInUse(t *testing.T) {
 	t.Parallel()
-	dir := brokenTree(t, "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"GoneCall": "GoneCall"`)
+	dir := brokenTree(t, mistake{file: "schema/overlay/names.lock.json", old: `"ToolCall": "ToolCall"`, with: `"GoneCall": "GoneCall"`})
 	files, err := Files(dir)
 	if err != nil {
 		t.Fatal(err)
