@@ -89,6 +89,7 @@ end, asked)`, [][]string{{"SessionCreated", "AgentTextMessage", "PermissionReque
 }
 
 func TestPromptsWaitForTheTurnThatRuns(t *testing.T) {
+	t.Parallel()
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`

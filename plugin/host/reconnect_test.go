@@ -195,6 +195,7 @@ func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
 }
 
 func TestAnAgentThatKeepsDyingIsGivenUp(t *testing.T) {
+	t.Parallel()
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 local tester = require("hermes.config").get().agents.tester

@@ -80,6 +80,7 @@ func serveSocket(t *testing.T, s *socket.Server, l net.Listener) {
 }
 
 func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
+	t.Parallel()
 	for name, serve := range remotes {
 		t.Run(name, func(t *testing.T) {
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
@@ -173,6 +174,7 @@ hermes.prompt(s, { { type = "resource_link", name = "a", uri = vim.uri_from_fnam
 
 // T13 of the threat model: nobody can be asked in a Neovim without a screen.
 func TestAnAgentThatRunsElsewhereRunsNothingUnasked(t *testing.T) {
+	t.Parallel()
 	for name, serve := range remotes {
 		t.Run(name, func(t *testing.T) {
 			inEveryNeovim(t, func(t *testing.T, e *editor) {

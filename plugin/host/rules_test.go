@@ -53,6 +53,7 @@ asked, seen = {}, {}`)
 
 // The host keeps a part of large calls, for the rules as for Neovim.
 func TestNoRuleAllowsWhatIsLeftOfACutToolCall(t *testing.T) {
+	t.Parallel()
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { rules = {
