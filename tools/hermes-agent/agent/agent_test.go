@@ -156,16 +156,16 @@ func TestCancellingEndsATurnAnywhere(t *testing.T) {
 			e.start()
 			id := e.open()
 			ended := make(chan acp.StopReason, 2)
-			for range 2 { // the second one waits, and is cancelled, too
-				go func() {
-					reason, err := e.prompt(id, acp.NewTextContent(test.script))
-					if err != nil {
-						reason = acp.StopReason(err.Error())
-					}
-					ended <- reason
-				}()
+			send := func(script string) {
+				reason, err := e.prompt(id, acp.NewTextContent(script))
+				if err != nil {
+					reason = acp.StopReason(err.Error())
+				}
+				ended <- reason
 			}
+			go send(test.script)
 			patience.True(t, test.at, func() bool { return strings.Contains(e.shown(), test.at) })
+			go send("SLOW 600") // waits, and is cancelled, too
 			patience.True(t, "both prompts", func() bool {
 				e.mu.Lock()
 				defer e.mu.Unlock()
