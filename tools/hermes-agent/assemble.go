@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,6 +60,17 @@ func loadSkills(c config.Config) *skill.Index {
 
 func allTools(skills *skill.Index) []*tool.Tool {
 	return []*tool.Tool{tool.Read(), tool.Write(), tool.Edit(), tool.Terminal(), tool.Todo(), tool.Skill(skills), tool.Process(), tool.Search()}
+}
+
+// state opens the sessions, and asks for the models of the endpoint.
+func (p *program) state(ctx context.Context) (*store.Store, *agent.Models, error) {
+	sessions, err := store.Open(filepath.Join(p.State, "sessions"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return sessions, agent.ListModels(ctx, p.Config.Model.Name, p.client.Models, func(err error) {
+		p.log.Warn("the endpoint does not list its models", "error", err)
+	}), nil
 }
 
 func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {

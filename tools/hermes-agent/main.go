@@ -9,13 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 )
 
 var version = "dev" // set by the linker
@@ -34,6 +33,7 @@ type stdio struct {
 
 var commands = []command{
 	{"acp", "serve an editor on standard input and output", serve},
+	{"chat", "talk to the agent in this terminal", runChat},
 	{"batch", "run the prompts of a dataset and keep their trajectories", runBatch},
 	{"merge", "combine the results of several batches", mergeBatches},
 	{"setup", "ask for the endpoint, the key and the model", setup},
@@ -72,7 +72,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}); err != nil {
-		fmt.Fprintln(os.Stderr, "hermes-agent:", err)
+		fmt.Fprintln(os.Stderr, "hermes-agent:", chat.Clean(err.Error()))
 		os.Exit(1)
 	}
 }
@@ -109,13 +109,10 @@ func serve(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := store.Open(filepath.Join(p.State, "sessions"))
+	sessions, models, err := p.state(ctx)
 	if err != nil {
 		return err
 	}
-	models := agent.ListModels(ctx, p.Model.Name, p.client.Models, func(err error) {
-		p.log.Warn("the endpoint does not list its models", "error", err)
-	})
 	err = agent.Run(ctx, transport.Stdio(), p.options(models, sessions))
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal

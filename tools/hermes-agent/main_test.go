@@ -93,8 +93,16 @@ func TestThePromptAndTheToolsAreShort(t *testing.T) {
 	}
 }
 
-// TestMain also is the program as a keeper, which ends what the agent has started.
+// asProgram in the environment makes the test program the agent.
+const asProgram = "HERMES_AGENT_TEST_PROGRAM"
+
+// TestMain also is the program, and the program as a keeper, which ends what the agent has
+// started.
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))
 	}

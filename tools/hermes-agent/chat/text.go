@@ -1,0 +1,43 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clean makes a foreign text safe to print: what a terminal obeys, what nobody sees, and
+// what changes the order of a text is spelled out, except line breaks and tabs.
+func Clean(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "<%02x>", text[i])
+		case r == '\r' && strings.HasPrefix(text[i:], "\r\n"):
+		case r == '\n', r == '\t':
+			b.WriteRune(r)
+		case hidden(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// hidden reports whether a character is not drawn as one of a text. Characters that choose
+// how an emoji is drawn may stay.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) ||
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) ||
+		unicode.Is(unicode.Variation_Selector, r) && (r < 0xFE00 || r > 0xFE0F)
+}
+
+// oneLine is Clean for a text that must stay on its line.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(Clean(text)), " ")
+}

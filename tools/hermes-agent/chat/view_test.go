@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// What an agent says must not move the cursor, change the title, or look like another text.
+func TestNothingThatAnAgentSaysCommandsTheTerminal(t *testing.T) {
+	t.Parallel()
+	const bad = "a\x1b]0;title\x07b\u009b2Jc\rd\x08e\u202ef\x00g\xffh\u200bi\U000e0041j\u2028k\n> l\tm\r\nn"
+	var out bytes.Buffer
+	v := &view{answers: &out, others: &out}
+	content := []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(bad)), acp.NewDiff(bad, bad)}
+	call := acp.NewToolCall("1", bad)
+	call.Content = content
+	change := acp.NewToolCallUpdate("1")
+	change.Content = content
+	compaction := acp.NewCompactionUpdate("1", acp.CompactionStatusFailed)
+	compaction.Error = acp.Set(bad)
+	input, err := json.Marshal(map[string]any{"command": "sh", "args": []string{"-c", bad}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	updates := map[string]acp.SessionUpdate{
+		"answer": acp.NewAgentMessageChunk(acp.NewTextContent(bad)), "thought": acp.NewAgentThoughtChunk(acp.NewTextContent(bad)),
+		"call": call, "change": change, "compaction": compaction,
+		"plan": acp.NewPlan([]acp.PlanEntry{{Content: bad}}), "notice": acp.NewNotice(acp.NoticeSeverityWarning, bad),
+		"prompt": acp.NewUserMessageChunk(acp.NewTextContent(bad)),
+	}
+	shows := map[string]func(){
+		"command":  func() { v.question(&acp.RequestPermissionRequest{ToolCall: acp.ToolCallUpdate{RawInput: input}}) },
+		"question": func() { v.question(&acp.RequestPermissionRequest{ToolCall: acp.ToolCallUpdate{Content: content}}) },
+		"error":    func() { v.say(bad, "") },
+		"commands": func() {
+			v.show(acp.NewAvailableCommandsUpdate([]acp.AvailableCommand{{Name: bad}}))
+			v.say(strings.Join(v.commands(), " "), "")
+		},
+	}
+	for name, u := range updates {
+		shows[name] = func() { v.show(u) }
+	}
+	for name, show := range shows {
+		out.Reset()
+		show()
+		v.end()
+		got := out.String()
+		for _, r := range got {
+			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+				t.Errorf("%s prints %q", name, got)
+				break
+			}
+		}
+		if !strings.Contains(got, "a<U+001B>]0;title<U+0007>b<U+009B>2Jc<U+000D>d<U+0008>e<U+202E>f<U+0000>g") || !strings.Contains(got, "h<U+200B>i<U+E0041>j<U+2028>k") {
+			t.Errorf("%s does not show what it hides: %q", name, got)
+		}
+		if strings.Contains(got, "\n> l") && name != "answer" && name != "thought" && name != "error" && name != "prompt" {
+			t.Errorf("%s prints a line that looks like another one: %q", name, got)
+		}
+	}
+}
+
+func TestCommandsAreCompleted(t *testing.T) {
+	t.Parallel()
+	names := []string{"compact", "context", "reset", "tools"}
+	for prefix, want := range map[string]string{"co": "co|compact context", "com": "compact|compact", "": "|compact context reset tools", "x": "|", "tools": "tools|tools", "con": "context|context"} {
+		common, fit := completion(names, prefix)
+		if got := common + "|" + strings.Join(fit, " "); got != want {
+			t.Errorf("%q: %q, want %q", prefix, got, want)
+		}
+	}
+}
