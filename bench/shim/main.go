@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func main() {
 		return
 	}
 	log.SetFlags(0)
-	rounds := flag.Int("rounds", 5, "how often each work is done each way; the fastest counts")
+	rounds := flag.Int("rounds", 5, "how often each work is done each way; the median counts")
 	hermes := flag.String("hermes", "hermes", "the program")
 	agents := flag.String("agents", os.Getenv("HERMES_AGENTS"), "a folder with packages of npm, for npm ls")
 	only := flag.String("only", "", "the work with this text in its name")
@@ -56,7 +57,8 @@ func measure(w work, rounds int, hermes, journal string) {
 	ways := [][]string{nil,
 		{hermes, "shim", "--root", w.dir, "--journal", journal, "--socket", journal + ".none", "--"},
 		{"strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", traced, "--"}}
-	best := make([]time.Duration, len(ways))
+	took := make([][]float64, len(ways))
+	ratios := make([][]float64, len(ways)) // to the work without a shim in the same round
 	for range rounds {
 		for i, way := range ways {
 			if len(w.prepare) > 0 {
@@ -65,13 +67,16 @@ func measure(w work, rounds int, hermes, journal string) {
 			check(os.RemoveAll(journal))
 			start := time.Now()
 			run(w.dir, append(append([]string{}, way...), w.command...))
-			if took := time.Since(start); best[i] == 0 || took < best[i] {
-				best[i] = took
-			}
+			took[i] = append(took[i], float64(time.Since(start).Milliseconds()))
+			ratios[i] = append(ratios[i], took[i][len(took[i])-1]/took[0][len(took[0])-1])
 		}
 	}
-	times := func(i int) string { return fmt.Sprintf("%.2f", float64(best[i])/float64(best[0])) }
-	fmt.Printf("| %s, at most %v | %v | %v | %s | %v | %s |\n", w.name, w.limit, best[0].Round(time.Millisecond), best[1].Round(time.Millisecond), times(1), best[2].Round(time.Millisecond), times(2))
+	fmt.Printf("| %s, at most %v | %.0f ms | %.0f ms | %.2f | %.0f ms | %.2f |\n", w.name, w.limit, median(took[0]), median(took[1]), median(ratios[1]), median(took[2]), median(ratios[2]))
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }
 
 func run(dir string, command []string) {

@@ -51,40 +51,43 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 	}
 	for mode, bits := range []string{"64", "32"} {
 		for _, gated := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s bits, gate %v", bits, gated), func(t *testing.T) {
-				t.Parallel()
-				s := newShimmed(t)
-				for _, name := range []string{"whole", "cut", "cut64", "unlink", "unlinkat", "rename", "renameat", "renameat2"} {
-					s.write(name, "text")
-				}
-				printed := ""
-				if gated {
-					s.config.Gate = &shim.Gate{Allow: []string{s.root}}
-				}
-				command := []string{program, "calls", bits}
-				var want []string
-				for _, c := range calls {
-					text := fmt.Sprint(c.numbers[mode], " ", c.arguments)
-					switch {
-					case c.numbers[mode] < 0:
-						continue
-					case gated && strings.Contains(text, "HOW"):
-						printed += text + ": " + noCall + "\n"
-					case strings.Contains(c.want, " not "):
-						printed += text + ": " + c.want + "\n"
-					default:
-						want = append(want, c.want)
+			for _, user := range users() {
+				t.Run(fmt.Sprintf("%s bits, gate %v, user %d", bits, gated, user), func(t *testing.T) {
+					t.Parallel()
+					s := newShimmed(t)
+					s.user = user
+					for _, name := range []string{"whole", "cut", "cut64", "unlink", "unlinkat", "rename", "renameat", "renameat2"} {
+						s.write(name, "text")
 					}
-					command = append(command, text)
-				}
-				out, status := s.run(command...)
-				if out != printed || status != 0 {
-					t.Errorf("exit status %d\n%s", status, out)
-				}
-				if got := s.lines(shim.Post); !slices.Equal(got, want) {
-					t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
-				}
-			})
+					if gated {
+						s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+					}
+					command := []string{program, "calls", bits}
+					var want []string
+					printed := ""
+					for _, c := range calls {
+						text := fmt.Sprint(c.numbers[mode], " ", c.arguments)
+						switch {
+						case c.numbers[mode] < 0:
+							continue
+						case gated && strings.Contains(text, "HOW"):
+							printed += text + ": " + noCall + "\n"
+						case strings.Contains(c.want, " not "):
+							printed += text + ": " + c.want + "\n"
+						default:
+							want = append(want, c.want)
+						}
+						command = append(command, text)
+					}
+					out, status := s.run(command...)
+					if out != printed || status != 0 {
+						t.Errorf("exit status %d\n%s", status, out)
+					}
+					if got := s.lines(shim.Post); !slices.Equal(got, want) {
+						t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+					}
+				})
+			}
 		}
 	}
 }

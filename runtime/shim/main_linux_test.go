@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	status := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
+	for _, dir := range made.dirs {
+		os.RemoveAll(dir)
 	}
 	os.Exit(status)
 }
@@ -70,11 +70,10 @@ func front(config string, command []string) int {
 
 // static builds a program that does not use the C library.
 var static = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "shim-static-")
+	dir, err := readableDir()
 	if err != nil {
 		return "", err
 	}
-	built = dir
 	path := filepath.Join(dir, "static")
 	build := exec.Command("go", "build", "-o", path, "./testdata/static")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -84,7 +83,49 @@ var static = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-var built string // a folder to remove
+// readable is a copy of the test program for users who may not read the original.
+var readable = sync.OnceValues(func() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		return "", err
+	}
+	dir, err := readableDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "self")
+	return path, os.WriteFile(path, data, 0o755)
+})
+
+// readableDir makes a folder that is removed after the tests.
+func readableDir() (string, error) {
+	dir, err := os.MkdirTemp("", "shim-")
+	if err != nil {
+		return "", err
+	}
+	made.Lock()
+	made.dirs = append(made.dirs, dir)
+	made.Unlock()
+	return dir, os.Chmod(dir, 0o755)
+}
+
+var made struct {
+	sync.Mutex
+	dirs []string
+}
+
+// users are those who run the programs of a test: this one, and another one if this
+// is root.
+func users() []int {
+	if user := os.Getuid(); user != 0 {
+		return []int{user}
+	}
+	return []int{0, 65534}
+}
 
 // shimmed is a program in a shim, in a project.
 type shimmed struct {
@@ -92,6 +133,7 @@ type shimmed struct {
 	root   string
 	config shim.Config
 	env    []string
+	user   int // who runs the program
 }
 
 func newShimmed(t *testing.T) *shimmed {
@@ -107,7 +149,22 @@ func newShimmed(t *testing.T) *shimmed {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &shimmed{t: t, root: root, config: shim.Config{Root: root, Journal: filepath.Join(base, "journal"), Settle: time.Minute}}
+	return &shimmed{t: t, root: root, config: shim.Config{Root: root, Journal: filepath.Join(base, "journal"), Settle: time.Minute}, user: os.Getuid()}
+}
+
+// give gives the project to the user who runs the program.
+func (s *shimmed) give() {
+	s.t.Helper()
+	base := filepath.Dir(s.root)
+	for dir := filepath.Dir(base); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		os.Chmod(dir, 0o755)
+	}
+	err := filepath.WalkDir(base, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, s.user, s.user))
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *shimmed) command(command ...string) *exec.Cmd {
@@ -117,6 +174,10 @@ func (s *shimmed) command(command ...string) *exec.Cmd {
 		s.t.Fatal(err)
 	}
 	self, err := os.Executable()
+	if s.user != os.Getuid() {
+		self, err = readable()
+		s.give()
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -127,6 +188,9 @@ func (s *shimmed) command(command ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(self, append([]string{"shim", string(config)}, command...)...)
 	cmd.Dir, cmd.Env = s.root, append(append(os.Environ(), "HELPER="+self, "GIT_CONFIG_GLOBAL=/dev/null", "PYTHONDONTWRITEBYTECODE=1"), s.env...)
+	if s.user != os.Getuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(s.user), Gid: uint32(s.user)}}
+	}
 	return cmd
 }
 

@@ -4,6 +4,7 @@ package shim_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -73,25 +74,31 @@ fs.promises.writeFile("b", "2").then(() => { fs.renameSync("b", "old"); require(
 			`write a absent "1"`, `write old "before\n" "2"`, `remove a "1"`}},
 		{"calls of 32 bits", "python3", []string{"python3", "-c", strings.ReplaceAll(int80, "old", "old32")}, []string{`mkdir old3`}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			if _, err := exec.LookPath(c.needs); c.needs != "" && err != nil {
-				t.Skip(err)
-			}
-			s := newShimmed(t)
-			s.write("old", "before\n")
-			s.write("sub/g", "g\n")
-			s.write("sub/deep/f", "f\n")
-			out, _ := s.run(c.command...)
-			got := s.lines(shim.Post)
-			ok := len(got) == len(c.want)
-			for i := range min(len(got), len(c.want)) {
-				ok = ok && (got[i] == c.want[i] || !strings.Contains(c.want[i], `"`) && strings.HasPrefix(got[i], c.want[i]))
-			}
-			if !ok {
-				t.Errorf("got\n  %s\nwant\n  %s\n%s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "), out)
-			}
-		})
+		for _, user := range users() {
+			t.Run(fmt.Sprint(c.name, ", user ", user), func(t *testing.T) {
+				t.Parallel()
+				if _, err := exec.LookPath(c.needs); c.needs != "" && err != nil {
+					t.Skip(err)
+				}
+				s := newShimmed(t)
+				s.user = user
+				s.write("old", "before\n")
+				s.write("sub/g", "g\n")
+				s.write("sub/deep/f", "f\n")
+				out, status := s.run(slices.Clone(c.command)...)
+				if status == 127 && user != os.Getuid() {
+					t.Skip(out) // it is not for everybody
+				}
+				got := s.lines(shim.Post)
+				ok := len(got) == len(c.want)
+				for i := range min(len(got), len(c.want)) {
+					ok = ok && (got[i] == c.want[i] || !strings.Contains(c.want[i], `"`) && strings.HasPrefix(got[i], c.want[i]))
+				}
+				if !ok {
+					t.Errorf("got\n  %s\nwant\n  %s\n%s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "), out)
+				}
+			})
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -73,44 +72,6 @@ func waitFor(t *testing.T, ok func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("waited in vain")
 		}
-	}
-}
-
-func TestAnotherUserIsSupervised(t *testing.T) {
-	t.Parallel()
-	if os.Getuid() != 0 {
-		t.Skip("the other tests are run by a user who is not root")
-	}
-	const user = 65534
-	s := newShimmed(t)
-	s.write("a", "one\n")
-	base := filepath.Dir(s.root)
-	for dir := base; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		os.Chmod(dir, 0o755)
-	}
-	for _, path := range []string{base, s.root, filepath.Join(s.root, "a")} {
-		if err := os.Chown(path, user, user); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := s.command("sh", "-c", "id -u; echo two > a; rm a")
-	// Not everybody may read where the test program is.
-	self := filepath.Join(base, "self")
-	data, err := os.ReadFile(cmd.Path)
-	if err == nil {
-		err = os.WriteFile(self, data, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Path = self
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || string(out) != "65534\n" {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if got, want := s.lines(shim.Post), []string{`write a "one\n" "two\n"`, `remove a "two\n"`}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
