@@ -66,10 +66,19 @@ describe("the chat example", function()
     end
   end
 
+  --- Insert mode begins and ends after the command that says so.
+  ---@param mode string
+  local function in_mode(mode)
+    wait_for("mode " .. mode, function()
+      return child.api.nvim_get_mode().mode == mode
+    end)
+  end
+
   --- Types a prompt and waits for text in the buffer. Questions come up in normal
   --- mode only, so <Esc> makes room for them.
   local function prompt(keys, text)
     wait_for("session", is_ready)
+    in_mode("i")
     -- Not type_keys, which fails when an error is shown meanwhile, and some turns end with one.
     child.api.nvim_input(keys:find("<Esc>") and keys or keys .. "<CR>")
     wait_for(text, function()
@@ -128,7 +137,10 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
 
   it("edits a loaded buffer in place, unsaved changes included", function()
     vim.fn.writefile({ "one", "two" }, dir .. "/a.txt")
-    child.cmd("stopinsert | vsplit a.txt")
+    in_mode("i")
+    child.cmd("stopinsert")
+    in_mode("n")
+    child.cmd("vsplit a.txt")
     child.api.nvim_buf_set_lines(0, 1, 2, false, { "TWO" })
     child.cmd("wincmd l | startinsert")
     prompt("/edit a.txt<CR><Esc>", "● Edit a.txt")
