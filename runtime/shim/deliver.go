@@ -45,24 +45,58 @@ func (d *delivery) run(ctx context.Context) {
 // know it yet. It is for journals whose program has ended; of others it reports
 // what is there.
 func Replay(ctx context.Context, dir, socket string) error {
+	d, err := deliveryOf(dir)
+	if err != nil {
+		return err
+	}
+	defer d.journal.store.Close()
+	d.socket = socket
+	d.connection(ctx)
+	return nil
+}
+
+// Reports calls f with what is in a journal, as Replay reports it.
+func Reports(dir string, f func(feed.Report)) error {
+	d, err := deliveryOf(dir)
+	if err != nil {
+		return err
+	}
+	defer d.journal.store.Close()
 	r, err := OpenJournal(dir)
 	if err != nil {
 		return err
 	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		f(d.report(e))
+	}
+}
+
+// deliveryOf returns the delivery of what is in a journal now. Its store must be
+// closed.
+func deliveryOf(dir string) (*delivery, error) {
+	r, err := OpenJournal(dir)
+	if err != nil {
+		return nil, err
+	}
 	first, err := r.Next()
 	r.Close()
 	if err != nil || first.Op != Start {
-		return fmt.Errorf("journal: %s has no start: %w", dir, err)
+		return nil, fmt.Errorf("journal: %s has no start: %w", dir, err)
 	}
 	st, err := store.Open(filepath.Join(dir, storeName), store.Options{ReadOnly: true})
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+		return nil, fmt.Errorf("journal: %w", err)
 	}
-	defer st.Close()
 	last := make(chan struct{})
 	close(last)
-	(&delivery{journal: &journal{dir: dir, name: first.Text, store: st}, socket: socket, agent: first.Agent, session: first.Session, last: last}).connection(ctx)
-	return nil
+	return &delivery{journal: &journal{dir: dir, name: first.Text, store: st}, agent: first.Agent, session: first.Session, last: last}, nil
 }
 
 // connection reports to an editor until it is gone.

@@ -65,15 +65,28 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 	shimHere(t)
 	r := underReview(t)
 	r.Close()
-	for _, script := range []string{"echo two >> a", "echo three >> a; rm ../b"} {
-		cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", script)
-		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
-		if out, errs, status := end(t, cmd); status != 0 {
-			t.Fatal(out, errs)
+	for _, c := range []struct {
+		name    string
+		scripts []string
+		user    string // what a is at last
+		want    string
+	}{
+		{"new changes", []string{"echo two >> a", "echo three >> a; rm ../b"}, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"},
+		{"nothing new", nil, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"},
+		{"changes of files with pending ones", []string{"echo four >> a; printf 'b\\nnew\\n' > ../b", "echo five >> a"}, "",
+			"b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +4 -0\tsh\n"},
+		{"changes before one of the user", []string{"echo six >> a"}, "user\n1\n2\n3\ntwo\nthree\nfour\nfive\nsix\n", "b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +5 -0\tsh\n"},
+	} {
+		for _, script := range c.scripts {
+			cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", script)
+			cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
+			if out, errs, status := end(t, cmd); status != 0 {
+				t.Fatal(out, errs)
+			}
 		}
-	}
-	want := "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"
-	for _, again := range []bool{false, true} { // once
+		if c.user != "" {
+			write(t, filepath.Join(r.root, "deep/a"), c.user)
+		}
 		r.open()
 		stop, err := r.Listen()
 		if err != nil {
@@ -82,11 +95,11 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			r.wait()
 			got, _, _ := r.hermes("", "", "files")
-			if got == want {
+			if got == c.want {
 				break
 			}
 			if time.Now().After(until) {
-				t.Fatalf("again %v: got\n%swant\n%s", again, got, want)
+				t.Fatalf("%s: got\n%swant\n%s", c.name, got, c.want)
 			}
 		}
 		stop()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim"
@@ -63,29 +64,43 @@ func (p *Project) Listen() (stop func(), err error) {
 // replayJournals takes the changes of programs in a shim that have ended while no
 // editor was there.
 func (p *Project) replayJournals(ctx context.Context) {
-	dir := store.Dir(p.state, p.root)
-	journals, _ := filepath.Glob(filepath.Join(dir, "shim", "*", "events.jsonl")) // sorted by time
-	for _, name := range journals {
-		if err := shim.Replay(ctx, filepath.Dir(name), feed.Path(dir)); err != nil && ctx.Err() == nil {
+	for _, dir := range p.journals() {
+		if err := shim.Replay(ctx, dir, feed.Path(store.Dir(p.state, p.root))); err != nil && ctx.Err() == nil {
 			p.log.Warn("a journal is not read", "error", err)
 		}
 	}
 }
 
-// report looks at the files that a report is about. It returns when that is done.
-func (p *Project) report(ctx context.Context, r feed.Report) error {
+// journals lists the folders of the journals of programs in a shim, the oldest first.
+func (p *Project) journals() (dirs []string) {
+	journals, _ := filepath.Glob(filepath.Join(store.Dir(p.state, p.root), "shim", "*", "events.jsonl")) // sorted by time
+	for _, name := range journals {
+		dirs = append(dirs, filepath.Dir(name))
+	}
+	return dirs
+}
+
+// authorOf says whose a reported change is, outside of turns.
+func authorOf(r feed.Report) review.Author {
 	author := r.Author
-	running, busy := p.Running()
-	pre := r.Phase == feed.Pre || r.Phase == feed.Ask
 	switch {
-	case author.Session == "" && r.Agent == "" && busy:
-		author.Session, author.Turn = running.Session, running.Turn
 	case author.Session == "" && r.Agent == "":
 		author.Session = author.Source
 	case author.Session == "":
 		author.Session = r.Agent
 	case r.Agent != "":
 		author.Session = r.Agent + "/" + author.Session
+	}
+	return author
+}
+
+// report looks at the files that a report is about. It returns when that is done.
+func (p *Project) report(ctx context.Context, r feed.Report) error {
+	author := authorOf(r)
+	running, busy := p.Running()
+	pre := r.Phase == feed.Pre || r.Phase == feed.Ask
+	if r.Author.Session == "" && r.Agent == "" && busy {
+		author.Session, author.Turn = running.Session, running.Turn
 	}
 	if r.Missed {
 		p.Scan(author)

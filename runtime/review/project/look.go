@@ -273,6 +273,7 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 	p.clock++
 	start, last := p.clock, p.last
 	p.mu.Unlock()
+	p.caughtUp()
 	var now *tree.Snapshot
 	if p.scans {
 		var err error

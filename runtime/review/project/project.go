@@ -101,6 +101,7 @@ type Project struct {
 	records  int                // since the journal was made short
 	opened   time.Time          // when it was first known what the files are
 	earliest map[string]*string // of missed changes: what the files were, by path
+	caughtUp func()             // records the missed changes of known files, once
 	guessed  map[string]bool    // files with an inferred change since a turn began
 	made     map[string]bool    // folders that agents have made
 	troubled bool               // something could not be stored
@@ -165,6 +166,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		st.Close()
 		return nil, fmt.Errorf("review %s: %w", root, err)
 	}
+	p.caughtUp = sync.OnceFunc(p.catchUp)
 	if r := st.Recovered(); r != nil {
 		p.log.Warn("the end of the journal was cut", "bytes", r.Cut, "reason", r.Reason, "kept", r.Aside)
 	}
@@ -532,6 +534,7 @@ type Text struct {
 // reason to look. Text that the review does not have is the user's, unless the
 // buffer has just been read from the disk while an agent works.
 func (p *Project) Hold(path string, t Text) error {
+	p.caughtUp()
 	name := p.Name(path)
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
