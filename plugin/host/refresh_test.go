@@ -208,16 +208,25 @@ func TestUnsavedEditsStayAndTheUserIsToldOnce(t *testing.T) {
 }
 
 func TestAFileThatTheAgentDeletesStaysInItsBuffer(t *testing.T) {
-	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.prompt("REMOVE " + s.path)
-		s.prompt("SAY gone")
-		s.is(`vim.tbl_map(function(e) return e.outcome end, of("FileEdited"))`, []string{"deleted"})
-		s.shows("beta")
-		s.saves()
-		if got := s.disk(); got != "alpha\nbeta\ngamma\n" {
-			t.Errorf("the file holds %q", got)
-		}
-	})
+	for _, review := range []bool{false, true} {
+		t.Run(fmt.Sprint("review ", review), func(t *testing.T) {
+			inEveryScreen(t, func(t *testing.T, s *screen) {
+				s.lua(`hermes.setup({ review = ... })`, review)
+				s.prompt("REMOVE " + s.path)
+				s.prompt("SAY gone")
+				s.until(`notes[1]`)
+				s.is(`notes`, []string{"hermes: hello.txt was deleted on disk; the buffer still has its text"})
+				if s.until(`of("FileEdited")[1]`); !review { // which may find it first, and reports no outcome
+					s.is(`vim.tbl_map(function(e) return e.outcome end, of("FileEdited"))`, []string{"deleted"})
+				}
+				s.shows("beta")
+				s.saves()
+				if got := s.disk(); got != "alpha\nbeta\ngamma\n" {
+					t.Errorf("the file holds %q", got)
+				}
+			})
+		})
+	}
 }
 
 func TestAFileThatTheAgentMakesIsShownInItsEmptyBuffer(t *testing.T) {
