@@ -107,6 +107,35 @@ func TestKeysAndJobsWorkAsWithoutAShim(t *testing.T) {
 	}
 }
 
+// A shell whose supervisor was killed changes no file, says why, and can be left.
+func TestAShellWithoutItsSupervisorCanBeLeft(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	s := newShimmed(t)
+	shell := s.command("bash", "--norc", "--noprofile", "-i")
+	m := newTerminal(t, s.root, []string{"HISTFILE="}, "bash", "--norc", "--noprofile", "-i")
+	m.expect("ready> ")
+	m.key(" '" + strings.Join(shell.Args, "' '") + "'\n")
+	m.expect("ready> ")
+	m.key(" kill -KILL $PPID\n")
+	m.expect("the supervisor has been killed")
+	m.key(" echo x > f\n")
+	m.expect("not implemented")
+	m.key(" sh -c 'echo sta''rted; exec sleep 100'\n")
+	m.expect("started")
+	m.key("\x03")
+	m.expect("ready> ")
+	m.key(" exit 9\n")
+	m.expect("ready> ")
+	m.key(" echo status $?\n")
+	m.expect("status 9")
+	if _, err := os.Stat(filepath.Join(s.root, "f")); err == nil {
+		t.Error("it has changed a file")
+	}
+}
+
 // play types what a user of a shell with jobs types.
 func play(t *testing.T, m *terminal, root string) {
 	t.Helper()

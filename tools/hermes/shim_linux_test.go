@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,42 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		out, errs, status := end(t, hermes(t, dir, strings.Fields(c.args)...))
 		if status != c.status || !strings.Contains(errs, c.want) || out != "" {
 			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
+		}
+	}
+}
+
+// Only one supervisor can be active. The inner shim says in one line what it does
+// instead, and has no gate.
+func TestAShimInAShimComparesFiles(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "p", "a"), "one\n")
+	shim := func(journal string, flags ...string) []string {
+		return slices.Concat([]string{"shim", "--root", "p", "--state", "state", "--journal", journal}, flags, []string{"--"})
+	}
+	for _, c := range []struct {
+		flags  []string
+		status int
+		want   string
+	}{
+		{nil, 7, "another program supervises this one already, such as a shim around this one; changes are found by watching files"},
+		{[]string{"--gate"}, 125, "another program supervises this one already"},
+	} {
+		name := strings.Join(append([]string{"outer"}, c.flags...), "")
+		args := slices.Concat(shim(name), []string{self(t)}, shim(name+"-inner", c.flags...), []string{"sh", "-c", "echo two > p/a; exit 7"})
+		out, errs, status := end(t, hermes(t, dir, args...))
+		if status != c.status || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit status %d\n%s%s", c.flags, status, out, errs)
+		}
+		if c.status != 7 {
+			continue
+		}
+		for journal, inferred := range map[string]bool{"outer": false, "outer-inner": true} {
+			text := readFile(t, filepath.Join(dir, journal, "events.jsonl"))
+			if !strings.Contains(text, `"phase":"post","op":"write"`) || strings.Contains(text, `"inferred":true`) != inferred {
+				t.Errorf("%s: %s", journal, text)
+			}
 		}
 	}
 }
