@@ -263,7 +263,8 @@ local function open(name, opts)
   if not session or session.state == "exited" then
     local before = session
     session = { name = name, cwd = opts.cwd, interrupt = interrupts[opts.interrupt] }
-    session.sessionId = "shim-" .. short(("%d %d"):format(vim.uv.hrtime(), vim.fn.getpid()))
+    local run = short(("%d %d"):format(vim.uv.hrtime(), vim.fn.getpid()))
+    session.sessionId = ("%s-%s"):format(name, run:sub(1, 8)) -- shows in lists
     session.terminal = choose_terminal(opts)
     if before and before.terminal == session.terminal and before.cwd == session.cwd then
       session.pane, session.bufnr = before.pane, before.bufnr

@@ -154,6 +154,14 @@ local function make_rows()
     end
     requests(agent.name, nil, open)
   end
+  local opened = package.loaded["hermes.shim"] and hermes().shim.list() or {}
+  for _, session in ipairs(opened) do
+    local where = session.pane and "pane " .. session.pane or session.terminal
+    list[#list + 1] = {
+      text = ("agent %s: %s in a terminal (%s)"):format(session.name, session.state, where),
+      key = "shim " .. session.name,
+    }
+  end
   for name in vim.spairs(require("hermes.config").get().agents) do
     if not known[name] then
       list[#list + 1] = {
