@@ -231,6 +231,9 @@ func TestInterruptsAtAnyTime(t *testing.T) {
 		t.Parallel()
 		server, _ := scripted(t, "silent turn")
 		s := codex.NewSession(server, codex.Options{Grace: 200 * time.Millisecond})
+		if err := s.EnsureStarted(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		check(t, s.RunTurn(ctx, text("say x")))
