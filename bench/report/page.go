@@ -23,6 +23,11 @@ var before string
 //go:embed linter.md
 var linter string
 
+// shim is measured by a program of its own, because it needs strace.
+//
+//go:embed shim.md
+var shim string
+
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
 	"hermes": "Hermes", "coder": "coder/acp-go-sdk", "jsonvalid": "`json.Valid`", "split": "line splitting",
@@ -54,7 +59,7 @@ func (p *page) render() string {
 	p.neovim()
 	p.reviews()
 	p.footprint()
-	p.printf("%s\n%s\n", linter, before)
+	p.printf("%s\n%s\n%s\n", linter, shim, before)
 	p.goals()
 	return p.String()
 }

@@ -51,6 +51,7 @@ func newSupervisor(c Config, l listener, r *recorder) (s *supervisor, err error)
 		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil),
 		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
+	l.stayOnProcessor()
 	if s.resolver, err = newResolver(c.Root); err != nil {
 		return nil, err
 	}
