@@ -28,6 +28,11 @@ var linter string
 //go:embed shim.md
 var shim string
 
+// codex needs packages that are not installed for tests; see bench/codex.
+//
+//go:embed codex.md
+var codex string
+
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
 	"hermes": "Hermes", "coder": "coder/acp-go-sdk", "jsonvalid": "`json.Valid`", "split": "line splitting",
@@ -59,7 +64,7 @@ func (p *page) render() string {
 	p.neovim()
 	p.reviews()
 	p.footprint()
-	p.printf("%s\n%s\n%s\n", linter, shim, before)
+	p.printf("%s\n%s\n%s\n%s\n", linter, shim, codex, before)
 	p.goals()
 	return p.String()
 }
