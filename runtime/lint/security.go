@@ -405,7 +405,10 @@ func checkApproved(c *Checker) {
 			return
 		}
 		call := m.Answers.Params().Get("toolCall")
-		a := &approval{call: toolCallAsked(m), number: m.Number, command: squeeze(call.Get("rawInput", "command").Bytes())}
+		a := &approval{call: toolCallAsked(m), number: m.Number}
+		if input := call.Get("rawInput"); input.Get("command").IsString() {
+			a.command = squeeze(commandLine(input))
+		}
 		for _, item := range call.Get("content").Items() {
 			if p := item.Get("path"); item.Get("type").Is("diff") && p.IsString() && len(a.paths) < maxRoots {
 				a.paths = append(a.paths, bounded(p.Bytes()))
