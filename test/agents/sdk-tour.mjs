@@ -1,7 +1,9 @@
 // A client on the official TypeScript SDK that drives an agent of ours.
 // Usage: node sdk-tour.mjs NODE_MODULES WORKSPACE COMMAND [ARGS...]
 //
-// Prints what it saw as one line of JSON.
+// Prints what it saw as one line of JSON. PROMPTS is a JSON array of three prompts: for a
+// turn that uses everything, for one that is cancelled, and for one after that. Without it
+// they are for the demo agent.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -14,6 +16,9 @@ const acp = await import(
 );
 const { agent: toAgent, client: toClient } = acp.methods;
 
+const [tour, long, again] = JSON.parse(
+  process.env.PROMPTS ?? '["show me around", "/slow 1000", "/say still here"]',
+);
 const seen = { updates: {}, text: "", asked: 0, reads: 0, writes: 0, commands: [] };
 const terminals = new Map();
 let onText = () => {};
@@ -89,16 +94,16 @@ const { sessionId } = await agent.request(toAgent.session.new, { cwd: workspace,
 const prompt = (text) =>
   agent.request(toAgent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
 
-seen.tour = (await prompt("show me around")).stopReason;
+seen.tour = (await prompt(tour)).stopReason;
 
 const counting = new Promise((resolve) => (onText = resolve));
-const slow = prompt("/slow 1000");
+const slow = prompt(long);
 await counting;
 await agent.notify(toAgent.session.cancel, { sessionId });
 seen.cancelled = (await slow).stopReason;
 
 seen.text = "";
-seen.again = (await prompt("/say still here")).stopReason;
+seen.again = (await prompt(again)).stopReason;
 seen.failure = await prompt("/fail").catch((error) => error.code);
 seen.unknown = await agent.request("_nobody/knows", {}).catch((error) => error.code);
 

@@ -56,6 +56,24 @@ func project(t *testing.T) string {
 	return root
 }
 
+// ripgrep is the program of the npm packages, or the one that is installed. Outside CI it may
+// be missing.
+func ripgrep(t *testing.T) string {
+	t.Helper()
+	programs, err := filepath.Glob(filepath.Join(os.Getenv("HERMES_AGENTS"), "node_modules/@vscode/ripgrep-*/bin/rg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(programs) > 0 {
+		return programs[0]
+	}
+	program, err := exec.LookPath("rg")
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal("no ripgrep: nothing is skipped in CI, run 'make test'")
+	}
+	return program
+}
+
 // engines are the ways to search, which have to find the same.
 func engines(t *testing.T) map[string]func(Query, *regexp.Regexp) []Match {
 	ways := map[string]func(Query, *regexp.Regexp) []Match{
@@ -70,9 +88,9 @@ func engines(t *testing.T) map[string]func(Query, *regexp.Regexp) []Match {
 			return found
 		},
 	}
-	program, err := exec.LookPath("rg")
-	if err != nil {
-		t.Log("ripgrep is not installed")
+	program := ripgrep(t)
+	if program == "" {
+		t.Log("ripgrep is not compared: make test installs it")
 		return ways
 	}
 	ways["ripgrep"] = func(q Query, p *regexp.Regexp) (found []Match) {
@@ -86,7 +104,7 @@ func engines(t *testing.T) map[string]func(Query, *regexp.Regexp) []Match {
 
 func TestBothEnginesFindTheSameLines(t *testing.T) {
 	t.Parallel()
-	root := project(t)
+	root, ways := project(t), engines(t)
 	everywhere := []string{".hidden/h.txt:1", "a.go:3", "b/c.txt:1", "b/deep/er/e.ts:1", "b/deep/er/e.ts:2", "b/deep/er/e.tsx:1", "keep.log:1", "latin:1", "long:1", "name with: colon:1", "node_modules/m.js:1"}
 	for _, test := range []struct {
 		pattern, below, glob string
@@ -113,7 +131,7 @@ func TestBothEnginesFindTheSameLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for engine, lines := range engines(t) {
+		for engine, lines := range ways {
 			var got []string
 			for _, m := range lines(Query{filepath.Join(root, test.below), name}, regexp.MustCompile(test.pattern)) {
 				got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))
