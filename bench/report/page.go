@@ -33,6 +33,11 @@ var shim string
 //go:embed codex.md
 var codex string
 
+// agents is measured by bench/agents, because it needs agents that are large to install.
+//
+//go:embed agents.md
+var agents string
+
 // titles has the names of the measured programs on the page.
 var titles = map[string]string{
 	"hermes": "Hermes", "coder": "coder/acp-go-sdk", "jsonvalid": "`json.Valid`", "split": "line splitting",
@@ -64,7 +69,7 @@ func (p *page) render() string {
 	p.neovim()
 	p.reviews()
 	p.footprint()
-	p.printf("%s\n%s\n%s\n%s\n", linter, shim, codex, before)
+	p.printf("%s\n%s\n%s\n%s\n%s\n", agents, linter, shim, codex, before)
 	p.goals()
 	return p.String()
 }
