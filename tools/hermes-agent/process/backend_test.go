@@ -67,10 +67,16 @@ func TestACommandOnAnotherMachineEndsThere(t *testing.T) {
 }
 
 func TestAllCommandsShareOneContainer(t *testing.T) {
+	for _, engine := range []string{"docker", "podman"} {
+		t.Run(engine, func(t *testing.T) { shareOneContainer(t, engine) })
+	}
+}
+
+func shareOneContainer(t *testing.T, engine string) {
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	t.Setenv("PATH", program(t, "docker", containers)+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", program(t, engine, containers)+":"+os.Getenv("PATH"))
 	t.Setenv("LOG", log)
-	r := registry(t, Options{Backend: NewContainer("docker", "alpine", dir, []string{"--network", "none"}, nil)})
+	r := registry(t, Options{Backend: NewContainer(engine, "alpine", dir, []string{"--network", "none"}, nil)})
 	if !r.Isolated() {
 		t.Error("a container is isolated")
 	}
