@@ -16,7 +16,6 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
@@ -29,17 +28,19 @@ type program struct {
 	home   string // of the user
 	skills *skill.Index
 	tools  *tool.Set
-	client *openai.Client
+	client *endpoint
 	log    *slog.Logger
 }
 
-// assemble reads the settings.
+// assemble reads the settings. With the error config.ErrNoModel there is a program, too,
+// whose model works once the settings name one.
 func assemble(std stdio) (*program, error) {
-	c, err := config.Load(os.Getenv)
-	if err != nil {
-		return nil, err
+	c, noModel := config.Load(os.Getenv)
+	if noModel != nil && !lacksModel(noModel) {
+		return nil, noModel
 	}
-	p := &program{Config: c, log: slog.New(slog.NewTextHandler(std.err, nil))}
+	p := &program{Config: c, client: &endpoint{}, log: slog.New(slog.NewTextHandler(std.err, nil))}
+	var err error
 	if p.home, err = os.UserHomeDir(); err != nil {
 		return nil, err
 	}
@@ -50,8 +51,7 @@ func assemble(std stdio) (*program, error) {
 	if p.tools, err = tool.NewSet(allTools(p.skills), nil, c.Toolsets...); err != nil {
 		return nil, fmt.Errorf("toolsets: %w", err)
 	}
-	p.client = openai.New(openai.Options{BaseURL: c.Model.BaseURL, Key: c.Key})
-	return p, nil
+	return p, noModel
 }
 
 func loadSkills(c config.Config) *skill.Index {
@@ -84,6 +84,7 @@ func (p *program) options(models *agent.Models, sessions *store.Store) agent.Opt
 		Processes: func(cwd string) process.Options {
 			return process.Options{Backend: backend(p.Terminal, cwd), Keeper: keeper()}
 		},
+		Ready: func() error { return p.client.ready(models) },
 	}
 }
 

@@ -70,13 +70,13 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 }
 
 func (r *report) endpoint(ctx context.Context, c config.Config) {
-	names, err := endpointModels(ctx, c.Model.BaseURL, c.Key)
+	names, err := endpointModels(ctx, c)
 	if err != nil {
-		err = fmt.Errorf("the endpoint %s: %w", c.Model.BaseURL, err)
+		err = fmt.Errorf("the %w; start the endpoint, or name another one with %s setup", err, os.Args[0])
 	} else if c.Model.Name != "" && !slices.Contains(names, c.Model.Name) {
-		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, c.Model.Name, strings.Join(names, ", "))
+		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, c.Model.Name, describe(names))
 	}
-	r.say(err, "the endpoint %s has %d models", c.Model.BaseURL, len(names))
+	r.say(err, "the endpoint %s has %s", c.Model.BaseURL, describe(names))
 }
 
 // backend checks that commands can run where the settings say.
@@ -132,7 +132,7 @@ func status(_ context.Context, args []string, std stdio) error {
 		return fmt.Errorf("status: unexpected argument %q", args[0])
 	}
 	c, err := config.Load(os.Getenv)
-	if err != nil && !errors.Is(err, config.ErrNoModel) {
+	if err != nil && !lacksModel(err) {
 		return err
 	}
 	key := "none"

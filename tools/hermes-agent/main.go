@@ -88,6 +88,8 @@ func run(ctx context.Context, args []string, std stdio) error {
 		}
 	}
 	switch args[0] {
+	case "--check":
+		return doctor(ctx, args[1:], std)
 	case "version", "--version":
 		fmt.Fprintln(std.out, version)
 		return nil
@@ -100,13 +102,16 @@ func run(ctx context.Context, args []string, std stdio) error {
 }
 
 // serve speaks the protocol until the editor hangs up. Logs go to standard error, which
-// editors keep.
+// editors keep. Without a model it waits for the user to name one.
 func serve(ctx context.Context, args []string, std stdio) error {
+	if len(args) > 0 && args[0] == agent.SetupFlag {
+		return setup(ctx, args[1:], std)
+	}
 	if len(args) > 0 {
 		return fmt.Errorf("acp: unexpected argument %q", args[0])
 	}
 	p, err := assemble(std)
-	if err != nil {
+	if err != nil && !lacksModel(err) {
 		return err
 	}
 	sessions, models, err := p.state(ctx)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
@@ -30,6 +31,9 @@ func settings(ctx context.Context, args []string, std stdio) error {
 		return show(dir, file, std)
 	case args[0] == "set" && len(args) == 3:
 		if args[1] == strings.ToUpper(args[1]) {
+			if !slices.Contains(config.Variables, args[1]) {
+				return fmt.Errorf("config: nothing reads %s; a secret can be %s", args[1], strings.Join(config.Variables, ", "))
+			}
 			return config.SetSecret(dir, args[1], args[2])
 		}
 		return config.Set(dir, args[1], args[2])

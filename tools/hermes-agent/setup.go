@@ -23,7 +23,7 @@ func setup(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("setup: unexpected argument %q", args[0])
 	}
 	c, err := config.Load(os.Getenv)
-	if err != nil && !errors.Is(err, config.ErrNoModel) {
+	if err != nil && !lacksModel(err) {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { // a signal; reading does not end by itself
@@ -40,12 +40,19 @@ func setup(ctx context.Context, args []string, std stdio) error {
 		if line = strings.TrimSpace(line); line != "" {
 			return line, nil
 		}
+		if err != nil {
+			fmt.Fprintln(std.out)
+		}
 		if err != nil && otherwise == "" {
 			return "", errors.New("setup: the input has ended; nothing was changed")
 		}
 		return otherwise, nil
 	}
 	base, err := ask("Address of an OpenAI-compatible endpoint", orDefault(c.Model.BaseURL, "http://127.0.0.1:8080/v1"))
+	for err == nil && config.CheckEndpoint(base) != nil {
+		fmt.Fprintln(std.out, config.CheckEndpoint(base))
+		base, err = ask("Address", "")
+	}
 	if err != nil {
 		return err
 	}
@@ -63,14 +70,16 @@ func setup(ctx context.Context, args []string, std stdio) error {
 	if key == shown {
 		key = c.Key
 	}
-	names, err := endpointModels(ctx, base, key)
+	tried := c
+	tried.Model.BaseURL, tried.Key = base, key
+	names, err := endpointModels(ctx, tried)
 	if err != nil {
 		fmt.Fprintln(std.out, "The endpoint does not work:", err)
 		if answer, err := ask("Keep these settings anyway? (y/n)", "n"); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 			return errors.New("setup: nothing was changed")
 		}
 	} else {
-		fmt.Fprintf(std.out, "It has %d models: %s\n", len(names), strings.Join(names[:min(len(names), 20)], ", "))
+		fmt.Fprintf(std.out, "It works. %s\n", describe(names))
 	}
 	name := c.Model.Name
 	if !slices.Contains(names, name) && len(names) > 0 {
@@ -100,7 +109,28 @@ func keep(c config.Config, base, key, name string, std stdio) error {
 		}
 	}
 	fmt.Fprintf(std.out, "The settings are in %s.\n", c.Dir)
+	for _, s := range [][2]string{{"OPENAI_BASE_URL", base}, {"OPENAI_API_KEY", key}, {"OPENAI_MODEL", name}} {
+		if value := os.Getenv(s[0]); value != "" && value != s[1] {
+			fmt.Fprintf(std.out, "But %s is set in the environment, which counts more.\n", s[0])
+		}
+	}
 	return nil
+}
+
+// describe lists the models of an endpoint, at most 20.
+func describe(names []string) string {
+	const most = 20
+	text := fmt.Sprintf("%d models", len(names))
+	if len(names) == 1 {
+		text = "1 model"
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names[:min(len(names), most)], ", ")
+	}
+	if len(names) > most {
+		text += " …"
+	}
+	return text
 }
 
 func orDefault(value, otherwise string) string {
@@ -111,10 +141,12 @@ func orDefault(value, otherwise string) string {
 }
 
 // endpointModels lists the models of an endpoint by name.
-func endpointModels(ctx context.Context, base, key string) ([]string, error) {
+func endpointModels(ctx context.Context, c config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, endpointTime)
 	defer cancel()
-	models, err := openai.New(openai.Options{BaseURL: base, Key: key, Retries: -1}).Models(ctx)
+	opts := options(c)
+	opts.Retries = -1
+	models, err := openai.New(opts).Models(ctx)
 	return slices.Sorted(maps.Keys(models)), err
 }
 

@@ -44,6 +44,9 @@ type Options struct {
 	// terminal.Options.
 	Keeper []string
 	Log    *slog.Logger
+	// Ready is asked before a new session whether Model can work. A model.LoginError
+	// makes clients sign in. Nil: it can.
+	Ready func() error
 }
 
 // Run serves one client over t until it hangs up or ctx ends.
@@ -51,6 +54,9 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	var a *agent
 	if opts.Skills == nil {
 		opts.Skills = skill.Load()
+	}
+	if opts.Ready == nil {
+		opts.Ready = func() error { return nil }
 	}
 	if opts.Processes == nil {
 		opts.Processes = func(string) process.Options { return process.Options{} }
@@ -93,6 +99,7 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 	}
 	return &acp.InitializeResponse{
 		ProtocolVersion: 1,
+		AuthMethods:     authMethods(p.ClientCapabilities),
 		AgentInfo:       &acp.Implementation{Name: "hermes-agent", Title: acp.Some("Hermes Agent"), Version: a.opts.Version},
 		AgentCapabilities: &acp.AgentCapabilities{
 			LoadSession:         true,

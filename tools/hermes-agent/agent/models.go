@@ -8,47 +8,71 @@ import (
 )
 
 // Models is the models of an endpoint, and which one sessions begin with. The endpoint is
-// asked once, while the user reads; a session does not wait long for it.
+// asked in the background, while the user reads; a session does not wait long for it.
 type Models struct {
-	name  string
-	ready chan struct{}
+	ask func() // begins to ask; mu is locked
 
-	mu    sync.Mutex
-	sizes map[string]int // context windows in tokens, 0 where unknown
+	mu       sync.Mutex
+	name     string
+	answered chan struct{}  // closed when the endpoint has answered or failed
+	sizes    map[string]int // context windows in tokens, 0 where unknown
 }
 
-// modelsPatience is how long the first session waits for the endpoint to name its models.
+// modelsPatience is how long a session waits for the endpoint to name its models.
 const modelsPatience = 3 * time.Second
 
 // ListModels asks for the models in the background. Name is that of the default; empty is
 // the first one of the endpoint.
 func ListModels(ctx context.Context, name string, list func(context.Context) (map[string]int, error), failed func(error)) *Models {
-	m := &Models{name: name, ready: make(chan struct{}), sizes: map[string]int{}}
-	go func() {
-		defer close(m.ready)
-		sizes, err := list(ctx)
-		if err != nil {
-			failed(err)
-			return
-		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.sizes = sizes
-	}()
+	m := &Models{name: name}
+	m.ask = func() {
+		answered := make(chan struct{})
+		m.answered = answered
+		go func() {
+			defer close(answered)
+			sizes, err := list(ctx)
+			if err != nil {
+				failed(err)
+				return
+			}
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.sizes = sizes
+		}()
+	}
+	m.ask()
 	return m
 }
 
-// Default returns the model of new sessions, empty if nobody has named one.
+// Use changes the default.
+func (m *Models) Use(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.name = name
+}
+
+// Default returns the model of new sessions, empty if nobody has named one. An endpoint
+// that has named no model is asked again.
 func (m *Models) Default(ctx context.Context) string {
+	m.mu.Lock()
 	select {
-	case <-m.ready:
+	case <-m.answered:
+		if len(m.sizes) == 0 {
+			m.ask()
+		}
+	default:
+	}
+	answered, name := m.answered, m.name
+	m.mu.Unlock()
+	select {
+	case <-answered:
 	case <-time.After(modelsPatience):
 	case <-ctx.Done():
 	}
-	if names := m.Names(m.name); len(names) > 0 && m.name == "" {
+	if names := m.Names(name); len(names) > 0 && name == "" {
 		return names[0]
 	}
-	return m.name
+	return name
 }
 
 // Names lists the models, with one that may not be among those of the endpoint.

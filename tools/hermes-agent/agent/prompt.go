@@ -39,7 +39,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	s.add(said)
 	reason, err := s.run(ctx)
 	if err != nil {
-		return nil, refuse(acp.ErrorCodeInternalError, "%v", err)
+		return nil, a.explain(err)
 	}
 	return &acp.PromptResponse{StopReason: reason}, nil
 }

@@ -17,6 +17,9 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err := checkRoots("session/new", p.Cwd, p.AdditionalDirectories); err != nil {
 		return nil, err
 	}
+	if err := a.opts.Ready(); err != nil {
+		return nil, a.explain(err)
+	}
 	stored, err := a.opts.Store.Create(store.Info{
 		ID: store.NewID(), Cwd: p.Cwd, Roots: p.AdditionalDirectories,
 		Mode: string(modeAsk), Model: a.opts.Models.Default(ctx), Created: time.Now().UTC(),

@@ -36,6 +36,8 @@ type Config struct {
 
 // Model is the endpoint and the model there.
 type Model struct {
+	Headers map[string]string `yaml:"headers"` // of each request, besides that of the key
+
 	BaseURL string `yaml:"base_url"` // such as http://127.0.0.1:8080/v1
 	Name    string `yaml:"name"`     // empty: the first one of the endpoint
 	Context int    `yaml:"context"`  // the context window in tokens; 0: what the endpoint says
@@ -62,6 +64,8 @@ version: 1
 model:
   # An OpenAI-compatible endpoint. OPENAI_BASE_URL counts more.
   base_url: ""
+  # Further headers of each request, such as {X-Team: blue} for a gateway.
+  headers: {}
   # Empty: the first model of the endpoint. OPENAI_MODEL counts more.
   name: ""
   # The context window in tokens. 0: what the endpoint says, if it does.
@@ -94,6 +98,9 @@ skills: []
 command_allowlist: []
 `
 
+// Variables are those of the environment and of .env that count more than the settings.
+var Variables = []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "HERMES_AGENT_BACKEND"}
+
 // Load reads the settings. get is os.Getenv.
 func Load(get func(string) string) (Config, error) {
 	dir, err := Dir(get)
@@ -121,7 +128,7 @@ func Load(get func(string) string) (Config, error) {
 }
 
 // ErrNoModel says that no endpoint is set.
-var ErrNoModel = errors.New("no model: run hermes-agent setup, or set OPENAI_BASE_URL to an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or OPENAI_API_KEY")
+var ErrNoModel = errors.New("no model")
 
 func (c *Config) check() error {
 	if c.Model.BaseURL == "" && c.Key != "" {
@@ -130,9 +137,9 @@ func (c *Config) check() error {
 	t := c.Terminal
 	switch {
 	case c.Model.BaseURL == "":
-		return ErrNoModel
-	case !isEndpoint(c.Model.BaseURL):
-		return fmt.Errorf("OPENAI_BASE_URL: %q is not an http address", c.Model.BaseURL)
+		return fmt.Errorf("%w: run %s setup, or set OPENAI_BASE_URL to an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or OPENAI_API_KEY", ErrNoModel, os.Args[0])
+	case CheckEndpoint(c.Model.BaseURL) != nil:
+		return fmt.Errorf("OPENAI_BASE_URL or model.base_url: %w", CheckEndpoint(c.Model.BaseURL))
 	case !slices.Contains(Backends, t.Backend):
 		return fmt.Errorf("terminal.backend: %q is none of %v", t.Backend, Backends)
 	case (t.Backend == "docker" || t.Backend == "podman") && t.Image == "":
@@ -143,9 +150,13 @@ func (c *Config) check() error {
 	return nil
 }
 
-func isEndpoint(address string) bool {
+// CheckEndpoint reports whether an address can be that of an endpoint.
+func CheckEndpoint(address string) error {
 	u, err := url.Parse(address)
-	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%q is not an http address such as http://127.0.0.1:8080/v1", address)
+	}
+	return nil
 }
 
 // Dir is the folder of the settings: HERMES_AGENT_HOME, or where each system has them.

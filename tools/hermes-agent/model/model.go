@@ -57,3 +57,10 @@ const (
 	StopEnd    Stop = iota // the model was done, or wants its tools run
 	StopLength             // no room was left
 )
+
+// LoginError is an error that goes away with other settings of the endpoint: there are
+// none, or it does not accept the key.
+type LoginError struct{ Err error }
+
+func (e *LoginError) Error() string { return e.Err.Error() }
+func (e *LoginError) Unwrap() error { return e.Err }

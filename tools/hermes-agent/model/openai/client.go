@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -170,6 +171,9 @@ func retryAfter(err error) (time.Duration, bool) {
 func (c *Client) explain(err error) error {
 	var answer *sdk.Error
 	if !errors.As(err, &answer) {
+		if request := (*url.Error)(nil); errors.As(err, &request) {
+			err = request.Err // it names the address once more
+		}
 		return fmt.Errorf("model at %s: %w", c.opts.BaseURL, err)
 	}
 	said := answer.Message
@@ -183,8 +187,13 @@ func (c *Client) explain(err error) error {
 	if said != "" {
 		text += ": " + said
 	}
-	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized:
+		return &model.LoginError{Err: errors.New(text + "; does OPENAI_API_KEY have the right key?")}
+	case answer.StatusCode == http.StatusForbidden:
 		text += "; does OPENAI_API_KEY have the right key?"
+	case answer.StatusCode == http.StatusNotFound && answer.Message == "": // not about a model
+		text += "; many endpoints have an address that ends in /v1"
 	}
 	return errors.New(text)
 }

@@ -98,6 +98,8 @@ func TestEveryFaultEndsTheRequestAndSaysWhy(t *testing.T) {
 		{name: "500 once", serve: first(status(500, "", "oops"), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "500"},
 		{name: "500 for ever", serve: status(500, "", `{"error":{"message":"broken"}}`), err: "500 Internal Server Error: broken", notice: "trying again"},
 		{name: "401", serve: status(401, "", `{"error":{"message":"who are you"}}`), err: "401 Unauthorized: who are you; does OPENAI_API_KEY have the right key?"},
+		{name: "a wrong address", serve: status(404, "", "<html>not here</html>"), err: "404 Not Found; many endpoints have an address that ends in /v1"},
+		{name: "an unknown model", serve: status(404, "", `{"error":{"message":"no model m"}}`), err: "404 Not Found: no model m"},
 		{name: "400", serve: status(400, "", `{"error":{"message":"too many tokens"}}`), err: "too many tokens"},
 		{name: "an empty answer", serve: answer(finish)},
 		{name: "endless reasoning", serve: answer(strings.Repeat(chunk(`{"reasoning_content":"well, "}`), 100)), opts: Options{MaxReasoning: 100}, err: "kept reasoning"},
