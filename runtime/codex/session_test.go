@@ -134,15 +134,18 @@ func TestEitherTextOrErrorExplainsTheEnd(t *testing.T) {
 		{play: "fail contextWindowExceeded", want: "codex: no more"},
 		{play: "hang", want: "took too long (200ms)", interrupted: true, opts: codex.Options{Deadline: 200 * time.Millisecond}},
 		{play: "deaf", want: "took too long (200ms)", interrupted: true, opts: codex.Options{Deadline: 200 * time.Millisecond, Grace: 100 * time.Millisecond}},
-		{play: "retry", want: "(200ms); codex kept trying: stream disconnected: Bearer [redacted]", interrupted: true, opts: codex.Options{Deadline: 200 * time.Millisecond}},
+		{play: "retry", want: "(2s); codex kept trying: stream disconnected: Bearer [redacted]", interrupted: true, opts: codex.Options{Deadline: 2 * time.Second}},
 		{play: "retry", want: "nothing happened for too long (200ms)", interrupted: true, opts: codex.Options{Deadline: -1, Quiet: 200 * time.Millisecond}},
-		{play: "work 600ms", want: "", opts: codex.Options{Quiet: 200 * time.Millisecond}},
+		{play: "work 3s", want: "", opts: codex.Options{Quiet: time.Second}},
 		{play: "die", want: "panicked at [redacted]"},
 	} {
 		t.Run(test.play, func(t *testing.T) {
 			t.Parallel()
 			server, _ := scripted(t, "plain")
 			s := codex.NewSession(server, test.opts)
+			if err := s.EnsureStarted(t.Context()); err != nil { // the times are those of the turn
+				t.Fatal(err)
+			}
 			r := s.RunTurn(t.Context(), text(test.play))
 			if (r.FinalText == "") != (r.Err != nil) {
 				t.Errorf("text %q and error %v", r.FinalText, r.Err)
