@@ -126,7 +126,7 @@ func (s *session) answer(ctx context.Context, p *appserver.ToolRequestUserInputP
 // form shows a form of the session. Anything but an accepted form is an error.
 func (s *session) form(ctx context.Context, message string, schema acp.ElicitationSchema) (map[string]acp.ElicitationContentValue, error) {
 	r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(message,
-		acp.NewElicitationFormMode(schema, acp.NewElicitationSessionScope(s.id))))
+		acp.NewElicitationFormMode(schema, acp.NewElicitationSessionScope(s.id()))))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *session) elicit(ctx context.Context, p *appserver.MCPServerElicitationR
 			return nil, errNoForms
 		}
 		r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(p.ServerName+": "+v.Message,
-			acp.NewElicitationURLMode(acp.ElicitationID(v.ElicitationID), v.URL, acp.NewElicitationSessionScope(s.id))))
+			acp.NewElicitationURLMode(acp.ElicitationID(v.ElicitationID), v.URL, acp.NewElicitationSessionScope(s.id()))))
 		if err != nil {
 			return nil, err
 		}

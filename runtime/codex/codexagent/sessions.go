@@ -16,13 +16,16 @@ import (
 type session struct {
 	*codex.Session
 	agent *agent
-	id    acp.SessionID
 	dir   string
 	shown *shown // what the client has seen of the running turn
 }
 
+// id names the session by its thread, also while it is being opened: Codex may report
+// something before it has answered.
+func (s *session) id() acp.SessionID { return acp.SessionID(s.Thread()) }
+
 // to is the client's end of the session.
-func (s *session) to() acp.ClientSession { return s.agent.client.Session(s.id) }
+func (s *session) to() acp.ClientSession { return s.agent.client.Session(s.id()) }
 
 func (a *agent) find(id acp.SessionID) (*session, error) {
 	a.mu.Lock()
@@ -69,10 +72,10 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 		}
 		return nil, err
 	}
-	s.id = acp.SessionID(s.Thread())
+	id := s.id()
 	a.mu.Lock()
-	old := a.sessions[s.id]
-	a.sessions[s.id] = s
+	old := a.sessions[id]
+	a.sessions[id] = s
 	a.mu.Unlock()
 	if old != nil {
 		go old.Close()
@@ -90,7 +93,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
 }
 
 // LoadSession resumes a thread and replays it.
@@ -128,7 +131,7 @@ func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSe
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
 }
 
 // replay shows the client the turns of the thread, oldest first.
