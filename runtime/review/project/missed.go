@@ -36,9 +36,7 @@ func (p *Project) catchUp() {
 
 // redo records a change of files that are known.
 func (p *Project) redo(r feed.Report) {
-	before, ok := p.textOf(r.Before)
-	after, whole := p.textOf(r.After)
-	change := func(path string, before, after *string) {
+	p.told(r, func(path string, before, after *string) {
 		p.attributing.Lock()
 		defer p.attributing.Unlock()
 		name := p.Name(path)
@@ -47,18 +45,28 @@ func (p *Project) redo(r feed.Report) {
 		if known && current == was && was != is {
 			p.failed("record a change", name, p.review.Changed(authorOf(r), name, nil, is))
 		}
-	}
+	})
+}
+
+// told calls f with what a report says that each of its files was and is, nil for no
+// file. It returns false if the report does not say that.
+func (p *Project) told(r feed.Report, f func(path string, before, after *string)) bool {
+	before, ok := p.textOf(r.Before)
+	after, whole := p.textOf(r.After)
 	switch {
 	case r.Kind == feed.Remove && ok:
-		change(r.Path, before, nil)
+		f(r.Path, before, nil)
 	case r.Kind == feed.Write && ok && whole:
-		change(r.Path, before, after)
+		f(r.Path, before, after)
 	case r.Kind == feed.Rename && whole:
-		change(r.From, after, nil)
+		f(r.From, after, nil)
 		if r.Before == nil || ok {
-			change(r.Path, before, after)
+			f(r.Path, before, after)
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // stateOf returns the state of a file with a text, nil if there is none. Its mode is
@@ -83,9 +91,7 @@ func (p *Project) isMissed(r feed.Report) bool {
 // missed returns what a report says of the files. Of several changes of a file, the
 // first says what it was, and the last what it is.
 func (p *Project) missed(r feed.Report) (told []Told) {
-	before, ok := p.textOf(r.Before)
-	after, whole := p.textOf(r.After)
-	add := func(path string, before, after *string) {
+	known := p.told(r, func(path string, before, after *string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if first, again := p.earliest[path]; again {
@@ -94,23 +100,14 @@ func (p *Project) missed(r feed.Report) (told []Told) {
 			p.earliest[path] = before
 		}
 		told = append(told, Told{Path: path, Before: before, After: after, missed: true})
-	}
+	})
 	switch {
-	case r.Kind == feed.Remove && ok:
-		add(r.Path, before, nil)
-	case r.Kind == feed.Write && ok && whole:
-		add(r.Path, before, after)
-	case r.Kind == feed.Rename && whole:
-		add(r.From, after, nil)
-		if r.Before == nil || ok {
-			add(r.Path, before, after)
-		}
+	case known:
+		return told
 	case r.Kind == feed.Rename:
 		return toldOf([]string{r.From, r.Path})
-	default:
-		return toldOf([]string{r.Path})
 	}
-	return told
+	return toldOf([]string{r.Path})
 }
 
 // replay records a missed change of a file that is still what it became. It reports
