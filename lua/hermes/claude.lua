@@ -28,17 +28,9 @@ local function start(command, cwd, on_exit)
   vim.bo[buf].bufhidden = "hide"
   local win = vim.api.nvim_open_win(buf, false, { split = "right", win = -1 })
   local how = { cwd = cwd, on_exit = on_exit }
-  local ok, job = pcall(vim.api.nvim_win_call, win, function()
-    if vim.fn.has("nvim-0.11") == 1 then
-      how.term = true
-      return vim.fn.jobstart(command, how)
-    end
-    return vim.fn.termopen(command, how)
-  end)
-  if not ok or job <= 0 then
-    vim.api.nvim_buf_delete(buf, { force = true })
-    local why = ok and "it cannot be started" or tostring(job)
-    error({ kind = "terminal", message = ("%s: %s"):format(command[1], why) }, 0)
+  local job, err = require("hermes.job").terminal(buf, win, command, how)
+  if not job then
+    error({ kind = "terminal", message = ("%s: %s"):format(command[1], err) }, 0)
   end
   return buf
 end

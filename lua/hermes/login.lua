@@ -42,18 +42,8 @@ local function start(login, on_exit)
       on_exit(code)
     end,
   }
-  local ok, job = pcall(vim.api.nvim_win_call, win, function()
-    if vim.fn.has("nvim-0.11") == 1 then
-      opts.term = true
-      return vim.fn.jobstart(command, opts)
-    end
-    return vim.fn.termopen(command, opts)
-  end)
-  if not ok or job <= 0 then
-    pcall(vim.api.nvim_buf_delete, buf, { force = true })
-    return nil, ok and "it cannot be started" or tostring(job)
-  end
-  return buf
+  local job, err = require("hermes.job").terminal(buf, win, command, opts)
+  return job and buf, err
 end
 
 ---Runs the program and ends the operation: exit status 0 means that the user is signed in.

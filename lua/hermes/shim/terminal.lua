@@ -56,24 +56,10 @@ function M.start(shim, _, argv, opts)
       shim.ended(code)
     end,
   }
-  local function start()
-    if vim.fn.has("nvim-0.11") == 1 then
-      how.term = true
-      return vim.fn.jobstart(argv, how)
-    end
-    return vim.fn.termopen(argv, how)
-  end
   local win = opts.split ~= "background" and show(buf, opts.split, opts.size) or nil
-  local ok, job = pcall(function()
-    if win then
-      return vim.api.nvim_win_call(win, start)
-    end
-    return vim.api.nvim_buf_call(buf, start)
-  end)
-  if not ok or job <= 0 then
-    vim.api.nvim_buf_delete(buf, { force = true })
-    local why = ok and "it cannot be started" or tostring(job)
-    error({ kind = "terminal", message = ("%s: %s"):format(argv[1], why) }, 0)
+  local job, err = require("hermes.job").terminal(buf, win, argv, how)
+  if not job then
+    error({ kind = "terminal", message = ("%s: %s"):format(argv[1], err) }, 0)
   end
   vim.b[buf].term_title = opts.title
   shim.bufnr, shim.job, shim.split, shim.size = buf, job, opts.split, opts.size
