@@ -165,6 +165,10 @@ func TestAFrozenAgentThatContinuesWasOnlySlow(t *testing.T) {
 	}
 	for i := range 3 {
 		syscall.Kill(p.PID(), syscall.SIGSTOP)
+		var status syscall.WaitStatus // the signal is only on its way when Kill returns
+		if _, err := syscall.Wait4(p.PID(), &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+			t.Fatal("not stopped:", status, err)
+		}
 		pending := prompt(t.Context(), c)
 		time.Sleep(time.Duration(i) * 50 * time.Millisecond)
 		select {
