@@ -81,6 +81,15 @@ func (a Agent) ThreadFork(ctx context.Context, p *ThreadForkParams) (*ThreadFork
 	return r, nil
 }
 
+// ThreadInjectItems sends the request thread/inject_items.
+func (a Agent) ThreadInjectItems(ctx context.Context, p *ThreadInjectItemsParams) (*ThreadInjectItemsResponse, error) {
+	r := new(ThreadInjectItemsResponse)
+	if err := a.Conn.Call(ctx, MethodThreadInjectItems, p, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // ThreadList sends the request thread/list.
 func (a Agent) ThreadList(ctx context.Context, p *ThreadListParams) (*ThreadListResponse, error) {
 	r := new(ThreadListResponse)
@@ -281,6 +290,11 @@ func (a Client) MCPServerElicitationRequest(ctx context.Context, p *MCPServerEli
 		return nil, err
 	}
 	return r, nil
+}
+
+// ServerRequestResolved sends the notification serverRequest/resolved.
+func (a Client) ServerRequestResolved(ctx context.Context, p *ServerRequestResolvedNotification) error {
+	return a.Conn.Notify(ctx, MethodServerRequestResolved, p)
 }
 
 // ThreadNameUpdated sends the notification thread/name/updated.

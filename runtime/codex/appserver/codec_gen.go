@@ -6431,6 +6431,60 @@ func (v *SandboxPolicyOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SandboxPolicyOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ServerRequestResolvedNotification) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "requestId":
+			seen = d.Once(seen, 0x1)
+			v.RequestID = decodeRequestID(d, nil)
+		case "threadId":
+			seen = d.Once(seen, 0x2)
+			v.ThreadID = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x3, "requestId threadId")
+	v.Extra = x.Text()
+}
+
+func (v *ServerRequestResolvedNotification) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"requestId":`...)
+	b = AppendRequestID(b, v.RequestID)
+	b = append(b, `,"threadId":`...)
+	b = jx.AppendString(b, v.ThreadID)
+	return jx.AppendMembers(b, v.Extra, "requestId threadId")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ServerRequestResolvedNotification) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ServerRequestResolvedNotification{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ServerRequestResolvedNotification) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ServerRequestResolvedNotification")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ServerRequestResolvedNotification) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
 func (v *SessionSource) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -7132,6 +7186,115 @@ func (v *ThreadForkResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadForkResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ThreadInjectItemsParams) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "items":
+			seen = d.Once(seen, 0x1)
+			if d.Array() {
+				list := d.Mark()
+				v.Items = []json.RawMessage{}
+				for d.More(']') {
+					var e json.RawMessage
+					e = d.Raw()
+					v.Items = append(jx.Grow(d, v.Items, list), e)
+				}
+			}
+		case "threadId":
+			seen = d.Once(seen, 0x2)
+			v.ThreadID = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x3, "items threadId")
+	v.Extra = x.Text()
+}
+
+func (v *ThreadInjectItemsParams) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"items":`...)
+	b = append(b, '[')
+	for i := range v.Items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jx.AppendRaw(b, v.Items[i])
+	}
+	b = append(b, ']')
+	b = append(b, `,"threadId":`...)
+	b = jx.AppendString(b, v.ThreadID)
+	return jx.AppendMembers(b, v.Extra, "items threadId")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ThreadInjectItemsParams) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ThreadInjectItemsParams{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ThreadInjectItemsParams) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadInjectItemsParams")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ThreadInjectItemsParams) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
+func (v *ThreadInjectItemsResponse) decode(d *jx.Dec, outer *jx.Outer) {
+	if !d.ObjIn(outer) {
+		return
+	}
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
+	}
+	v.Extra = x.Text()
+}
+
+func (v *ThreadInjectItemsResponse) appendMembers(b []byte) []byte {
+	return jx.AppendMembers(b, v.Extra, "")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ThreadInjectItemsResponse) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ThreadInjectItemsResponse{}
+	if !d.Null() {
+		v.decode(&d, nil)
+	}
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ThreadInjectItemsResponse) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ThreadInjectItemsResponse) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
 func (v *ThreadItem) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {

@@ -131,6 +131,19 @@ func (s agentSide) HandleRequest(ctx context.Context, method string, params json
 			return nil, acp.NoResult(method)
 		}
 		return r, nil
+	case MethodThreadInjectItems:
+		v := new(ThreadInjectItemsParams)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return nil, acp.InvalidParams(method, err)
+		}
+		r, err := s.h.ThreadInjectItems(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			r = new(ThreadInjectItemsResponse)
+		}
+		return r, nil
 	case MethodThreadList:
 		v := new(ThreadListParams)
 		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
@@ -438,6 +451,12 @@ func (s clientSide) HandleNotification(ctx context.Context, method string, param
 			return acp.InvalidParams(method, err)
 		}
 		return s.h.ItemStarted(ctx, v)
+	case MethodServerRequestResolved:
+		v := new(ServerRequestResolvedNotification)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return acp.InvalidParams(method, err)
+		}
+		return s.h.ServerRequestResolved(ctx, v)
 	case MethodThreadNameUpdated:
 		v := new(ThreadNameUpdatedNotification)
 		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {

@@ -30,6 +30,8 @@ type AgentHandler interface {
 	ThreadDelete(ctx context.Context, p *ThreadDeleteParams) (*ThreadDeleteResponse, error)
 	// ThreadFork handles thread/fork.
 	ThreadFork(ctx context.Context, p *ThreadForkParams) (*ThreadForkResponse, error)
+	// ThreadInjectItems handles thread/inject_items.
+	ThreadInjectItems(ctx context.Context, p *ThreadInjectItemsParams) (*ThreadInjectItemsResponse, error)
 	// ThreadList handles thread/list.
 	ThreadList(ctx context.Context, p *ThreadListParams) (*ThreadListResponse, error)
 	// ThreadResume handles thread/resume.
@@ -91,6 +93,11 @@ func (UnimplementedAgentHandler) ThreadDelete(context.Context, *ThreadDeletePara
 // ThreadFork returns MethodNotFound.
 func (UnimplementedAgentHandler) ThreadFork(context.Context, *ThreadForkParams) (*ThreadForkResponse, error) {
 	return nil, acp.MethodNotFound(MethodThreadFork)
+}
+
+// ThreadInjectItems returns MethodNotFound.
+func (UnimplementedAgentHandler) ThreadInjectItems(context.Context, *ThreadInjectItemsParams) (*ThreadInjectItemsResponse, error) {
+	return nil, acp.MethodNotFound(MethodThreadInjectItems)
 }
 
 // ThreadList returns MethodNotFound.
@@ -178,6 +185,8 @@ type ClientHandler interface {
 	ToolRequestUserInput(ctx context.Context, p *ToolRequestUserInputParams) (*ToolRequestUserInputResponse, error)
 	// MCPServerElicitationRequest handles mcpServer/elicitation/request.
 	MCPServerElicitationRequest(ctx context.Context, p *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error)
+	// ServerRequestResolved handles serverRequest/resolved.
+	ServerRequestResolved(ctx context.Context, p *ServerRequestResolvedNotification) error
 	// ThreadNameUpdated handles thread/name/updated.
 	ThreadNameUpdated(ctx context.Context, p *ThreadNameUpdatedNotification) error
 	// ThreadTokenUsageUpdated handles thread/tokenUsage/updated.
@@ -290,6 +299,11 @@ func (UnimplementedClientHandler) ToolRequestUserInput(context.Context, *ToolReq
 // MCPServerElicitationRequest returns MethodNotFound.
 func (UnimplementedClientHandler) MCPServerElicitationRequest(context.Context, *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error) {
 	return nil, acp.MethodNotFound(MethodMCPServerElicitationRequest)
+}
+
+// ServerRequestResolved returns MethodNotFound.
+func (UnimplementedClientHandler) ServerRequestResolved(context.Context, *ServerRequestResolvedNotification) error {
+	return acp.MethodNotFound(MethodServerRequestResolved)
 }
 
 // ThreadNameUpdated returns MethodNotFound.

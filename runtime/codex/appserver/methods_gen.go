@@ -28,6 +28,9 @@ const (
 	// MethodThreadFork is a request, client to agent.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadFork = "thread/fork"
+	// MethodThreadInjectItems is a request, client to agent.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodThreadInjectItems = "thread/inject_items"
 	// MethodThreadList is a request, client to agent.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadList = "thread/list"
@@ -109,6 +112,9 @@ const (
 	// MethodMCPServerElicitationRequest is a request, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodMCPServerElicitationRequest = "mcpServer/elicitation/request"
+	// MethodServerRequestResolved is a notification, agent to client.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodServerRequestResolved = "serverRequest/resolved"
 	// MethodThreadNameUpdated is a notification, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadNameUpdated = "thread/name/updated"

@@ -427,6 +427,12 @@ func NewReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment(networkPolicy
 	return &ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment{NetworkPolicyAmendment: networkPolicyAmendment}
 }
 
+// NewServerRequestResolvedNotification returns a ServerRequestResolvedNotification with its
+// required members.
+func NewServerRequestResolvedNotification(requestID RequestID, threadID string) *ServerRequestResolvedNotification {
+	return &ServerRequestResolvedNotification{RequestID: requestID, ThreadID: threadID}
+}
+
 // NewTextElement returns a TextElement with its required members.
 func NewTextElement(byteRange ByteRange) *TextElement {
 	return &TextElement{ByteRange: byteRange}
@@ -460,6 +466,11 @@ func NewThreadForkParams(threadID string) *ThreadForkParams {
 // NewThreadForkResponse returns a ThreadForkResponse with its required members.
 func NewThreadForkResponse(approvalPolicy AskForApproval, approvalsReviewer ApprovalsReviewer, cwd AbsolutePathBuf, model string, modelProvider string, sandbox SandboxPolicy, thread Thread) *ThreadForkResponse {
 	return &ThreadForkResponse{ApprovalPolicy: approvalPolicy, ApprovalsReviewer: approvalsReviewer, Cwd: cwd, Model: model, ModelProvider: modelProvider, Sandbox: sandbox, Thread: thread}
+}
+
+// NewThreadInjectItemsParams returns a ThreadInjectItemsParams with its required members.
+func NewThreadInjectItemsParams(items []json.RawMessage, threadID string) *ThreadInjectItemsParams {
+	return &ThreadInjectItemsParams{Items: items, ThreadID: threadID}
 }
 
 // NewThreadItem returns a ThreadItem with its required members.

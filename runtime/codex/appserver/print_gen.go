@@ -351,6 +351,16 @@ func (v ReasoningTextDeltaNotification) LogValue() slog.Value {
 }
 
 // String returns v as text for people, without secrets and with long values cut.
+func (v ServerRequestResolvedNotification) String() string {
+	return jx.Print("ServerRequestResolvedNotification", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ServerRequestResolvedNotification) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
 func (v ThreadDeleteParams) String() string {
 	return jx.Print("ThreadDeleteParams", v.AppendJSON(nil), secrets)
 }
@@ -387,6 +397,26 @@ func (v ThreadForkResponse) String() string {
 
 // LogValue implements slog.LogValuer with String.
 func (v ThreadForkResponse) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v ThreadInjectItemsParams) String() string {
+	return jx.Print("ThreadInjectItemsParams", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ThreadInjectItemsParams) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v ThreadInjectItemsResponse) String() string {
+	return jx.Print("ThreadInjectItemsResponse", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ThreadInjectItemsResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 

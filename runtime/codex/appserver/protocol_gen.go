@@ -33,6 +33,7 @@ var methods = []acp.Method{
 	{Name: MethodModelList, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadDelete, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadFork, Handler: acp.SideAgent, Request: true},
+	{Name: MethodThreadInjectItems, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadList, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadResume, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadStart, Handler: acp.SideAgent, Request: true},
@@ -60,6 +61,7 @@ var methods = []acp.Method{
 	{Name: MethodItemStarted, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemToolRequestUserInput, Handler: acp.SideClient, Request: true},
 	{Name: MethodMCPServerElicitationRequest, Handler: acp.SideClient, Request: true},
+	{Name: MethodServerRequestResolved, Handler: acp.SideClient, Notification: true},
 	{Name: MethodThreadNameUpdated, Handler: acp.SideClient, Notification: true},
 	{Name: MethodThreadTokenUsageUpdated, Handler: acp.SideClient, Notification: true},
 	{Name: MethodTurnCompleted, Handler: acp.SideClient, Notification: true},
@@ -99,75 +101,79 @@ func methodIndex(side acp.Side, name string) int {
 			return 6
 		case MethodThreadFork:
 			return 7
-		case MethodThreadList:
+		case MethodThreadInjectItems:
 			return 8
-		case MethodThreadResume:
+		case MethodThreadList:
 			return 9
-		case MethodThreadStart:
+		case MethodThreadResume:
 			return 10
-		case MethodThreadTurnsList:
+		case MethodThreadStart:
 			return 11
-		case MethodThreadUnsubscribe:
+		case MethodThreadTurnsList:
 			return 12
-		case MethodTurnInterrupt:
+		case MethodThreadUnsubscribe:
 			return 13
-		case MethodTurnStart:
+		case MethodTurnInterrupt:
 			return 14
-		case MethodTurnSteer:
+		case MethodTurnStart:
 			return 15
+		case MethodTurnSteer:
+			return 16
 		}
 	case acp.SideClient:
 		switch name {
 		case MethodAccountLoginCompleted:
-			return 16
-		case MethodApplyPatchApproval:
 			return 17
-		case MethodConfigWarning:
+		case MethodApplyPatchApproval:
 			return 18
-		case MethodError:
+		case MethodConfigWarning:
 			return 19
-		case MethodExecCommandApproval:
+		case MethodError:
 			return 20
-		case MethodItemAgentMessageDelta:
+		case MethodExecCommandApproval:
 			return 21
-		case MethodItemCommandExecutionOutputDelta:
+		case MethodItemAgentMessageDelta:
 			return 22
-		case MethodItemCommandExecutionRequestApproval:
+		case MethodItemCommandExecutionOutputDelta:
 			return 23
-		case MethodItemCompleted:
+		case MethodItemCommandExecutionRequestApproval:
 			return 24
-		case MethodItemFileChangePatchUpdated:
+		case MethodItemCompleted:
 			return 25
-		case MethodItemFileChangeRequestApproval:
+		case MethodItemFileChangePatchUpdated:
 			return 26
-		case MethodItemMCPToolCallProgress:
+		case MethodItemFileChangeRequestApproval:
 			return 27
-		case MethodItemPermissionsRequestApproval:
+		case MethodItemMCPToolCallProgress:
 			return 28
-		case MethodItemReasoningSummaryPartAdded:
+		case MethodItemPermissionsRequestApproval:
 			return 29
-		case MethodItemReasoningSummaryTextDelta:
+		case MethodItemReasoningSummaryPartAdded:
 			return 30
-		case MethodItemReasoningTextDelta:
+		case MethodItemReasoningSummaryTextDelta:
 			return 31
-		case MethodItemStarted:
+		case MethodItemReasoningTextDelta:
 			return 32
-		case MethodItemToolRequestUserInput:
+		case MethodItemStarted:
 			return 33
-		case MethodMCPServerElicitationRequest:
+		case MethodItemToolRequestUserInput:
 			return 34
-		case MethodThreadNameUpdated:
+		case MethodMCPServerElicitationRequest:
 			return 35
-		case MethodThreadTokenUsageUpdated:
+		case MethodServerRequestResolved:
 			return 36
-		case MethodTurnCompleted:
+		case MethodThreadNameUpdated:
 			return 37
-		case MethodTurnPlanUpdated:
+		case MethodThreadTokenUsageUpdated:
 			return 38
-		case MethodTurnStarted:
+		case MethodTurnCompleted:
 			return 39
-		case MethodWarning:
+		case MethodTurnPlanUpdated:
 			return 40
+		case MethodTurnStarted:
+			return 41
+		case MethodWarning:
+			return 42
 		}
 	}
 
@@ -191,34 +197,36 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 	case 7:
 		return decodeParams(method, params, new(ThreadForkParams))
 	case 8:
-		return decodeParams(method, params, new(ThreadListParams))
+		return decodeParams(method, params, new(ThreadInjectItemsParams))
 	case 9:
-		return decodeParams(method, params, new(ThreadResumeParams))
+		return decodeParams(method, params, new(ThreadListParams))
 	case 10:
-		return decodeParams(method, params, new(ThreadStartParams))
+		return decodeParams(method, params, new(ThreadResumeParams))
 	case 11:
-		return decodeParams(method, params, new(ThreadTurnsListParams))
+		return decodeParams(method, params, new(ThreadStartParams))
 	case 12:
-		return decodeParams(method, params, new(ThreadUnsubscribeParams))
+		return decodeParams(method, params, new(ThreadTurnsListParams))
 	case 13:
-		return decodeParams(method, params, new(TurnInterruptParams))
+		return decodeParams(method, params, new(ThreadUnsubscribeParams))
 	case 14:
-		return decodeParams(method, params, new(TurnStartParams))
+		return decodeParams(method, params, new(TurnInterruptParams))
 	case 15:
+		return decodeParams(method, params, new(TurnStartParams))
+	case 16:
 		return decodeParams(method, params, new(TurnSteerParams))
-	case 17:
+	case 18:
 		return decodeParams(method, params, new(ApplyPatchApprovalParams))
-	case 20:
+	case 21:
 		return decodeParams(method, params, new(ExecCommandApprovalParams))
-	case 23:
+	case 24:
 		return decodeParams(method, params, new(CommandExecutionRequestApprovalParams))
-	case 26:
+	case 27:
 		return decodeParams(method, params, new(FileChangeRequestApprovalParams))
-	case 28:
+	case 29:
 		return decodeParams(method, params, new(PermissionsRequestApprovalParams))
-	case 33:
-		return decodeParams(method, params, new(ToolRequestUserInputParams))
 	case 34:
+		return decodeParams(method, params, new(ToolRequestUserInputParams))
+	case 35:
 		return decodeParams(method, params, new(MCPServerElicitationRequestParams))
 	}
 	return nil, acp.MethodNotFound(method)
@@ -228,41 +236,43 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 	switch methodIndex(side, method) {
 	case 4:
 		return decodeParams(method, params, new(InitializedNotification))
-	case 16:
+	case 17:
 		return decodeParams(method, params, new(AccountLoginCompletedNotification))
-	case 18:
-		return decodeParams(method, params, new(ConfigWarningNotification))
 	case 19:
+		return decodeParams(method, params, new(ConfigWarningNotification))
+	case 20:
 		return decodeParams(method, params, new(ErrorNotification))
-	case 21:
-		return decodeParams(method, params, new(AgentMessageDeltaNotification))
 	case 22:
+		return decodeParams(method, params, new(AgentMessageDeltaNotification))
+	case 23:
 		return decodeParams(method, params, new(CommandExecutionOutputDeltaNotification))
-	case 24:
-		return decodeParams(method, params, new(ItemCompletedNotification))
 	case 25:
+		return decodeParams(method, params, new(ItemCompletedNotification))
+	case 26:
 		return decodeParams(method, params, new(FileChangePatchUpdatedNotification))
-	case 27:
+	case 28:
 		return decodeParams(method, params, new(MCPToolCallProgressNotification))
-	case 29:
-		return decodeParams(method, params, new(ReasoningSummaryPartAddedNotification))
 	case 30:
-		return decodeParams(method, params, new(ReasoningSummaryTextDeltaNotification))
+		return decodeParams(method, params, new(ReasoningSummaryPartAddedNotification))
 	case 31:
-		return decodeParams(method, params, new(ReasoningTextDeltaNotification))
+		return decodeParams(method, params, new(ReasoningSummaryTextDeltaNotification))
 	case 32:
+		return decodeParams(method, params, new(ReasoningTextDeltaNotification))
+	case 33:
 		return decodeParams(method, params, new(ItemStartedNotification))
-	case 35:
-		return decodeParams(method, params, new(ThreadNameUpdatedNotification))
 	case 36:
-		return decodeParams(method, params, new(ThreadTokenUsageUpdatedNotification))
+		return decodeParams(method, params, new(ServerRequestResolvedNotification))
 	case 37:
-		return decodeParams(method, params, new(TurnCompletedNotification))
+		return decodeParams(method, params, new(ThreadNameUpdatedNotification))
 	case 38:
-		return decodeParams(method, params, new(TurnPlanUpdatedNotification))
+		return decodeParams(method, params, new(ThreadTokenUsageUpdatedNotification))
 	case 39:
-		return decodeParams(method, params, new(TurnStartedNotification))
+		return decodeParams(method, params, new(TurnCompletedNotification))
 	case 40:
+		return decodeParams(method, params, new(TurnPlanUpdatedNotification))
+	case 41:
+		return decodeParams(method, params, new(TurnStartedNotification))
+	case 42:
 		return decodeParams(method, params, new(WarningNotification))
 	}
 	return nil, acp.MethodNotFound(method)
@@ -285,34 +295,36 @@ func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessag
 	case 7:
 		return decodeResult(method, result, new(ThreadForkResponse))
 	case 8:
-		return decodeResult(method, result, new(ThreadListResponse))
+		return decodeResult(method, result, new(ThreadInjectItemsResponse))
 	case 9:
-		return decodeResult(method, result, new(ThreadResumeResponse))
+		return decodeResult(method, result, new(ThreadListResponse))
 	case 10:
-		return decodeResult(method, result, new(ThreadStartResponse))
+		return decodeResult(method, result, new(ThreadResumeResponse))
 	case 11:
-		return decodeResult(method, result, new(ThreadTurnsListResponse))
+		return decodeResult(method, result, new(ThreadStartResponse))
 	case 12:
-		return decodeResult(method, result, new(ThreadUnsubscribeResponse))
+		return decodeResult(method, result, new(ThreadTurnsListResponse))
 	case 13:
-		return decodeResult(method, result, new(TurnInterruptResponse))
+		return decodeResult(method, result, new(ThreadUnsubscribeResponse))
 	case 14:
-		return decodeResult(method, result, new(TurnStartResponse))
+		return decodeResult(method, result, new(TurnInterruptResponse))
 	case 15:
+		return decodeResult(method, result, new(TurnStartResponse))
+	case 16:
 		return decodeResult(method, result, new(TurnSteerResponse))
-	case 17:
+	case 18:
 		return decodeResult(method, result, new(ApplyPatchApprovalResponse))
-	case 20:
+	case 21:
 		return decodeResult(method, result, new(ExecCommandApprovalResponse))
-	case 23:
+	case 24:
 		return decodeResult(method, result, new(CommandExecutionRequestApprovalResponse))
-	case 26:
+	case 27:
 		return decodeResult(method, result, new(FileChangeRequestApprovalResponse))
-	case 28:
+	case 29:
 		return decodeResult(method, result, new(PermissionsRequestApprovalResponse))
-	case 33:
-		return decodeResult(method, result, new(ToolRequestUserInputResponse))
 	case 34:
+		return decodeResult(method, result, new(ToolRequestUserInputResponse))
+	case 35:
 		return decodeResult(method, result, new(MCPServerElicitationRequestResponse))
 	}
 	return nil, acp.MethodNotFound(method)

@@ -1456,6 +1456,17 @@ type SandboxPolicyOther struct {
 	Raw acp.Extra
 }
 
+// ServerRequestResolvedNotification is an object.
+//
+// Params of the notification serverRequest/resolved, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ServerRequestResolvedNotification struct {
+	RequestID RequestID `json:"requestId"`
+	ThreadID  string    `json:"threadId"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
 // SessionSource is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
@@ -1594,6 +1605,27 @@ type ThreadForkResponse struct {
 	Sandbox            SandboxPolicy            `json:"sandbox"`
 	ServiceTier        acp.Opt[string]          `json:"serviceTier,omitzero"`
 	Thread             Thread                   `json:"thread"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ThreadInjectItemsParams is an object.
+//
+// Params of the request thread/inject_items, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ThreadInjectItemsParams struct {
+	Items    []json.RawMessage `json:"items"`
+	ThreadID string            `json:"threadId"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ThreadInjectItemsResponse is an object without members of its own; Extra keeps what it
+// holds.
+//
+// Result of the request thread/inject_items, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ThreadInjectItemsResponse struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }

@@ -802,6 +802,63 @@ func DecodePatchChangeKind(b []byte) (PatchChangeKind, error) {
 	return v, nil
 }
 
+func decodeRequestID(d *jx.Dec, _ *jx.Outer) RequestID {
+	m := d.Mark()
+	switch d.Peek() {
+	case '"':
+		var x string
+		x = d.Str()
+		if !d.Failed() || !d.Retry(m) {
+			return RequestIDString(x)
+		}
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if d.IsInt() {
+			var x int64
+			x = int64(d.Int(-9223372036854775808, 9223372036854775807))
+			if !d.Failed() || !d.Retry(m) {
+				return RequestIDInteger(x)
+			}
+		}
+	}
+	return RequestIDOther{Raw: d.Raw()}
+}
+
+func (v RequestIDString) appendValue(b []byte) []byte {
+	b = jx.AppendString(b, string(v))
+	return b
+}
+
+func (v RequestIDInteger) appendValue(b []byte) []byte {
+	b = jx.AppendInt(b, int64(v))
+	return b
+}
+
+func (v RequestIDOther) appendValue(b []byte) []byte {
+	return jx.AppendRaw(b, v.Raw)
+}
+
+// AppendRequestID appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
+func AppendRequestID(b []byte, v RequestID) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "RequestID is nil: no variant is set")
+	}
+	return v.appendValue(b)
+}
+
+// DecodeRequestID decodes a RequestID from JSON text. Use Pointer to find the place of an
+// error.
+func DecodeRequestID(b []byte) (RequestID, error) {
+	var d jx.Dec
+	d.Reset(b)
+	v := decodeRequestID(&d, nil)
+	d.End()
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
 func decodeReviewDecision(d *jx.Dec, _ *jx.Outer) ReviewDecision {
 	m := d.Mark()
 	switch d.Peek() {

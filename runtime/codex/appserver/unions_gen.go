@@ -206,6 +206,40 @@ type PatchChangeKind interface {
 	appendMembers(b []byte) []byte
 }
 
+// RequestID is a choice of variants.
+//
+// It is one of:
+//   - RequestIDString
+//   - RequestIDInteger
+//   - RequestIDOther
+//
+// Part of serverRequest/resolved, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type RequestID interface {
+	isRequestID()
+	appendValue(b []byte) []byte
+}
+
+// RequestIDString is the variant String of RequestID.
+//
+// Part of serverRequest/resolved, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type RequestIDString string
+
+// RequestIDInteger is the variant Integer of RequestID.
+//
+// Part of serverRequest/resolved, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type RequestIDInteger int64
+
+// RequestIDOther is the variant Other of RequestID.
+//
+// Part of serverRequest/resolved, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type RequestIDOther struct {
+	Raw json.RawMessage
+}
+
 // ReviewDecision is a choice of variants.
 //
 // It is one of:
@@ -421,6 +455,9 @@ func (*PatchChangeKindAdd) isPatchChangeKind()                                  
 func (*PatchChangeKindDelete) isPatchChangeKind()                                           {}
 func (*PatchChangeKindOther) isPatchChangeKind()                                            {}
 func (*PatchChangeKindUpdate) isPatchChangeKind()                                           {}
+func (RequestIDInteger) isRequestID()                                                       {}
+func (RequestIDOther) isRequestID()                                                         {}
+func (RequestIDString) isRequestID()                                                        {}
 func (*ReviewDecisionApprovedExecpolicyAmendment) isReviewDecision()                        {}
 func (*ReviewDecisionDenied) isReviewDecision()                                             {}
 func (*ReviewDecisionNetworkPolicyAmendment) isReviewDecision()                             {}
