@@ -110,29 +110,65 @@ func (p *Peer) request(id json.RawMessage, method string, params json.RawMessage
 		p.Answer(id, Opened("thread-1", in.Cwd))
 	case "thread/resume":
 		p.Answer(id, Opened(in.ThreadID, in.Cwd))
+	case "thread/inject_items":
+		p.Answer(id, `{}`)
+	case "thread/turns/list":
+		p.Answer(id, `{"data":[]}`)
 	case "turn/start":
-		p.mu.Lock()
-		p.turns++
-		t := &Turn{Peer: p, Thread: in.ThreadID, ID: fmt.Sprintf("turn-%d", p.turns), Text: text, Params: string(params), Interrupted: make(chan struct{}), Steered: make(chan string, 10)}
-		p.turn = t
-		p.mu.Unlock()
+		t := p.begin(in.ThreadID, text)
+		t.Params = string(params)
 		p.Answer(id, fmt.Sprintf(`{"turn":{"id":%q,"items":[],"status":"inProgress"}}`, t.ID))
 		go func() {
 			t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
 			p.OnTurn(t)
 		}()
 	case "turn/interrupt":
-		p.mu.Lock()
-		t := p.turn
-		p.mu.Unlock()
+		t := p.current()
 		p.Answer(id, `{}`)
 		close(t.Interrupted)
 	case "turn/steer":
-		p.turn.Steered <- text
-		p.Answer(id, fmt.Sprintf(`{"turnId":%q}`, p.turn.ID))
+		t := p.current()
+		t.Steered <- text
+		p.Answer(id, fmt.Sprintf(`{"turnId":%q}`, t.ID))
 	default:
 		p.Fail(id, -32600, "Invalid request: unknown variant `"+method+"`")
 	}
+}
+
+// begin makes a turn the one that runs.
+func (p *Peer) begin(thread, text string) *Turn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turns++
+	p.turn = &Turn{Peer: p, Thread: thread, ID: fmt.Sprintf("turn-%d", p.turns), Text: text, Interrupted: make(chan struct{}), Steered: make(chan string, 10)}
+	return p.turn
+}
+
+func (p *Peer) current() *Turn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.turn
+}
+
+// Elsewhere begins a turn in the name of another client.
+func (p *Peer) Elsewhere(thread, text string) *Turn {
+	t := p.begin(thread, text)
+	t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
+	t.User("u-"+t.ID, "theirs", text)
+	return t
+}
+
+// User reports a message of the user, which has the mark of a client.
+func (t *Turn) User(id, client, text string) {
+	item := fmt.Sprintf(`{"type":"userMessage","id":%q,"clientId":%q,"content":[{"type":"text","text":%q}]}`, id, client, text)
+	t.Start(item)
+	t.Complete(item)
+}
+
+// Resolved reports that a question was answered by another client. Questions are
+// numbered from 0.
+func (t *Turn) Resolved(question int) {
+	t.Line(`{"method":"serverRequest/resolved","params":{"threadId":%q,"requestId":%d},"emittedAtMs":3}`, t.Thread, question)
 }
 
 // Line writes a line, whatever it is.

@@ -143,7 +143,7 @@ func (s *Session) decide(ctx context.Context, turn string, a *Approval) (Choice,
 	case <-ctx.Done():
 		c = Deny
 	}
-	if t.ended.Err() != nil || t.call.Err() != nil { // the caller may be faster than run
+	if t.givenUp() {
 		return Cancel, nil
 	}
 	switch c {
@@ -197,7 +197,7 @@ func word(c Choice) string {
 
 func (h *handler) CommandExecutionRequestApproval(ctx context.Context, p *appserver.CommandExecutionRequestApprovalParams) (*appserver.CommandExecutionRequestApprovalResponse, error) {
 	c, o := Deny, (*Option)(nil)
-	if s := h.server.session(p.ThreadID); s != nil {
+	if s := h.session(ctx, p.ThreadID); s != nil {
 		c, o = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectExec, ItemID: p.ItemID, Command: p.Command.V, Dir: string(p.Cwd.V), Reason: p.Reason.V,
 			Options: options(p), approved: s.opts.AutoExec,
@@ -211,7 +211,7 @@ func (h *handler) CommandExecutionRequestApproval(ctx context.Context, p *appser
 
 func (h *handler) FileChangeRequestApproval(ctx context.Context, p *appserver.FileChangeRequestApprovalParams) (*appserver.FileChangeRequestApprovalResponse, error) {
 	c := Deny
-	if s := h.server.session(p.ThreadID); s != nil {
+	if s := h.session(ctx, p.ThreadID); s != nil {
 		c, _ = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectPatch, ItemID: p.ItemID, Reason: p.Reason.V, Root: p.GrantRoot.V,
 			Options: slices.Clone(standard), approved: s.opts.AutoPatch,
@@ -222,7 +222,7 @@ func (h *handler) FileChangeRequestApproval(ctx context.Context, p *appserver.Fi
 
 func (h *handler) ExecCommandApproval(ctx context.Context, p *appserver.ExecCommandApprovalParams) (*appserver.ExecCommandApprovalResponse, error) {
 	c := Deny
-	if s := h.server.session(string(p.ConversationID)); s != nil {
+	if s := h.session(ctx, string(p.ConversationID)); s != nil {
 		c, _ = s.decide(ctx, "", &Approval{
 			Subject: SubjectExec, ItemID: p.CallID, Command: strings.Join(p.Command, " "), Dir: p.Cwd, Reason: p.Reason.V,
 			Options: slices.Clone(standard), approved: s.opts.AutoExec,
@@ -233,7 +233,7 @@ func (h *handler) ExecCommandApproval(ctx context.Context, p *appserver.ExecComm
 
 func (h *handler) ApplyPatchApproval(ctx context.Context, p *appserver.ApplyPatchApprovalParams) (*appserver.ApplyPatchApprovalResponse, error) {
 	c := Deny
-	if s := h.server.session(string(p.ConversationID)); s != nil {
+	if s := h.session(ctx, string(p.ConversationID)); s != nil {
 		c, _ = s.decide(ctx, "", &Approval{
 			Subject: SubjectPatch, ItemID: p.CallID, Reason: p.Reason.V, Root: p.GrantRoot.V, Changes: formerChanges(p.FileChanges),
 			Options: slices.Clone(standard), approved: s.opts.AutoPatch,
@@ -267,7 +267,7 @@ func formerChanges(files map[string]appserver.FileChange) []appserver.FileUpdate
 // it the grant is empty.
 func (h *handler) PermissionsRequestApproval(ctx context.Context, p *appserver.PermissionsRequestApprovalParams) (*appserver.PermissionsRequestApprovalResponse, error) {
 	c := Deny
-	if s := h.server.session(p.ThreadID); s != nil {
+	if s := h.session(ctx, p.ThreadID); s != nil {
 		c, _ = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectPermissions, ItemID: p.ItemID, Dir: string(p.Cwd), Reason: p.Reason.V, Wanted: p.Permissions.Raw,
 			Options: standard[:3:3],

@@ -23,6 +23,16 @@ func (h *handler) tell(ctx context.Context, thread, turn string, note any) error
 	return nil
 }
 
+// session returns the session that a question is for, nil when the thread is nobody's.
+// Then the question is left to the other clients, if there may be any.
+func (h *handler) session(ctx context.Context, thread string) *Session {
+	s := h.server.session(thread)
+	if s == nil && h.server.opts.Dial != nil {
+		<-ctx.Done()
+	}
+	return s
+}
+
 func (h *handler) TurnStarted(ctx context.Context, p *appserver.TurnStartedNotification) error {
 	return h.tell(ctx, p.ThreadID, p.Turn.ID, p)
 }

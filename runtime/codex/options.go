@@ -41,6 +41,12 @@ type Options struct {
 	// came, in order. It must return soon: what follows waits for it.
 	OnNote func(ctx context.Context, note any)
 
+	// Elsewhere makes the session one that other clients of the app-server use, too.
+	// It gets each turn that one of them has begun, and the text of its prompt, which
+	// is empty where the turn has begun before the session. What codex reports about
+	// the turn waits until Elsewhere returns. Nil: turns of others are ignored.
+	Elsewhere func(turn, text string)
+
 	// Deadline is how long a turn may take: 600 s when 0, forever when negative.
 	Deadline time.Duration
 	// Quiet is how long nothing may happen in a turn: 300 s when 0, forever when
@@ -103,6 +109,17 @@ func (p Profile) sandboxPolicy() appserver.SandboxPolicy {
 		return &appserver.SandboxPolicyDangerFullAccess{}
 	}
 	return &appserver.SandboxPolicyWorkspaceWrite{}
+}
+
+// profileOf is the profile of a thread, as codex describes its sandbox.
+func profileOf(p appserver.SandboxPolicy) Profile {
+	switch p.(type) {
+	case *appserver.SandboxPolicyReadOnly:
+		return ProfileAsk
+	case *appserver.SandboxPolicyDangerFullAccess:
+		return ProfileUnrestricted
+	}
+	return ProfileAuto
 }
 
 func some(s string) acp.Opt[string] { return acp.Opt[string]{V: s, OK: s != ""} }

@@ -11,7 +11,7 @@ import (
 // the answers are empty.
 func (h *handler) ToolRequestUserInput(ctx context.Context, p *appserver.ToolRequestUserInputParams) (*appserver.ToolRequestUserInputResponse, error) {
 	r := &appserver.ToolRequestUserInputResponse{Answers: map[string]appserver.ToolRequestUserInputAnswer{}}
-	s := h.server.session(p.ThreadID)
+	s := h.session(ctx, p.ThreadID)
 	if s == nil || s.opts.Answer == nil {
 		return r, nil
 	}
@@ -28,7 +28,7 @@ func (h *handler) ToolRequestUserInput(ctx context.Context, p *appserver.ToolReq
 // anybody who answers it is declined.
 func (h *handler) MCPServerElicitationRequest(ctx context.Context, p *appserver.MCPServerElicitationRequestParams) (*appserver.MCPServerElicitationRequestResponse, error) {
 	declined := &appserver.MCPServerElicitationRequestResponse{Action: appserver.MCPServerElicitationActionDecline}
-	s := h.server.session(p.ThreadID)
+	s := h.session(ctx, p.ThreadID)
 	if s == nil || s.opts.Elicit == nil {
 		return declined, nil
 	}

@@ -27,7 +27,13 @@ func TestMain(m *testing.M) {
 
 func serve(script string) {
 	p := &testcodex.Peer{OnTurn: func(t *testcodex.Turn) {
-		word, rest, _ := strings.Cut(t.Text, " ")
+		play := t.Text
+		if rest, found := strings.CutPrefix(play, "then "); found { // a turn of another client after this one
+			t.Say("mine")
+			t.End("completed", "")
+			play, t = rest, t.Elsewhere(t.Thread, rest)
+		}
+		word, rest, _ := strings.Cut(play, " ")
 		if play := plays[word]; play != nil {
 			play(t, rest)
 			return
@@ -47,6 +53,20 @@ func serve(script string) {
 				return false
 			}
 			p.Fail(id, -32600, "no rollout found for thread id thread-1")
+			return true
+		}
+	case "busy": // another client's turn runs, and asks
+		p.OnRequest = func(p *testcodex.Peer, id json.RawMessage, method string, _ json.RawMessage) bool {
+			switch method {
+			case "thread/resume":
+				t := p.Elsewhere("thread-7", "ask exec")
+				p.Answer(id, testcodex.Opened("thread-7", "/project"))
+				go plays["ask"](t, "exec")
+			case "thread/turns/list":
+				p.Answer(id, `{"data":[{"id":"turn-1","items":[],"status":"inProgress"}]}`)
+			default:
+				return false
+			}
 			return true
 		}
 	case "silent turn":
@@ -90,6 +110,20 @@ var plays = map[string]func(*testcodex.Turn, string){
 		go t.Ask(a.method, "%s", a.params)
 		<-t.Interrupted
 		t.End("interrupted", "")
+	},
+	// resolved asks, and another client answers; twice, and after this one.
+	"resolved": func(t *testcodex.Turn, what string) {
+		t.Start(testcodex.Command("c1", "touch made", "inProgress", "", 0))
+		late := make(chan string)
+		a := asks[what]
+		go func() { late <- t.Ask(a.method, "%s", a.params) }()
+		<-t.Steered // the user has been asked
+		t.Resolved(0)
+		<-late
+		t.Resolved(0)
+		t.Resolved(99)
+		t.Say(`the text "serverRequest/resolved"`)
+		t.End("completed", "")
 	},
 	// flooded asks in the middle of a flood that goes on until it is answered.
 	"flooded": func(t *testcodex.Turn, what string) {

@@ -23,6 +23,10 @@ type ServerOptions struct {
 	// Command starts the app-server. An empty Path means codex with the argument
 	// app-server, and the whole environment of this process.
 	Command launch.Command
+	// Dial, if set, connects to an app-server that runs already, and Command is not
+	// used. Others may be its clients, too: what is not answered here, because nobody
+	// knows the thread or the Server is being closed, stays open for them.
+	Dial func(ctx context.Context) (transport.Transport, error)
 	// Name, Title and Version are what codex records about this program.
 	Name, Title, Version string
 	// Login is called when a login has ended; errText is empty when it worked.
@@ -47,6 +51,7 @@ type Server struct {
 // link is one run of the process.
 type link struct {
 	conn  *rpc.Conn
+	wire  *bare
 	agent appserver.Agent
 }
 
@@ -114,6 +119,13 @@ func ended(done <-chan struct{}) bool {
 
 // launch starts the process and shakes hands.
 func (s *Server) launch(ctx context.Context) (*link, error) {
+	if s.opts.Dial != nil {
+		t, err := s.opts.Dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.connect(ctx, t)
+	}
 	p, err := launch.Start(context.WithoutCancel(ctx), s.opts.Command) // it outlives the call
 	if err != nil {
 		return nil, err
@@ -122,9 +134,10 @@ func (s *Server) launch(ctx context.Context) (*link, error) {
 }
 
 func (s *Server) connect(ctx context.Context, t transport.Transport) (*link, error) {
-	l := &link{conn: rpc.NewConn(bare{t}, appserver.ClientSide(&handler{server: s}), rpc.Options{
+	l := &link{wire: &bare{Transport: t}}
+	l.conn = rpc.NewConn(l.wire, appserver.ClientSide(&handler{server: s}), rpc.Options{
 		OnFault: func(f rpc.Fault) { f.Log(s.opts.Log) },
-	})}
+	})
 	l.agent = appserver.Agent{Conn: l.conn}
 	_, err := l.agent.Initialize(ctx, &appserver.InitializeParams{
 		ClientInfo: appserver.ClientInfo{Name: s.opts.Name, Title: acp.Some(s.opts.Title), Version: s.opts.Version},
@@ -147,6 +160,7 @@ func (s *Server) Close() error {
 	s.closed, s.link = true, nil
 	s.mu.Unlock()
 	if l != nil {
+		l.wire.mute.Store(s.opts.Dial != nil)
 		l.conn.Close()
 	}
 	return nil

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ type Session struct {
 	server *Server
 	own    bool          // the server belongs to this session
 	start  chan struct{} // held by the goroutine that opens the thread
-	turns  chan struct{} // held by the turn
+	mark   string        // of the messages that this session sends
 
 	order sync.Mutex // notifications are handled one after the other
 
@@ -29,14 +30,16 @@ type Session struct {
 	link     *link  // the run of the process that has opened the thread
 	finished bool   // a turn has ended, so that the thread is on the disk
 	turn     *turn
-	stop     bool // an interrupt came while no turn ran
+	foreign  *turn // the last one that another client has begun
+	opening  *link // over which the thread is being resumed: turns of others may be running
+	stop     bool  // an interrupt came while no turn ran
 	closed   bool
 }
 
 // NewSession returns a session that has not started. Without a server it gets one
 // of its own, which it closes.
 func NewSession(server *Server, opts Options) *Session {
-	s := &Session{opts: opts, server: server, thread: opts.Thread, finished: opts.Thread != "", settings: opts.Settings, start: make(chan struct{}, 1), turns: make(chan struct{}, 1)}
+	s := &Session{opts: opts, server: server, thread: opts.Thread, finished: opts.Thread != "", settings: opts.Settings, start: make(chan struct{}, 1), mark: rand.Text()}
 	if server == nil {
 		s.server, s.own = NewServer(ServerOptions{}), true
 	}
@@ -99,13 +102,17 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 	model := ""
 	if thread != "" {
 		s.server.join(thread, s)
-		r, err := l.agent.ThreadResume(ctx, &appserver.ThreadResumeParams{
-			ThreadID: thread, Cwd: some(s.opts.Dir), ApprovalPolicy: set.Profile.policy(), Sandbox: acp.Some(set.Profile.sandbox()),
-			Model: some(set.Model), Config: s.opts.Config, ExcludeTurns: acp.Some(true),
-		})
+		p := &appserver.ThreadResumeParams{ThreadID: thread, Config: s.opts.Config, ExcludeTurns: acp.Some(true)}
+		if s.opts.Elsewhere == nil { // otherwise another client may have changed them
+			p.Cwd, p.Model = some(s.opts.Dir), some(set.Model)
+			p.ApprovalPolicy, p.Sandbox = set.Profile.policy(), acp.Some(set.Profile.sandbox())
+		}
+		r, err := s.resume(ctx, l, p)
 		switch {
 		case err == nil:
-			model = r.Model
+			if model = r.Model; s.opts.Elsewhere != nil {
+				set.Profile, set.Model = profileOf(r.Sandbox), ""
+			}
 		case finished || !unsaved(err):
 			return nil, redacted(err)
 		default:
@@ -122,12 +129,23 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 			return nil, redacted(err)
 		}
 		thread, model = r.Thread.ID, r.Model
+		if s.opts.Elsewhere != nil {
+			if err := save(ctx, l, thread); err != nil {
+				return nil, redacted(err)
+			}
+		}
 	}
 	set.Effort = "" // only turns can set it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, ErrClosed
+	}
+	if s.opts.Elsewhere != nil {
+		if s.link == nil || s.settings == s.applied { // the user has changed nothing meanwhile
+			s.settings.Profile, s.settings.Model = set.Profile, set.Model
+		}
+		go s.stay(l)
 	}
 	s.thread, s.model, s.link, s.applied = thread, model, l, set
 	s.server.join(thread, s)
@@ -166,18 +184,24 @@ func (s *Session) Steer(ctx context.Context, input ...appserver.UserInput) error
 	if err := t.awaitID(ctx); err != nil {
 		return err
 	}
-	_, err := l.agent.TurnSteer(ctx, &appserver.TurnSteerParams{ThreadID: thread, ExpectedTurnID: t.id, Input: input})
+	_, err := l.agent.TurnSteer(ctx, &appserver.TurnSteerParams{ThreadID: thread, ExpectedTurnID: t.id, Input: input, ClientUserMessageID: acp.Some(s.mark)})
 	return err
 }
 
 // Idle waits until no turn runs.
 func (s *Session) Idle(ctx context.Context) error {
-	select {
-	case s.turns <- struct{}{}:
-		<-s.turns
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for {
+		s.mu.Lock()
+		t := s.turn
+		s.mu.Unlock()
+		if t == nil {
+			return nil
+		}
+		select {
+		case <-t.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 
@@ -195,39 +219,38 @@ func (s *Session) Close() error {
 	if s.own {
 		return s.server.Close()
 	}
-	s.turns <- struct{}{} // the turn has ended
-	<-s.turns
+	_ = s.Idle(context.Background()) // which has no end
 	s.server.leave(thread, s)
 	return nil
 }
 
-// note handles a notification about the thread. The notifications of a turn whose
-// id is not known yet wait for it; those of other turns are ignored.
+// note handles a notification about the thread. The notifications of a turn that has
+// not begun here wait for it; those of other turns are ignored.
 func (s *Session) note(ctx context.Context, turn string, note any) {
 	s.order.Lock()
 	defer s.order.Unlock()
-	s.mu.Lock()
-	t := s.turn
-	s.mu.Unlock()
-	switch {
-	case turn == "":
-		s.tell(ctx, note)
-	case t == nil:
-	case t.id == "":
-		t.early = append(t.early, func() { s.noteOf(ctx, t, turn, note) })
-	default:
-		s.noteOf(ctx, t, turn, note)
-	}
+	s.handle(ctx, turn, note)
 }
 
-func (s *Session) noteOf(ctx context.Context, t *turn, turn string, note any) {
-	if turn != t.id {
+// handle is note, under Session.order.
+func (s *Session) handle(ctx context.Context, turn string, note any) {
+	if turn == "" {
+		s.tell(ctx, note)
 		return
 	}
-	t.note(note)
-	s.tell(ctx, note)
-	if end, ok := note.(*appserver.TurnCompletedNotification); ok {
-		t.complete(&end.Turn)
+	_, starts := note.(*appserver.TurnStartedNotification)
+	t := s.turnOf(turn, starts)
+	switch {
+	case t == nil:
+	case !t.open:
+		t.hear(note)
+		t.early = append(t.early, func() { s.handle(ctx, turn, note) })
+	case turn == t.id:
+		t.note(note)
+		s.tell(ctx, note)
+		if end, ok := note.(*appserver.TurnCompletedNotification); ok {
+			t.complete(&end.Turn)
+		}
 	}
 }
 
@@ -237,12 +260,23 @@ func (s *Session) tell(ctx context.Context, note any) {
 	}
 }
 
-// running returns the turn with that id; an empty id is the turn that runs.
+// running returns the turn with that id; an empty id is the turn that runs. Without
+// one it leaves the question to the other clients that use the thread.
 func (s *Session) running(ctx context.Context, id string) *turn {
-	s.mu.Lock()
-	t := s.turn
-	s.mu.Unlock()
-	if t == nil || t.awaitID(ctx) != nil || id != "" && t.id != id {
+	t := s.begunTurn(ctx, id)
+	if t == nil && s.opts.Elsewhere != nil {
+		<-ctx.Done()
+	}
+	return t
+}
+
+func (s *Session) begunTurn(ctx context.Context, id string) *turn {
+	t := s.turnOf(id, false)
+	if t == nil {
+		return nil
+	}
+	t.hear(nil)
+	if t.awaitID(ctx) != nil || id != "" && t.id != id {
 		return nil
 	}
 	return t

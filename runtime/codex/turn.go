@@ -41,21 +41,27 @@ var (
 
 // turn is a running turn.
 type turn struct {
-	id    string          // set before begun is closed, under Session.order
-	begun chan struct{}   // the id is known
-	early []func()        // notifications before that, under Session.order
-	call  context.Context // of RunTurn
+	id    string          // set before begun is closed, under Session.order and Session.mu
+	open  bool            // its notifications are handled, under Session.order
+	early []func()        // those from before, under Session.order
+	begun chan struct{}   // closed when they have been handled
 	ended context.Context
 	end   context.CancelFunc
 	stop  chan struct{} // has an element once the turn is to stop
 	done  chan *appserver.Turn
+	over  chan struct{} // closed when another turn may run
+
+	heard  chan struct{} // of a turn of another client: closed when the text is known
+	text   string        // its prompt, once heard
+	result *Result       // its end, once over
 
 	mu      sync.Mutex
+	call    context.Context // of RunTurn or Follow
 	items   []Item
 	started map[string]*appserver.ThreadItem
 	tools   int
 	running map[string]bool // tools that run
-	open    int             // questions to the user
+	asking  int             // questions to the user
 	last    time.Time       // when something happened
 	retry   string
 }
@@ -72,6 +78,14 @@ func (t *turn) awaitID(ctx context.Context) error {
 	}
 }
 
+// givenUp reports whether the turn has been given up: it has ended, or its caller, who
+// may be faster than run, wants it to end.
+func (t *turn) givenUp() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended.Err() != nil || t.call.Err() != nil
+}
+
 // interrupt asks for the end of the turn, and withdraws its questions.
 func (t *turn) interrupt() {
 	select {
@@ -83,32 +97,21 @@ func (t *turn) interrupt() {
 // RunTurn sends one message and waits for the end of the turn. Only one turn runs
 // at a time: another call fails with ErrBusy. The end of ctx interrupts the turn.
 func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Result {
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	default:
-		return &Result{Err: ErrBusy, ThreadID: s.Thread()}
-	}
-	t := &turn{
-		call: ctx, begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1),
-		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
-	}
-	t.ended, t.end = context.WithCancel(context.Background())
+	t := newTurn(ctx)
 	defer t.end()
 	s.mu.Lock()
-	if s.stop || s.closed {
+	switch thread := s.thread; {
+	case s.turn != nil:
+		s.mu.Unlock()
+		return &Result{Err: ErrBusy, ThreadID: thread}
+	case s.stop || s.closed:
 		s.stop = false
-		thread := s.thread
 		s.mu.Unlock()
 		return &Result{Err: ErrInterrupted, Interrupted: true, ThreadID: thread}
 	}
 	s.turn = t
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.turn = nil
-		s.mu.Unlock()
-	}()
+	defer s.release(t)
 
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -130,11 +133,33 @@ func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Re
 	if err != nil {
 		return &Result{Err: err, Interrupted: errors.Is(err, ErrInterrupted) || ctx.Err() != nil, ThreadID: s.Thread()}
 	}
-	return s.run(ctx, l, t, input)
+	return s.run(ctx, l, t, s.params(input))
 }
 
-// run starts the turn on the open thread and waits.
-func (s *Session) run(ctx context.Context, l *link, t *turn, input []appserver.UserInput) *Result {
+// newTurn returns a turn that has not begun.
+func newTurn(call context.Context) *turn {
+	t := &turn{
+		call: call,
+		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), over: make(chan struct{}),
+		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
+	}
+	t.ended, t.end = context.WithCancel(context.Background())
+	return t
+}
+
+// release lets another turn run.
+func (s *Session) release(t *turn) {
+	s.mu.Lock()
+	if s.turn == t { // that of another client may have begun
+		s.turn = nil
+	}
+	s.mu.Unlock()
+	close(t.over)
+}
+
+// run starts the turn on the open thread, unless p is nil, and waits for its end.
+// Without p it is the turn of another client, which may take as long as it likes.
+func (s *Session) run(ctx context.Context, l *link, t *turn, p *appserver.TurnStartParams) *Result {
 	type answer struct {
 		r   *appserver.TurnStartResponse
 		err error
@@ -142,17 +167,18 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, input []appserver.U
 	begun := make(chan answer, 1)
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	p := s.params(input)
-	go func() {
-		r, err := l.agent.TurnStart(calls, p)
-		begun <- answer{r, err}
-	}()
+	deadline, quiet := timer(-1, 0), timer(-1, 0)
+	if p != nil {
+		deadline, quiet = timer(s.opts.Deadline, defaultDeadline), timer(s.opts.Quiet, defaultQuiet)
+		go func() {
+			r, err := l.agent.TurnStart(calls, p)
+			begun <- answer{r, err}
+		}()
+	}
 	stop := func() {
 		t.end() // its questions
-		_, _ = l.agent.TurnInterrupt(calls, &appserver.TurnInterruptParams{ThreadID: p.ThreadID, TurnID: t.id})
+		_, _ = l.agent.TurnInterrupt(calls, &appserver.TurnInterruptParams{ThreadID: s.Thread(), TurnID: t.id})
 	}
-	deadline := timer(s.opts.Deadline, defaultDeadline)
-	quiet := timer(s.opts.Quiet, defaultQuiet)
 	defer deadline.Stop()
 	defer quiet.Stop()
 	var why error // why the turn is to stop; nil: it is not
@@ -219,7 +245,7 @@ func cmpErr(first, other error) error {
 func (s *Session) params(input []appserver.UserInput) *appserver.TurnStartParams {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &appserver.TurnStartParams{ThreadID: s.thread, Input: input}
+	p := &appserver.TurnStartParams{ThreadID: s.thread, Input: input, ClientUserMessageID: acp.Some(s.mark)}
 	if s.settings.Profile != s.applied.Profile {
 		p.ApprovalPolicy, p.SandboxPolicy = s.settings.Profile.policy(), s.settings.Profile.sandboxPolicy()
 	}
@@ -233,11 +259,16 @@ func (s *Session) params(input []appserver.UserInput) *appserver.TurnStartParams
 	return p
 }
 
-// begin makes the id of the turn known, and handles what came before it.
+// begin makes the turn known, and handles what came before it.
 func (s *Session) begin(t *turn, id string) {
 	s.order.Lock()
 	defer s.order.Unlock()
-	t.id = id
+	s.mu.Lock()
+	if t.id == "" { // the id of another client's turn is known, and read without a lock
+		t.id = id
+	}
+	s.mu.Unlock()
+	t.open = true
 	for _, f := range t.early {
 		f()
 	}
@@ -297,7 +328,7 @@ func (t *turn) blame(err error, d, def time.Duration) error {
 func (t *turn) quietFor(limit time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.running) > 0 || t.open > 0 {
+	if len(t.running) > 0 || t.asking > 0 {
 		return limit
 	}
 	return limit - time.Since(t.last)
@@ -307,11 +338,11 @@ func (t *turn) quietFor(limit time.Duration) time.Duration {
 func (t *turn) ask() (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open++
+	t.asking++
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.open--
+		t.asking--
 		t.last = time.Now()
 	}
 }
