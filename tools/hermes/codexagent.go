@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 	"github.com/hermes-nvim/hermes/runtime/codex/codexagent"
+	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -24,6 +25,7 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	program := flags.String("codex", "codex", "the codex `PROGRAM`")
 	mode := flags.String("mode", string(codex.ProfileAuto), "the first `MODE` of sessions: approval-required, auto or unrestricted")
 	model := flags.String("model", "", "the first `MODEL` of sessions; codex chooses otherwise")
+	share := flags.Bool("shared", false, "share sessions with `codex --remote`, by an app-server that both use")
 	check := flags.Bool("check", false, "say whether codex can be used and how it differs from the version that Hermes knows, and exit")
 	if rest, err := flags.parse(args); err != nil {
 		return err
@@ -37,10 +39,19 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	if *check {
 		return checkCodex(ctx, *program, command, std)
 	}
-	return codexagent.Serve(ctx, std.transport(), codexagent.Options{
+	opts := codexagent.Options{
 		Command: command, Version: version, Log: slog.New(slog.NewTextHandler(std.err, nil)),
 		Settings: codex.Settings{Profile: codex.Profile(*mode), Model: *model},
-	})
+	}
+	if *share {
+		path, err := exec.LookPath(*program)
+		if err != nil {
+			return err
+		}
+		dir := shared.Dir(path)
+		opts.Dial, opts.Socket = shared.Join(dir, func() error { return startHub(dir, path) }), shared.Socket(dir)
+	}
+	return codexagent.Serve(ctx, std.transport(), opts)
 }
 
 // checkCodex prints what is known about an installed codex. It fails when the agent

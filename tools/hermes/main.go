@@ -54,6 +54,7 @@ var commands = []command{
 const (
 	keepCommand = "keep"
 	shimCommand = "shim-child"
+	hubCommand  = "codex-hub"
 )
 
 // keeper is the command line of this program as a keeper of agents. The link names
@@ -76,6 +77,9 @@ func launcher() []string {
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == hubCommand {
+		os.Exit(codexHub(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == shimCommand {
 		os.Exit(shim.Child(os.Args[2:]))

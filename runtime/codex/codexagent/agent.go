@@ -24,16 +24,23 @@ type Options struct {
 	Settings codex.Settings // of new sessions
 	Version  string         // of this program
 	Log      *slog.Logger   // nil: nothing is logged
+
+	// Dial, if set, makes the sessions shared: it connects to an app-server that
+	// others use, too, and Command is not used. The user may then prompt and answer
+	// there as well; see package elsewhere for what the client is sent. Socket is
+	// where `codex --remote` reaches the app-server, for _meta.hermes.socket.
+	Dial   func(ctx context.Context) (transport.Transport, error)
+	Socket string
 }
 
 // Serve answers one client over t until it hangs up or ctx ends. Then codex ends,
-// too.
+// too, unless its sessions are shared: these go on for the others.
 func Serve(ctx context.Context, t transport.Transport, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}, logins: map[string]chan string{}}
-	a.codex = codex.NewServer(codex.ServerOptions{Command: opts.Command, Version: opts.Version, Login: a.loggedIn, Log: opts.Log})
+	a.codex = codex.NewServer(codex.ServerOptions{Command: opts.Command, Dial: opts.Dial, Version: opts.Version, Login: a.loggedIn, Log: opts.Log})
 	defer a.codex.Close()
 	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		a.conn, a.client = c, acp.Client{Conn: c}
@@ -77,6 +84,7 @@ func (a *agent) Initialize(ctx context.Context, p *acp.InitializeRequest) (*acp.
 				Extra: acp.Extra(`{"fork":{}}`),
 			},
 			Auth: &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}},
+			Meta: a.announced(),
 		},
 		AuthMethods: authMethods(),
 	}, nil

@@ -32,6 +32,7 @@ func (s *session) approve(ctx context.Context, a *codex.Approval) (codex.Choice,
 	}
 	chosen, err := s.to().Ask(ctx, u, options...)
 	if err != nil {
+		s.leave(ctx, err)
 		return codex.Deny, err
 	}
 	if chosen.OptionID == "" {
@@ -128,6 +129,7 @@ func (s *session) form(ctx context.Context, message string, schema acp.Elicitati
 	r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(message,
 		acp.NewElicitationFormMode(schema, acp.NewElicitationSessionScope(s.id()))))
 	if err != nil {
+		s.leave(ctx, err)
 		return nil, err
 	}
 	accepted, ok := r.Variant.(*acp.ElicitationAcceptAction)
@@ -167,6 +169,7 @@ func (s *session) elicit(ctx context.Context, p *appserver.MCPServerElicitationR
 		r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(p.ServerName+": "+v.Message,
 			acp.NewElicitationURLMode(acp.ElicitationID(v.ElicitationID), v.URL, acp.NewElicitationSessionScope(s.id()))))
 		if err != nil {
+			s.leave(ctx, err)
 			return nil, err
 		}
 		if _, ok := r.Variant.(*acp.ElicitationAcceptAction); ok {

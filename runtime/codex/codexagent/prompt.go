@@ -18,6 +18,13 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	if err != nil {
 		return nil, err
 	}
+	if a.isShared() {
+		return s.promptShared(ctx, p)
+	}
+	return s.prompt(ctx, p)
+}
+
+func (s *session) prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	in := input(p.Prompt)
 	r := s.RunTurn(ctx, in...)
 	for errors.Is(r.Err, codex.ErrBusy) {

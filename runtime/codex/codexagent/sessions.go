@@ -18,6 +18,9 @@ type session struct {
 	agent *agent
 	dir   string
 	shown *shown // what the client has seen of the running turn
+
+	opened chan struct{} // closed when the client knows the session
+	begun  string        // the turn of others whose prompt the client knows; see elsewhere
 }
 
 // id names the session by its thread, also while it is being opened: Codex may report
@@ -59,12 +62,17 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 	if err != nil {
 		return nil, err
 	}
-	s := &session{agent: a, dir: dir, shown: newShown()}
-	s.Session = codex.NewSession(a.codex, codex.Options{
+	s := &session{agent: a, dir: dir, shown: newShown(), opened: make(chan struct{})}
+	a.conn.AfterResponse(ctx, func() { close(s.opened) })
+	opts := codex.Options{
 		Dir: dir, Thread: thread, Settings: a.opts.Settings, Config: config,
 		Approve: s.approve, Answer: s.answer, Elicit: s.elicit, OnNote: s.note,
 		Deadline: -1, Quiet: quiet, // a person is there to stop a turn that only takes long
-	})
+	}
+	if a.isShared() {
+		opts.Elsewhere = s.elsewhere
+	}
+	s.Session = codex.NewSession(a.codex, opts)
 	if err := s.EnsureStarted(ctx); err != nil {
 		var answer *acp.Error
 		if thread != "" && errors.As(err, &answer) {
@@ -93,7 +101,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // LoadSession resumes a thread and replays it.
@@ -105,7 +113,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	if err := s.replay(ctx); err != nil {
 		return nil, err
 	}
-	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // ResumeSession resumes a thread that the client has shown before.
@@ -114,7 +122,7 @@ func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) 
 	if err != nil {
 		return nil, err
 	}
-	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // fork makes a thread that continues another.
@@ -131,7 +139,7 @@ func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSe
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx)}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // replay shows the client the turns of the thread, oldest first.

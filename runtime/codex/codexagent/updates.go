@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 )
 
@@ -21,6 +22,9 @@ type shown struct {
 	texts  map[string]bool    // messages of which a part was shown
 	calls  map[string]*output // tool calls, by item
 	errors map[string]bool    // reasons to try again
+
+	missed bool            // the turn began before the session was opened
+	heard  map[string]bool // then: messages that were shown from their beginning
 }
 
 // output is what a command has written.
@@ -30,8 +34,12 @@ type output struct {
 }
 
 func newShown() *shown {
-	return &shown{texts: map[string]bool{}, calls: map[string]*output{}, errors: map[string]bool{}}
+	return &shown{texts: map[string]bool{}, calls: map[string]*output{}, errors: map[string]bool{}, heard: map[string]bool{}}
 }
+
+// whole reports whether the client can be shown a part of a message, because it was
+// shown what comes before. Otherwise it gets the whole message later.
+func (s *shown) whole(item string) bool { return !s.missed || s.heard[item] }
 
 // known notes that the client knows a tool call, and reports whether it did before.
 func (s *shown) known(id string) bool {
@@ -60,21 +68,36 @@ func (s *session) updates(note any) []acp.SessionUpdate {
 	case *appserver.TurnStartedNotification:
 		s.shown = newShown()
 	case *appserver.AgentMessageDeltaNotification:
+		if !s.shown.whole(n.ItemID) {
+			return nil
+		}
 		s.shown.texts[n.ItemID] = true
 		return one(message(n.ItemID, n.Delta))
 	case *appserver.ReasoningSummaryTextDeltaNotification:
+		if !s.shown.whole(n.ItemID) {
+			return nil
+		}
 		s.shown.texts[n.ItemID] = true
 		return one(thought(n.ItemID, n.Delta))
 	case *appserver.ReasoningTextDeltaNotification:
+		if !s.shown.whole(n.ItemID) {
+			return nil
+		}
 		s.shown.texts[n.ItemID] = true
 		return one(thought(n.ItemID, n.Delta))
 	case *appserver.ReasoningSummaryPartAddedNotification:
-		if n.SummaryIndex > 0 {
+		if n.SummaryIndex > 0 && s.shown.whole(n.ItemID) {
 			return one(thought(n.ItemID, "\n\n"))
 		}
 	case *appserver.ItemStartedNotification:
+		if i := codex.Project(&n.Item); i != nil {
+			s.shown.heard[i.ID] = true
+		}
 		return s.started(&n.Item)
 	case *appserver.ItemCompletedNotification:
+		if m, ok := n.Item.Variant.(*appserver.ThreadItemUserMessage); ok {
+			return s.typed(n.TurnID, m, &n.Item)
+		}
 		return s.completed(&n.Item)
 	case *appserver.CommandExecutionOutputDeltaNotification:
 		return s.wrote(n.ItemID, n.Delta)

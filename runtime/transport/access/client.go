@@ -1,8 +1,10 @@
 package access
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -30,6 +32,8 @@ type Client struct {
 	// Jar keeps cookies across connections, which load balancers use to find
 	// the same machine again. Nil: cookies last as long as the connection.
 	Jar http.CookieJar
+	// Dial, if set, makes the connections, such as to a Unix socket, without a proxy.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // RedirectError reports a redirect to another origin, which would get the
@@ -100,11 +104,16 @@ func (c *Client) HTTP() *http.Client {
 	if jar == nil {
 		jar, _ = cookiejar.New(nil) // cannot fail
 	}
+	proxy := http.ProxyFromEnvironment
+	if c.Dial != nil {
+		proxy = nil
+	}
 	return &http.Client{
 		Jar:           jar,
 		CheckRedirect: sameOrigin,
 		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
+			Proxy:                  proxy,
+			DialContext:            c.Dial,
 			TLSClientConfig:        c.TLS,
 			ForceAttemptHTTP2:      true,
 			TLSHandshakeTimeout:    dialTimeout,

@@ -16,6 +16,15 @@ import (
 // DialUnix connects to the Unix socket at path. The server must run as the same
 // user, or as root; otherwise the error is a *PeerError.
 func DialUnix(ctx context.Context, path string) (transport.Transport, error) {
+	c, err := Dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return transport.NewStream(c, c), nil
+}
+
+// Dial is DialUnix for a server that does not speak in lines.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
@@ -25,7 +34,7 @@ func DialUnix(ctx context.Context, path string) (transport.Transport, error) {
 		c.Close()
 		return nil, err
 	}
-	return transport.NewStream(c, c), nil
+	return c, nil
 }
 
 // DialTCP connects to a server at addr, "host:port", and presents the token.

@@ -1,0 +1,109 @@
+package codexagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/codex"
+	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// announceTime is what the client may take to begin a turn of others. What codex
+// reports waits for it.
+const announceTime = 3 * time.Second
+
+// goesOn is the prompt of a turn that has begun before the session was opened here.
+const goesOn = "(Codex goes on)"
+
+func (a *agent) isShared() bool { return a.opts.Dial != nil }
+
+// announced is what the agent sends besides the protocol.
+func (a *agent) announced() json.RawMessage {
+	if !a.isShared() {
+		return nil
+	}
+	return json.RawMessage(`{"hermes":{"methods":["` + elsewhere.MethodTurn + `"]}}`)
+}
+
+// socket says where `codex --remote` reaches the session.
+func (s *session) socket() json.RawMessage {
+	if s.agent.opts.Socket == "" {
+		return nil
+	}
+	return meta("hermes", map[string]string{"socket": s.agent.opts.Socket})
+}
+
+// elsewhere begins a turn of others for the client.
+func (s *session) elsewhere(turn, text string) {
+	select {
+	case <-s.opened:
+	case <-s.agent.conn.Done():
+		return
+	}
+	if text == "" {
+		s.shown = newShown()
+		s.shown.missed = true
+		text = goesOn
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), announceTime)
+	defer cancel()
+	t := elsewhere.Turn{Session: s.id(), ID: turn, Prompt: text}
+	if err := t.Announce(ctx, s.agent.conn); err == nil {
+		s.begun = turn
+	} else if refused := (*acp.Error)(nil); !errors.As(err, &refused) {
+		s.agent.opts.Log.Warn("the client was not told of a turn", "session", string(s.id()), "error", err)
+	}
+}
+
+// typed shows a message that the user has typed elsewhere. The prompt of a turn that
+// the client has begun itself is known.
+func (s *session) typed(turn string, m *appserver.ThreadItemUserMessage, item *appserver.ThreadItem) []acp.SessionUpdate {
+	if !s.agent.isShared() || s.Sent(m) {
+		return nil
+	}
+	if s.begun == turn {
+		s.begun = ""
+		return nil
+	}
+	return s.past(item)
+}
+
+// promptShared is a prompt of a shared session. It may be for a turn that has begun
+// elsewhere. Only the user's wish ends a turn: when the client leaves, it goes on.
+func (s *session) promptShared(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	until, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, rpc.ErrSessionCancelled), errors.Is(cause, rpc.ErrRequestCancelled):
+			cancel()
+		default:
+			s.agent.codex.Close()
+		}
+	})()
+	if turn := elsewhere.Of(p); turn != "" {
+		r := s.Follow(until, turn)
+		if errors.Is(r.Err, codex.ErrNoTurn) || errors.Is(r.Err, codex.ErrInterrupted) && until.Err() == nil {
+			r.Err = nil // in the protocol only the client cancels
+		}
+		return answer(r)
+	}
+	r, err := s.prompt(until, p)
+	if err == nil && r.StopReason == acp.StopReasonCancelled && until.Err() == nil {
+		r.StopReason = acp.StopReasonEndTurn
+	}
+	return r, err
+}
+
+// leave leaves a question to the others when the client is gone.
+func (s *session) leave(ctx context.Context, err error) {
+	if gone := (*rpc.ClosedError)(nil); s.agent.isShared() && errors.As(err, &gone) {
+		go s.agent.codex.Close()
+		<-ctx.Done()
+	}
+}

@@ -1,0 +1,90 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
+)
+
+const (
+	joinTime   = 30 * time.Second // to a connection
+	startEvery = 2 * time.Second  // while there is no hub
+)
+
+// Join returns a function that connects to the app-server of the hub in a folder.
+// Where there is no hub it calls start, which is to start a process that calls Serve
+// and outlives this one.
+func Join(dir string, start func() error) func(context.Context) (transport.Transport, error) {
+	return func(ctx context.Context) (transport.Transport, error) {
+		ctx, cancel := context.WithTimeout(ctx, joinTime)
+		defer cancel()
+		began := time.Now()
+		var started time.Time
+		for {
+			var absent error // why there is no hub
+			t, err := websocket.Dial(ctx, "ws://localhost/", access.Client{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				var c net.Conn
+				c, absent = socket.Dial(ctx, Socket(dir))
+				return c, absent
+			}})
+			if err == nil {
+				return &wire{t, dir, began}, nil
+			}
+			if foreign := (*socket.PeerError)(nil); errors.As(absent, &foreign) {
+				return nil, absent
+			}
+			if absent == nil {
+				if why := lastError(dir, began); why != "" {
+					return nil, errors.New(why)
+				}
+			} else if time.Since(started) > startEvery {
+				started = time.Now()
+				if err := start(); err != nil {
+					return nil, err
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return nil, fmt.Errorf("%s: %w", Socket(dir), err)
+			case <-time.After(lookAgain):
+			}
+		}
+	}
+}
+
+// wire is a connection whose end has the reason why the app-server has ended.
+type wire struct {
+	transport.Transport
+	dir   string
+	began time.Time
+}
+
+func (w *wire) Read(buf []byte) ([]byte, error) {
+	msg, err := w.Transport.Read(buf)
+	if large := (*transport.TooLargeError)(nil); err != nil && !errors.As(err, &large) {
+		if why := lastError(w.dir, w.began); why != "" {
+			err = fmt.Errorf("%w: %s", err, why)
+		}
+	}
+	return msg, err
+}
+
+// lastError is why the app-server has ended since then; empty if it has not.
+func lastError(dir string, since time.Time) string {
+	name := filepath.Join(dir, lastFile)
+	info, err := os.Stat(name)
+	if err != nil || info.ModTime().Before(since) {
+		return ""
+	}
+	text, _ := os.ReadFile(name)
+	return string(text)
+}

@@ -1,0 +1,50 @@
+// Package elsewhere is for agents that are also prompted elsewhere, such as in a
+// terminal of their own. The protocol has no turns that an agent begins, so they
+// announce each by a request of Hermes:
+//
+//	{"method":"_hermes/turn","params":{"sessionId":"…","turn":"…","prompt":"fix it"}}
+//
+// A client that knows it sends session/prompt with the same text and
+// _meta.hermes.turn, and answers the request. Other clients get the updates outside of
+// turns.
+package elsewhere
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// MethodTurn announces a turn.
+const MethodTurn = "_hermes/turn"
+
+// Turn is a turn that was begun elsewhere.
+type Turn struct {
+	Session acp.SessionID `json:"sessionId"`
+	ID      string        `json:"turn"`
+	Prompt  string        `json:"prompt"`
+}
+
+// Announce begins the turn for the client. It returns once the client has sent its
+// prompt, or with the reason why there will be none.
+func (t Turn) Announce(ctx context.Context, conn *rpc.Conn) error {
+	params, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return conn.Call(ctx, MethodTurn, acp.Raw(params), new(acp.Raw))
+}
+
+// Of returns the turn that a prompt is for, by its _meta; empty for a prompt that
+// begins one.
+func Of(p *acp.PromptRequest) string {
+	var meta struct {
+		Hermes struct {
+			Turn string `json:"turn"`
+		} `json:"hermes"`
+	}
+	_ = json.Unmarshal(p.Meta, &meta) // what is not of this shape names no turn
+	return meta.Hermes.Turn
+}
