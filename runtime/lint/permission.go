@@ -386,6 +386,7 @@ func checkRefused(c *Checker) {
 		case strings.HasPrefix(kind, "allow"):
 			calls.Delete(key)
 			each(m, func(what string) { deeds.Delete(deed{m.SessionID, what}) })
+		case kind == "" && m.Answers.Cancelled > 0: // withdrawn: the user may have answered elsewhere
 		case strings.HasPrefix(kind, "reject"), m.Failed(), outcome.IsString() && !outcome.Is("selected") && !isExtension(outcome.Str()):
 			c.Exercised()
 			if call, known := c.ToolCalls.Get(key); known && id != "" {
