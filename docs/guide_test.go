@@ -198,6 +198,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"acp/validate":                {jsonschema},
 		"runtime/codex":               {sys},
 		"runtime/codex/codexagent":    {sys},
+		"runtime/codex/shared":        {websocket, sys},
 		"runtime/confine":             {landlock, sys, psx},
 		"runtime/launch":              {sys},
 		"runtime/lint/capture":        {compress},

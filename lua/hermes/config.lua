@@ -12,6 +12,8 @@ local M = {}
 ---@field reconnect? boolean reconnect when the connection breaks; default as in setup()
 ---@field terminal_access? boolean|"ask" whether it may run commands; overrides `permissions`
 ---@field quirks? hermes.Quirks
+---@field shared? boolean|"manual" share its sessions with its own terminal, which is opened for
+---each; "manual": you open it with hermes.shared.open()
 ---@field sandbox? hermes.SandboxConfig confine the agent and its commands; overrides `sandbox`
 ---@field paths? table<string, string> what folders here are called where the agent runs
 ---

@@ -39,6 +39,7 @@ local agent_fields = {
   paths = "strings_by_name",
   reconnect = "boolean",
   sandbox = "sandbox",
+  shared = "boolean",
   terminal_access = "boolean",
   protocol = "string",
   path = "string",
@@ -60,6 +61,9 @@ local quirk_fields = {
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
 
+-- Strings that some keys take besides their type.
+local words = { shared = { manual = true }, terminal_access = { ask = true } }
+
 ---Says what is wrong with a way to start or reach an agent.
 ---@param agent table
 ---@param at string put before the names of its keys
@@ -70,7 +74,7 @@ function M.agent_problem(agent, at)
     if not want then
       return require("hermes.check").unknown(at, key, agent_fields)
     end
-    local problem = M.problem(value, want, key == "terminal_access" and { ask = true } or nil)
+    local problem = M.problem(value, want, words[key])
     if problem then
       return ("%s%s %s"):format(at, key, problem)
     end

@@ -14,6 +14,9 @@ end
 function M.agent(agent)
   local wire = vim.tbl_extend("force", {}, agent)
   wire.sandbox = nil -- connect() sends it
+  if wire.shared then
+    wire.shared = true -- how its terminal is opened is none of the host's business
+  end
   if agent.paths then
     wire.paths = {}
     for here, there in pairs(agent.paths) do

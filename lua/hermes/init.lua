@@ -10,6 +10,7 @@
 ---@field context hermes.Context content blocks for prompts
 ---@field queue hermes.Queue the prompts that wait
 ---@field review hermes.Review what agents changed in files
+---@field shared hermes.Shared sessions that an agent's own terminal shows, too
 ---@field shim hermes.Shim agents in a terminal
 local M = {}
 
@@ -67,6 +68,13 @@ function M.connect(name, opts)
       error("hermes.connect: " .. problem, 2)
     end
     payload = vim.tbl_extend("force", payload, boxed)
+  end
+  local shared = given.shared
+  if shared == nil then
+    shared = (config.agents[name] or {}).shared
+  end
+  if shared then
+    require("hermes.shared").follow(name, shared == true)
   end
   local rpc = require("hermes.rpc")
   rpc.use(name)
@@ -132,6 +140,9 @@ local parts = {
   end,
   review = function()
     return require("hermes.review")
+  end,
+  shared = function()
+    return require("hermes.shared")
   end,
   shim = function()
     return require("hermes.shim")

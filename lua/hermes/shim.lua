@@ -233,22 +233,6 @@ local function open_review(folder)
   return result and result.root or folder
 end
 
----@param opts hermes.ShimOpts
----@return "tmux"|"buffer"
-local function choose_terminal(opts)
-  local tmux = require("hermes.shim.tmux")
-  if opts.terminal == "buffer" or (opts.terminal == "auto" and not tmux.here()) then
-    return "buffer"
-  end
-  local ok, err = pcall(tmux.check)
-  if not ok and opts.terminal == "tmux" then
-    error(err, 0)
-  elseif not ok then
-    require("hermes.log").write(vim.log.levels.WARN, "shim.open: " .. tostring(err.message))
-  end
-  return ok and "tmux" or "buffer"
-end
-
 ---@param text string
 ---@return string that stands for it
 local function short(text)
@@ -265,7 +249,7 @@ local function open(name, opts)
     session = { name = name, cwd = opts.cwd, interrupt = interrupts[opts.interrupt] }
     local run = short(("%d %d"):format(vim.uv.hrtime(), vim.fn.getpid()))
     session.sessionId = ("%s-%s"):format(name, run:sub(1, 8)) -- shows in lists
-    session.terminal = choose_terminal(opts)
+    session.terminal = require("hermes.shim.options").backend(opts.terminal)
     if before and before.terminal == session.terminal and before.cwd == session.cwd then
       session.pane, session.bufnr = before.pane, before.bufnr
     end

@@ -141,6 +141,9 @@ type command struct {
 	Reconnect *bool     `json:"reconnect"`       // in place of config.Reconnect
 	Terminal  runAccess `json:"terminal_access"` // in place of permissions.Terminal
 
+	Shared *bool    `json:"shared"` // its sessions, with its own terminal
+	share  []string // the arguments for that; nil: it cannot
+
 	Paths map[string]string `json:"paths"` // the agent's names of folders, by their names here
 
 	Sandbox *confine.Sandbox `json:"sandbox"` // of the agent and its commands
@@ -185,11 +188,12 @@ func isTrue(p *bool) bool { return p != nil && *p }
 // over returns c with the members that o sets replaced; env is merged.
 func (c command) over(o command) command {
 	if o.Command != "" {
-		c.Command, c.Args, c.remote = o.Command, nil, remote{}
+		c.Command, c.Args, c.share, c.remote = o.Command, nil, nil, remote{}
 	}
 	c.remote = c.remote.over(o.remote)
 	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
 	c.Terminal = cmp.Or(o.Terminal, c.Terminal)
+	c.Shared = cmp.Or(o.Shared, c.Shared)
 	c.Quirks = c.Quirks.over(o.Quirks)
 	if o.Args != nil {
 		c.Args = o.Args
@@ -210,6 +214,19 @@ func (c command) over(o command) command {
 	maps.Copy(env, o.Env)
 	c.Env = env
 	return c
+}
+
+// shared returns c with what makes the agent share its sessions with its terminal.
+func (c command) shared(name string) (command, error) {
+	switch {
+	case c.share == nil:
+		return c, invalid("connect: agent %q cannot share its sessions with its terminal; \"codex\" can if the codex binary is in PATH", name)
+	case c.Sandbox != nil:
+		return c, invalid("connect: agent %q: what is shared cannot be in a sandbox; set sandbox = false", name)
+	}
+	yes := true
+	c.Args, c.Quirks.Elsewhere = slices.Concat(c.Args, c.share), &yes
+	return c, nil
 }
 
 // pathRules are c.Paths, for its connections.
@@ -250,11 +267,17 @@ func (h *Host) resolve(name string, given command) (command, error) {
 		base = fromPreset(p)
 	}
 	c := base.over(configured).over(given)
-	if err := c.remote.check(name); err != nil {
+	err := c.remote.check(name)
+	if err != nil {
 		return c, err
 	}
 	if _, err := c.pathRules(); err != nil {
 		return c, err
+	}
+	if isTrue(c.Shared) {
+		if c, err = c.shared(name); err != nil {
+			return c, err
+		}
 	}
 	if c.Command == "" && !c.isRemote() {
 		what := "unknown agent"

@@ -297,8 +297,12 @@ func (c *connection) stop(cause error) {
 	c.end(cause)
 }
 
-// cancelTurns tells the agent to end its turns. It never waits.
+// cancelTurns tells the agent to end its turns, unless they go on elsewhere. It never
+// waits.
 func (c *connection) cancelTurns() {
+	if isTrue(c.cmd.Quirks.Elsewhere) {
+		return
+	}
 	select {
 	case <-c.up:
 	default:

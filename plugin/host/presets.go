@@ -15,7 +15,7 @@ var presets = sync.OnceValue(preset.Builtin)
 
 func fromPreset(p preset.Preset) command {
 	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv,
-		State: p.State, Sandbox: p.Sandbox, Install: p.Install, Auth: p.Auth}
+		State: p.State, share: p.Shared, Sandbox: p.Sandbox, Install: p.Install, Auth: p.Auth}
 	if isTrue(p.Quirks.MissingFileEmpty) {
 		c.Quirks.MissingFile = missingEmpty
 	}
@@ -26,7 +26,7 @@ func fromPreset(p preset.Preset) command {
 // process is the program to start.
 func (c command) process() launch.Command {
 	cmd := c.preset().Process()
-	cmd.InheritEnv = c.InheritEnv
+	cmd.InheritEnv, cmd.LeaveTurns = c.InheritEnv, isTrue(c.Quirks.Elsewhere)
 	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second
 	return cmd
 }

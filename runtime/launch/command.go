@@ -54,6 +54,9 @@ type Command struct {
 	// that runs the rest, and its arguments, as confine.Box has them.
 	Wrapper []string
 
+	// LeaveTurns makes Stop cancel no turns, for agents whose turns go on elsewhere.
+	LeaveTurns bool
+
 	// How long an agent has to end: from the beginning of Stop, which cancels
 	// turns and closes standard input, to TERM (2 s), after TERM (2 s) and after
 	// KILL (1 s). Zero means the default. Turns may take a second to end,

@@ -38,7 +38,9 @@ func (p *Process) shutDown() {
 	defer close(p.stopped)
 	began := time.Now()
 	p.group.Look()
-	p.cancelTurns()
+	if !p.cmd.LeaveTurns {
+		p.cancelTurns()
+	}
 	p.stdin.Close()
 	if p.gone(max(p.cmd.EOFWait-time.Since(began), p.cmd.EOFWait/2)) {
 		return

@@ -44,6 +44,10 @@ type Preset struct {
 	// Prefer is used instead of the program where what it needs is installed.
 	Prefer *Preferred `json:"prefer,omitempty"`
 
+	// Shared are arguments that make the agent share its sessions with its own
+	// terminal; nil: it cannot. Find sets them.
+	Shared []string `json:"-"`
+
 	// State lists the folders and files in which the agent keeps its logins,
 	// settings and conversations, so that it can change them in a sandbox. A path
 	// may begin with "~/", or with "${NAME:-PATH}" for a variable that moves it.
@@ -64,6 +68,8 @@ type Preferred struct {
 	Needs string   `json:"needs"` // the program that has to be in PATH
 	Args  []string `json:"args"`
 	Why   string   `json:"why"` // what is better about it, for people
+	// Shared are further arguments; see Preset.
+	Shared []string `json:"shared,omitempty"`
 }
 
 // Quirks says what a client has to do differently for an agent. Behaviour that is
@@ -203,7 +209,7 @@ func (s *Set) Find(name string) (Preset, error) {
 	case alias:
 		p.Prefer = nil
 	case p.Prefer != nil && p.Prefer.possible():
-		p.Command, p.Self, p.Args = "", true, p.Prefer.Args
+		p.Command, p.Self, p.Args, p.Shared = "", true, p.Prefer.Args, p.Prefer.Shared
 	}
 	return p, nil
 }

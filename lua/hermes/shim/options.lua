@@ -98,6 +98,23 @@ local function checked(who, name, opts, valid)
   return opts
 end
 
+---Where an agent is opened. Called in a function of hermes.async.
+---@param terminal "auto"|"tmux"|"buffer"
+---@return "tmux"|"buffer"
+function M.backend(terminal)
+  local tmux = require("hermes.shim.tmux")
+  if terminal == "buffer" or (terminal == "auto" and not tmux.here()) then
+    return "buffer"
+  end
+  local ok, err = pcall(tmux.check)
+  if not ok and terminal == "tmux" then
+    error(err, 0)
+  elseif not ok then
+    require("hermes.log").write(vim.log.levels.WARN, "shim.open: " .. tostring(err.message))
+  end
+  return ok and "tmux" or "buffer"
+end
+
 ---@return string[] names of presets
 function M.names()
   local own = require("hermes.config").get().shim.presets

@@ -42,6 +42,9 @@ func Serve(ctx context.Context, t transport.Transport, opts Options) error {
 	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}, logins: map[string]chan string{}}
 	a.codex = codex.NewServer(codex.ServerOptions{Command: opts.Command, Dial: opts.Dial, Version: opts.Version, Login: a.loggedIn, Log: opts.Log})
 	defer a.codex.Close()
+	if a.isShared() {
+		t = watched{t, func() { go a.codex.Close() }} // nothing is to be answered any more
+	}
 	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		a.conn, a.client = c, acp.Client{Conn: c}
 		return acp.AgentSide(a)

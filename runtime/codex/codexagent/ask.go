@@ -32,10 +32,11 @@ func (s *session) approve(ctx context.Context, a *codex.Approval) (codex.Choice,
 	}
 	chosen, err := s.to().Ask(ctx, u, options...)
 	if err != nil {
-		s.leave(ctx, err)
+		s.leave(ctx)
 		return codex.Deny, err
 	}
 	if chosen.OptionID == "" {
+		s.leave(ctx)
 		return codex.Cancel, nil
 	}
 	return codex.Choice(chosen.OptionID), nil
@@ -129,14 +130,16 @@ func (s *session) form(ctx context.Context, message string, schema acp.Elicitati
 	r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(message,
 		acp.NewElicitationFormMode(schema, acp.NewElicitationSessionScope(s.id()))))
 	if err != nil {
-		s.leave(ctx, err)
+		s.leave(ctx)
 		return nil, err
 	}
-	accepted, ok := r.Variant.(*acp.ElicitationAcceptAction)
-	if !ok {
-		return nil, errDeclined
+	switch v := r.Variant.(type) {
+	case *acp.ElicitationAcceptAction:
+		return v.Content, nil
+	case *acp.CreateElicitationResponseCancel:
+		s.leave(ctx)
 	}
-	return accepted.Content, nil
+	return nil, errDeclined
 }
 
 var errDeclined = errors.New("codexagent: declined")
@@ -169,11 +172,14 @@ func (s *session) elicit(ctx context.Context, p *appserver.MCPServerElicitationR
 		r, err := s.agent.client.CreateElicitation(ctx, acp.NewCreateElicitationRequest(p.ServerName+": "+v.Message,
 			acp.NewElicitationURLMode(acp.ElicitationID(v.ElicitationID), v.URL, acp.NewElicitationSessionScope(s.id()))))
 		if err != nil {
-			s.leave(ctx, err)
+			s.leave(ctx)
 			return nil, err
 		}
-		if _, ok := r.Variant.(*acp.ElicitationAcceptAction); ok {
+		switch r.Variant.(type) {
+		case *acp.ElicitationAcceptAction:
 			return &appserver.MCPServerElicitationRequestResponse{Action: appserver.MCPServerElicitationActionAccept}, nil
+		case *acp.CreateElicitationResponseCancel:
+			s.leave(ctx)
 		}
 	}
 	return nil, errDeclined

@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // announceTime is what the client may take to begin a turn of others. What codex
@@ -74,16 +75,14 @@ func (s *session) typed(turn string, m *appserver.ThreadItemUserMessage, item *a
 }
 
 // promptShared is a prompt of a shared session. It may be for a turn that has begun
-// elsewhere. Only the user's wish ends a turn: when the client leaves, it goes on.
+// elsewhere. Only session/cancel ends a turn: when the client gives its request up,
+// because it leaves, the turn goes on.
 func (s *session) promptShared(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	until, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, rpc.ErrSessionCancelled), errors.Is(cause, rpc.ErrRequestCancelled):
+		if errors.Is(context.Cause(ctx), rpc.ErrSessionCancelled) {
 			cancel()
-		default:
-			s.agent.codex.Close()
 		}
 	})()
 	if turn := elsewhere.Of(p); turn != "" {
@@ -100,10 +99,24 @@ func (s *session) promptShared(ctx context.Context, p *acp.PromptRequest) (*acp.
 	return r, err
 }
 
-// leave leaves a question to the others when the client is gone.
-func (s *session) leave(ctx context.Context, err error) {
-	if gone := (*rpc.ClosedError)(nil); s.agent.isShared() && errors.As(err, &gone) {
-		go s.agent.codex.Close()
+// watched is a transport that reports its end at once, while handlers still run.
+type watched struct {
+	transport.Transport
+	ended func()
+}
+
+func (w watched) Read(buf []byte) ([]byte, error) {
+	msg, err := w.Transport.Read(buf)
+	if large := (*transport.TooLargeError)(nil); err != nil && !errors.As(err, &large) {
+		w.ended()
+	}
+	return msg, err
+}
+
+// leave leaves a question to the others, because the client has no decision of the
+// user: it may have gone. It returns when the question no longer matters.
+func (s *session) leave(ctx context.Context) {
+	if s.agent.isShared() {
 		<-ctx.Done()
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	defaultLinger = 10 * time.Second
+	defaultLinger = 5 * time.Second
 	startTime     = 20 * time.Second // that the app-server may take to listen
 	lookAgain     = 20 * time.Millisecond
 	partingTime   = time.Second // that the app-server may take to end after its connections
@@ -30,7 +30,7 @@ type Options struct {
 	// Command is codex with the arguments of an app-server, to which the socket is
 	// added.
 	Command launch.Command
-	// Linger is how long the hub stays without connections: 10 s when 0.
+	// Linger is how long the hub stays without connections: 5 s when 0.
 	Linger time.Duration
 }
 
