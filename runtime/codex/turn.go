@@ -41,10 +41,10 @@ var (
 
 // turn is a running turn.
 type turn struct {
-	id    string          // set before begun is closed, under Session.order and Session.mu
-	open  bool            // its notifications are handled, under Session.order
-	early []func()        // those from before, under Session.order
-	begun chan struct{}   // closed when they have been handled
+	id    string        // set before begun is closed, under Session.order and Session.mu
+	open  bool          // its notifications are handled, under Session.order
+	early []func()      // those from before, under Session.order
+	begun chan struct{} // closed when they have been handled
 	ended context.Context
 	end   context.CancelFunc
 	stop  chan struct{} // has an element once the turn is to stop
@@ -139,7 +139,7 @@ func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Re
 // newTurn returns a turn that has not begun.
 func newTurn(call context.Context) *turn {
 	t := &turn{
-		call: call,
+		call:  call,
 		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), over: make(chan struct{}),
 		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
 	}

@@ -78,8 +78,9 @@ func (s *session) typed(turn string, m *appserver.ThreadItemUserMessage, item *a
 // elsewhere. Only session/cancel ends a turn: when the client gives its request up,
 // because it leaves, the turn goes on.
 func (s *session) promptShared(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	until, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	until := untilCancelled{inner, ctx}
 	defer context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), rpc.ErrSessionCancelled) {
 			cancel()
@@ -97,6 +98,20 @@ func (s *session) promptShared(ctx context.Context, p *acp.PromptRequest) (*acp.
 		r.StopReason = acp.StopReasonEndTurn
 	}
 	return r, err
+}
+
+// untilCancelled is a context that ends with session/cancel only. Its Err is as early as
+// that of the prompt's.
+type untilCancelled struct {
+	context.Context
+	prompt context.Context
+}
+
+func (c untilCancelled) Err() error {
+	if errors.Is(context.Cause(c.prompt), rpc.ErrSessionCancelled) {
+		return context.Canceled
+	}
+	return c.Context.Err()
 }
 
 // watched is a transport that reports its end at once, while handlers still run.
