@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
 // client is what an agent sees: it hands every message to Neovim and does
@@ -59,7 +60,7 @@ func (k *client) ExtNotification(ctx context.Context, method string, params json
 	if err := k.conn.host.queue.room(ctx); err != nil {
 		return err
 	}
-	if method == methodAttention && isTrue(k.conn.cmd.Quirks.Elsewhere) {
+	if method == elsewhere.MethodAttention && isTrue(k.conn.cmd.Quirks.Elsewhere) {
 		return k.conn.attentionElsewhere(params)
 	}
 	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
@@ -176,7 +177,7 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q question, b
 
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == methodTurn && isTrue(k.conn.cmd.Quirks.Elsewhere) {
+	if method == elsewhere.MethodTurn && isTrue(k.conn.cmd.Quirks.Elsewhere) {
 		return k.conn.turnElsewhere(ctx, params)
 	}
 	q := question{

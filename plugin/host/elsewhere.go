@@ -7,33 +7,25 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
-// The user of some agents types prompts elsewhere, such as in a terminal. These agents
-// say so by messages of Hermes' own, which only the quirk allows: see package
-// claudehooks.
-const (
-	methodTurn      = "_hermes/turn"
-	methodAttention = "_hermes/attention"
-)
+// The user of some agents types prompts elsewhere, such as in a terminal. Only the quirk
+// lets an agent say so; see package elsewhere.
 
 // turnElsewhere begins the turn of a prompt that the user has typed elsewhere. It
 // returns once the agent has been sent the prompt, with the checkpoint made before. If
 // the user cancels the turn earlier, the agent hears of it by the error alone.
 func (c *connection) turnElsewhere(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
-	var p struct {
-		Session acp.SessionID `json:"sessionId"`
-		Turn    string        `json:"turn"`
-		Prompt  string        `json:"prompt"`
-	}
+	var p elsewhere.Turn
 	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, acp.InvalidParams(methodTurn, err)
+		return nil, acp.InvalidParams(elsewhere.MethodTurn, err)
 	}
 	s, err := c.session(p.Session)
 	if err != nil {
-		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: methodTurn + ": " + err.Error()}
+		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: elsewhere.MethodTurn + ": " + err.Error()}
 	}
-	meta := new(object).object("hermes", new(object).str("turn", p.Turn)).json()
+	meta := new(object).object("hermes", new(object).str("turn", p.ID)).json()
 	request := &acp.PromptRequest{SessionID: p.Session, Prompt: []acp.ContentBlock{acp.NewTextContent(p.Prompt)}, Meta: meta}
 	text := request.AppendJSON(nil)
 	t := newTurn("elsewhere-"+rand.Text(), request, blocksOf(jx.New(text), text, request))
@@ -48,23 +40,19 @@ func (c *connection) turnElsewhere(ctx context.Context, params json.RawMessage) 
 	case <-t.sent:
 		return json.RawMessage("{}"), nil
 	default:
-		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: methodTurn + ": the turn was cancelled"}
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: elsewhere.MethodTurn + ": the turn was cancelled"}
 	}
 }
 
 // attentionElsewhere shows whether the agent waits for the user elsewhere.
 func (c *connection) attentionElsewhere(params json.RawMessage) error {
-	var p struct {
-		Session acp.SessionID `json:"sessionId"`
-		Waiting bool          `json:"waiting"`
-		Message string        `json:"message"`
-	}
+	var p elsewhere.Attention
 	if err := json.Unmarshal(params, &p); err != nil {
-		return acp.InvalidParams(methodAttention, err)
+		return acp.InvalidParams(elsewhere.MethodAttention, err)
 	}
 	s, err := c.session(p.Session)
 	if err != nil {
-		return &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: methodAttention + ": " + err.Error()}
+		return &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: elsewhere.MethodAttention + ": " + err.Error()}
 	}
 	s.mu.Lock()
 	was := s.elsewhere

@@ -10,21 +10,10 @@
 //
 //	{"sessionId":"…","_meta":{"hermes":{"settings":"/tmp/hermes-claude-1/settings.json"}}}
 //
-// The user types prompts in the terminal, so turns begin on the side of the agent. It
-// announces each by a request:
-//
-//	{"method":"_hermes/turn","params":{"sessionId":"…","turn":"…","prompt":"fix it"}}
-//
-// A client that knows the request sends session/prompt with the same text and
-// _meta.hermes.turn, and answers the request. Claude Code begins after that. If the
-// user has cancelled the turn before its prompt is sent, the client answers with the
-// error -32800, and Claude Code does not begin. Clients that do not know the request
-// see the same updates outside of turns.
-//
-// While Claude Code waits for its user in the terminal, the client is notified:
-//
-//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":true,"message":"Claude needs your permission"}}
-//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":false}}
+// The user types prompts in the terminal, so turns begin on the side of the agent, which
+// says so, and when Claude Code waits for its user there: see package elsewhere. Claude
+// Code begins once the client has sent the prompt. If the user has cancelled the turn
+// before that, the client answers with the error -32800, and Claude Code does not begin.
 package claudehooks
 
 import (
@@ -38,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -105,7 +95,7 @@ func (a *agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 		AgentInfo:       &acp.Implementation{Name: "hermes-claude-hooks", Title: acp.Some("Claude Code in a terminal"), Version: cmp.Or(a.opts.Version, "1")},
 		AgentCapabilities: &acp.AgentCapabilities{
 			SessionCapabilities: &acp.SessionCapabilities{Close: &acp.SessionCloseCapabilities{}},
-			Meta:                json.RawMessage(`{"hermes":{"methods":["` + methodTurn + `","` + methodAttention + `"]}}`),
+			Meta:                json.RawMessage(`{"hermes":{"methods":["` + elsewhere.MethodTurn + `","` + elsewhere.MethodAttention + `"]}}`),
 		},
 	}, nil
 }
@@ -159,15 +149,11 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	if s == nil {
 		return nil, unknown(p.SessionID)
 	}
-	var meta struct {
-		Hermes struct {
-			Turn string `json:"turn"`
-		} `json:"hermes"`
-	}
-	if json.Unmarshal(p.Meta, &meta) != nil || meta.Hermes.Turn == "" {
+	turn := elsewhere.Of(p)
+	if turn == "" {
 		return nil, refuse(acp.ErrorCodeInvalidRequest, "prompts are typed in the terminal of Claude Code")
 	}
-	reason, err := s.wait(ctx, meta.Hermes.Turn)
+	reason, err := s.wait(ctx, turn)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
 func TestATurnInTheTerminalIsATurnOfTheClient(t *testing.T) {
@@ -375,11 +376,11 @@ func TestTheClientKnowsWhetherClaudeCodeWaits(t *testing.T) {
 		e.forget()
 		notify("auth_success")
 		notify(kind)
-		patience.True(t, "attention", func() bool { return e.has(methodAttention, `"waiting":true`, `"about `+kind+`"`) })
+		patience.True(t, "attention", func() bool { return e.has(elsewhere.MethodAttention, `"waiting":true`, `"about `+kind+`"`) })
 		notify("push_notification")
 		e.post(stop, nil)
-		patience.True(t, "end of the wait", func() bool { return e.has(methodAttention, `"waiting":false`) })
-		if n := e.count(methodAttention); n != 2 {
+		patience.True(t, "end of the wait", func() bool { return e.has(elsewhere.MethodAttention, `"waiting":false`) })
+		if n := e.count(elsewhere.MethodAttention); n != 2 {
 			t.Errorf("%q: told %d times", kind, n)
 		}
 	}

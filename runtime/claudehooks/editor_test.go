@@ -17,6 +17,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -74,7 +75,7 @@ func (e *editor) ExtNotification(_ context.Context, method string, params json.R
 }
 
 func (e *editor) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !e.turns || method != methodTurn {
+	if !e.turns || method != elsewhere.MethodTurn {
 		return nil, acp.MethodNotFound(method)
 	}
 	var p struct {

@@ -11,12 +11,7 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
-)
-
-// What the client is sent besides the protocol; see the documentation of the package.
-const (
-	methodTurn      = "_hermes/turn"
-	methodAttention = "_hermes/attention"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
 // maxTools is how many tool calls may be open.
@@ -109,15 +104,7 @@ func (s *session) attend(ctx context.Context, e *event) {
 	default:
 		s.waiting = false
 	}
-	text, err := json.Marshal(struct {
-		Session acp.SessionID `json:"sessionId"`
-		Waiting bool          `json:"waiting"`
-		Message string        `json:"message,omitempty"`
-	}{s.id, s.waiting, e.Message})
-	if err == nil {
-		err = s.agent.conn.Notify(ctx, methodAttention, acp.Raw(text))
-	}
-	s.failed(err)
+	s.failed(elsewhere.Attention{Session: s.id, Waiting: s.waiting, Message: e.Message}.Tell(ctx, s.agent.conn))
 }
 
 // update sends an update, unless the turn has been cancelled: nothing may come after the

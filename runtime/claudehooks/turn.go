@@ -3,13 +3,13 @@ package claudehooks
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -79,14 +79,7 @@ func (s *session) announce(ctx context.Context, t *turn, prompt string) {
 	defer close(t.announced)
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()
-	text, err := json.Marshal(struct {
-		Session acp.SessionID `json:"sessionId"`
-		Turn    string        `json:"turn"`
-		Prompt  string        `json:"prompt"`
-	}{s.id, t.id, prompt})
-	if err == nil {
-		err = s.agent.conn.Call(ctx, methodTurn, acp.Raw(text), new(acp.Raw))
-	}
+	err := elsewhere.Turn{Session: s.id, ID: t.id, Prompt: prompt}.Announce(ctx, s.agent.conn)
 	var peer *acp.Error
 	switch {
 	case errors.As(err, &peer) && peer.Code == acp.ErrorCodeMethodNotFound:

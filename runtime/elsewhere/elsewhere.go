@@ -7,6 +7,11 @@
 // A client that knows it sends session/prompt with the same text and
 // _meta.hermes.turn, and answers the request. Other clients get the updates outside of
 // turns.
+//
+// While such an agent waits for its user there, it notifies the client:
+//
+//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":true,"message":"Claude needs your permission"}}
+//	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":false}}
 package elsewhere
 
 import (
@@ -17,8 +22,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// MethodTurn announces a turn.
-const MethodTurn = "_hermes/turn"
+// What agents send besides the protocol.
+const (
+	MethodTurn      = "_hermes/turn"
+	MethodAttention = "_hermes/attention"
+)
 
 // Turn is a turn that was begun elsewhere.
 type Turn struct {
@@ -35,6 +43,22 @@ func (t Turn) Announce(ctx context.Context, conn *rpc.Conn) error {
 		return err
 	}
 	return conn.Call(ctx, MethodTurn, acp.Raw(params), new(acp.Raw))
+}
+
+// Attention says whether the agent waits for its user, and why.
+type Attention struct {
+	Session acp.SessionID `json:"sessionId"`
+	Waiting bool          `json:"waiting"`
+	Message string        `json:"message,omitempty"`
+}
+
+// Tell sends it to the client.
+func (a Attention) Tell(ctx context.Context, conn *rpc.Conn) error {
+	params, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return conn.Notify(ctx, MethodAttention, acp.Raw(params))
 }
 
 // Of returns the turn that a prompt is for, by its _meta; empty for a prompt that
