@@ -216,7 +216,11 @@ func TestAFileThatTheAgentDeletesStaysInItsBuffer(t *testing.T) {
 				s.prompt("SAY gone")
 				s.until(`notes[1]`)
 				s.is(`notes`, []string{"hermes: hello.txt was deleted on disk; the buffer still has its text"})
-				if s.until(`of("FileEdited")[1]`); !review { // which may find it first, and reports no outcome
+				if review { // the first look of the next turn has seen all
+					s.until(`#of("CheckpointCreated") == 2`)
+					s.is(`vim.tbl_map(function(e) return e.removed end, of("FileEdited"))`, []int{3})
+				} else {
+					s.until(`of("FileEdited")[1]`)
 					s.is(`vim.tbl_map(function(e) return e.outcome end, of("FileEdited"))`, []string{"deleted"})
 				}
 				s.shows("beta")

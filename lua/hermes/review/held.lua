@@ -487,7 +487,7 @@ local function take(change)
       send_text(buf, held[buf], { reloaded = true })
     end
     return true
-  elseif change.outcome == "deleted" and held[buf] then
+  elseif change.outcome == "deleted" then
     change = vim.tbl_extend("force", change, { text = "\0" }) -- what the buffer has is not there
   elseif not outcomes[change.outcome] then
     return false
