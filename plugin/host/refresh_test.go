@@ -189,22 +189,33 @@ func TestARefreshDisturbsNobodyWhoTypesElsewhere(t *testing.T) {
 }
 
 func TestUnsavedEditsStayAndTheUserIsToldOnce(t *testing.T) {
-	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.keys("jA mine<Esc>")
-		s.prompt("EDIT " + s.path + ` alpha\nBETA\ngamma\n`)
-		s.prompt("EDIT " + s.path + ` alpha\nBETA!\ngamma\n`)
-		s.is(`vim.tbl_map(function(e) return e.outcome end, vim.tbl_filter(function(e) return e.outcome end, of("FileEdited")))`, []string{"conflict"})
-		s.is(`#vim.tbl_filter(function(n) return n:find("hello.txt: the file changed on disk", 1, true) end, notes)`, 1)
-		s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "beta mine", "gamma"})
-		s.prompt("WRITE " + s.path + " theirs")
-		s.until(`said():find("changed on disk while the buffer has unsaved edits", 1, true)`)
-		if got := s.disk(); got != "alpha\nBETA!\ngamma\n" {
-			t.Errorf("the file holds %q", got)
-		}
-		s.keys(":e!<CR>")
-		s.prompt("EDIT " + s.path + ` new\n`)
-		s.shows("new")
-	})
+	for _, review := range []bool{false, true} {
+		t.Run(fmt.Sprint("review ", review), func(t *testing.T) {
+			inEveryScreen(t, func(t *testing.T, s *screen) {
+				s.lua(`hermes.setup({ review = ... })`, review)
+				s.keys("jA mine<Esc>")
+				s.prompt("EDIT " + s.path + ` alpha\nBETA\ngamma\n`)
+				s.prompt("EDIT " + s.path + ` alpha\nBETA!\ngamma\n`)
+				if review {
+					s.prompt("SAY the first look of this turn has seen all")
+					s.until(`#of("CheckpointCreated") == 3`)
+					s.is(`vim.tbl_map(function(e) return { e.added, e.removed } end, of("FileEdited"))`, [][]int{{1, 1}, {1, 1}})
+				} else {
+					s.is(`vim.tbl_map(function(e) return e.outcome end, of("FileEdited"))`, []string{"conflict"})
+				}
+				s.is(`#vim.tbl_filter(function(n) return n:find("hello.txt: the file changed on disk", 1, true) end, notes)`, 1)
+				s.is(`vim.api.nvim_buf_get_lines(1, 0, -1, false)`, []string{"alpha", "beta mine", "gamma"})
+				s.prompt("WRITE " + s.path + " theirs")
+				s.until(`said():find("changed on disk while the buffer has unsaved edits", 1, true)`)
+				if got := s.disk(); got != "alpha\nBETA!\ngamma\n" {
+					t.Errorf("the file holds %q", got)
+				}
+				s.keys(":e!<CR>")
+				s.prompt("EDIT " + s.path + ` new\n`)
+				s.shows("new")
+			})
+		})
+	}
 }
 
 func TestAFileThatTheAgentDeletesStaysInItsBuffer(t *testing.T) {

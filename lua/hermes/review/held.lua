@@ -487,8 +487,8 @@ local function take(change)
       send_text(buf, held[buf], { reloaded = true })
     end
     return true
-  elseif change.outcome == "deleted" then
-    change = vim.tbl_extend("force", change, { text = "\0" }) -- what the buffer has is not there
+  elseif change.outcome == "deleted" or (change.outcome == "conflict" and not held[buf]) then
+    change = vim.tbl_extend("force", change, { text = "\0" }) -- the disk has something else
   elseif not outcomes[change.outcome] then
     return false
   end
