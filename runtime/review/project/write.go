@@ -1,0 +1,81 @@
+package project
+
+import "github.com/hermes-nvim/hermes/runtime/review"
+
+// Write is for a file that this program writes for a session: it notes what the
+// file is before and after write. text is what the file probably becomes.
+func (p *Project) Write(author review.Author, path, text string, write func() error) error {
+	name := p.Name(path)
+	if p.isApart(name) {
+		return write()
+	}
+	before, ok := p.beginWrite(author, name, text)
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.writing[name]--; p.writing[name] == 0 {
+			delete(p.writing, name)
+		}
+	}()
+	if err := write(); err != nil || !ok {
+		return err
+	}
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	after, err := p.read(name)
+	if err == nil {
+		p.note(name, after)
+		err = p.review.Changed(author, name, &before, after)
+	}
+	p.failed("record a write", name, err)
+	return nil
+}
+
+// beginWrite notes what a file is before a write. What has changed in it without
+// being noticed is attributed to the same session.
+func (p *Project) beginWrite(author review.Author, name, text string) (before review.State, ok bool) {
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	p.mu.Lock()
+	p.writing[name]++
+	_, held := p.held[name]
+	p.mu.Unlock()
+	now, err := p.read(name)
+	if held || err != nil {
+		p.failed("not under review", name, err)
+		return now, false
+	}
+	if was, ok := p.before(name); ok && was != now {
+		unnoticed := author
+		unnoticed.ToolCall, unnoticed.Source, unnoticed.Inferred = "", "disk", true
+		p.failed("record a change", name, p.review.Changed(unnoticed, name, &was, now))
+	}
+	p.failed("track", name, p.review.Track(name, now))
+	mode := now.Mode
+	if now.Kind != review.Regular {
+		mode = 0o644
+	}
+	p.failed("intend", name, p.review.Intend(author, name, review.State{Kind: review.Regular, Text: text, Mode: mode}))
+	return now, true
+}
+
+// UserWrote notes that the user has saved a file.
+func (p *Project) UserWrote(path string) {
+	name := p.Name(path)
+	if p.isApart(name) {
+		return
+	}
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	s, err := p.read(name)
+	if err != nil {
+		return
+	}
+	p.note(name, s)
+	p.mu.Lock()
+	_, held := p.held[name]
+	p.mu.Unlock()
+	if !held {
+		p.failed("record a save", name, p.review.Wrote(name, s, false))
+	}
+}
