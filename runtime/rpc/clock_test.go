@@ -14,6 +14,7 @@ import (
 var wallClock = map[string]string{
 	"../../internal/atomicfile/sys_other.go":     "the age of a file",
 	"../../runtime/codex/codexagent/sessions.go": "when a session was last used",
+	"../../runtime/codex/shared/join.go":         "the age of a file",
 	"../../runtime/files/write.go":               "the time of a file",
 	"../../runtime/lint/capture/capture.go":      "the times in a capture",
 	"../../runtime/lint/capture/document.go":     "the times in a capture",
