@@ -60,16 +60,18 @@ func (c *check) end(t T) {
 	r := c.linter.Report()
 	c.linter = nil
 	for _, v := range r.Verdicts {
+		more := t.Logf
 		for i := range v.Findings {
 			f := &v.Findings[i]
 			if f.Severity > Info {
 				t.Errorf("%s", f.describeInTest())
+				more = t.Errorf
 			} else {
 				t.Logf("%s", f.describeInTest())
 			}
 		}
 		if n := v.Failed - len(v.Findings); n > 0 {
-			t.Errorf("%s: and %d more", v.Rule.ID, n)
+			more("%s: and %d more", v.Rule.ID, n)
 		}
 	}
 }

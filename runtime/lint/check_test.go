@@ -120,3 +120,22 @@ func TestCheckTakesNothingAfterTheEndOfTheTest(t *testing.T) {
 		t.Errorf("it failed with %q", checked.failed)
 	}
 }
+
+func TestCheckFailsATestBySeverityHoweverManyFindingsThereAre(t *testing.T) {
+	t.Parallel()
+	for severity, fails := range map[lint.Severity]bool{lint.Info: false, lint.Warn: true} {
+		checked := &test{}
+		tap := lint.Check(checked, lint.Client, lint.Options{Severities: map[string]lint.Severity{"TR02": severity}})
+		for range 150 {
+			tap(rpc.Inbound, []byte("noise"))
+		}
+		checked.end()
+		said, silent := checked.logged, checked.failed
+		if fails {
+			said, silent = silent, said
+		}
+		if len(silent) != 0 || len(said) != 101 || !strings.Contains(said[100], "TR02: and 50 more") {
+			t.Errorf("%s: it failed with %d findings and logged %d", severity, len(checked.failed), len(checked.logged))
+		}
+	}
+}
