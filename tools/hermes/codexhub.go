@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -45,9 +46,9 @@ func startHub(dir, codex string) error {
 
 // codexHub is the main function of a hub, and of the process that starts one. It
 // returns the exit status.
-func codexHub(args []string) int {
+func codexHub(args []string, errs io.Writer) int {
 	if len(args) != 3 {
-		fmt.Fprintln(os.Stderr, "a hub is started by hermes codex-agent --shared, not by hand")
+		fmt.Fprintln(errs, "a hub is started by hermes codex-agent --shared, not by hand")
 		return 2
 	}
 	how, dir, codex := args[0], args[1], args[2]
@@ -63,7 +64,7 @@ func codexHub(args []string) int {
 		err = shared.Serve(ctx, shared.Options{Dir: dir, Command: launch.Command{Path: codex, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}})
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "hermes:", err)
+		fmt.Fprintln(errs, "hermes:", err)
 		return 1
 	}
 	return 0

@@ -79,7 +79,7 @@ func main() {
 		os.Exit(launch.Keep(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == hubCommand {
-		os.Exit(codexHub(os.Args[2:]))
+		os.Exit(codexHub(os.Args[2:], standard().err))
 	}
 	if len(os.Args) > 1 && os.Args[1] == shimCommand {
 		os.Exit(shim.Child(os.Args[2:]))
