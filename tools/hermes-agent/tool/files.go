@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
 // The bounds of one read.
@@ -96,10 +97,18 @@ func Write() *Tool {
 			if err != nil && !missing {
 				return "", err
 			}
-			if err := c.write(ctx, path, old, args.Content, missing); err != nil {
+			content := args.Content
+			if !missing {
+				content = files.Fit(content, old)
+			}
+			if err := c.write(ctx, path, old, content, missing); err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("wrote %s to %s", count(len(args.Content), "byte"), path), nil
+			done := fmt.Sprintf("wrote %s to %s", count(len(content), "byte"), path)
+			if content != args.Content {
+				done += ", with the line endings that the file had"
+			}
+			return done, nil
 		},
 	}
 }
