@@ -28,14 +28,14 @@ type report struct {
 func (r *report) say(err error, good string, args ...any) {
 	if err != nil {
 		r.broken++
-		fmt.Fprintln(r.std.out, "broken:", err)
+		r.std.say("broken: ", "%v", err)
 		return
 	}
-	fmt.Fprintf(r.std.out, "good:   "+good+"\n", args...)
+	r.std.say("good:   ", good, args...)
 }
 
 func (r *report) warn(format string, args ...any) {
-	fmt.Fprintf(r.std.out, "note:   "+format+"\n", args...)
+	r.std.say("note:   ", format, args...)
 }
 
 // doctor looks at everything that the agent needs. It changes nothing.
@@ -145,7 +145,7 @@ func status(_ context.Context, args []string, std stdio) error {
 		{"key", key}, {"toolsets", strings.Join(c.Toolsets, ", ")}, {"commands", c.Terminal.Backend}, {"skills", fmt.Sprint(len(loadSkills(c).List("")))},
 		{"allowed", fmt.Sprint(len(c.Allowed))}, {"sessions", fmt.Sprintf("%d in %s", len(sessions), c.State)},
 	} {
-		fmt.Fprintf(std.out, "%-9s %s\n", line[0], line[1])
+		std.say(fmt.Sprintf("%-9s ", line[0]), "%s", line[1])
 	}
 	return nil
 }

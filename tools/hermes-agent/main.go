@@ -31,6 +31,11 @@ type stdio struct {
 	out, err io.Writer
 }
 
+// say prints a line. The text may have come from a server, the head has not.
+func (s stdio) say(head, format string, args ...any) {
+	fmt.Fprintln(s.out, head+chat.OneLine(fmt.Sprintf(format, args...)))
+}
+
 var commands = []command{
 	{"acp", "serve an editor on standard input and output", serve},
 	{"chat", "talk to the agent in this terminal", runChat},
@@ -71,10 +76,15 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}); err != nil {
-		fmt.Fprintln(os.Stderr, "hermes-agent:", chat.Clean(err.Error()))
+	std := stdio{os.Stdin, os.Stdout, os.Stderr}
+	if err := run(ctx, os.Args[1:], std); err != nil {
+		std.fail(err)
 		os.Exit(1)
 	}
+}
+
+func (s stdio) fail(err error) {
+	fmt.Fprintln(s.err, "hermes-agent:", chat.Clean(err.Error()))
 }
 
 func run(ctx context.Context, args []string, std stdio) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 )
 
@@ -43,7 +44,7 @@ func settings(ctx context.Context, args []string, std stdio) error {
 			fmt.Fprintln(std.out, "missing:", m)
 		}
 		if unknown := config.Unknown(dir); unknown != nil {
-			fmt.Fprintln(std.out, "unknown:", unknown)
+			fmt.Fprintln(std.out, "unknown:", chat.Clean(unknown.Error()))
 		}
 		return err
 	case args[0] == "migrate" && len(args) == 1:
@@ -79,7 +80,7 @@ func show(dir, file string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(std.out, string(b))
+	fmt.Fprint(std.out, chat.Clean(string(b)))
 	secrets, err := config.Secrets(dir)
 	for _, name := range secrets {
 		fmt.Fprintf(std.out, "# %s is set in .env\n", name)

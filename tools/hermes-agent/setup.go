@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 )
@@ -35,7 +36,7 @@ func setup(ctx context.Context, args []string, std stdio) error {
 		if otherwise != "" {
 			question += " [" + otherwise + "]"
 		}
-		fmt.Fprint(std.out, question+": ")
+		fmt.Fprint(std.out, chat.OneLine(question)+": ")
 		line, err := in.ReadString('\n')
 		if line = strings.TrimSpace(line); line != "" {
 			return line, nil
@@ -50,7 +51,7 @@ func setup(ctx context.Context, args []string, std stdio) error {
 	}
 	base, err := ask("Address of an OpenAI-compatible endpoint", orDefault(c.Model.BaseURL, "http://127.0.0.1:8080/v1"))
 	for err == nil && config.CheckEndpoint(base) != nil {
-		fmt.Fprintln(std.out, config.CheckEndpoint(base))
+		std.say("", "%v", config.CheckEndpoint(base))
 		base, err = ask("Address", "")
 	}
 	if err != nil {
@@ -74,12 +75,12 @@ func setup(ctx context.Context, args []string, std stdio) error {
 	tried.Model.BaseURL, tried.Key = base, key
 	names, err := endpointModels(ctx, tried)
 	if err != nil {
-		fmt.Fprintln(std.out, "The endpoint does not work:", err)
+		std.say("The endpoint does not work: ", "%v", err)
 		if answer, err := ask("Keep these settings anyway? (y/n)", "n"); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 			return errors.New("setup: nothing was changed")
 		}
 	} else {
-		fmt.Fprintf(std.out, "It works. %s\n", describe(names))
+		std.say("It works. ", "%s", describe(names))
 	}
 	name := c.Model.Name
 	if !slices.Contains(names, name) && len(names) > 0 {

@@ -186,7 +186,7 @@ func (c *chat) ask(ctx context.Context, p *acp.RequestPermissionRequest) (acp.Pe
 	c.view.question(p)
 	var choices []string
 	for _, o := range p.Options {
-		choices = append(choices, oneLine(o.Name))
+		choices = append(choices, OneLine(o.Name))
 	}
 	n, err := c.in.answer(ctx, choices)
 	if err != nil {

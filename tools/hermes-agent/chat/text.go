@@ -37,7 +37,7 @@ func hidden(r rune) bool {
 		unicode.Is(unicode.Variation_Selector, r) && (r < 0xFE00 || r > 0xFE0F)
 }
 
-// oneLine is Clean for a text that must stay on its line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(Clean(text)), " ")
+// OneLine is Clean for a text that must stay on its line.
+func OneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(Clean(text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

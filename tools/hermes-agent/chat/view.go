@@ -47,23 +47,23 @@ func (v *view) show(u acp.SessionUpdate) {
 	case *acp.AgentThoughtChunk:
 		v.stream(v.others, "thought", text(u.Content), dim)
 	case *acp.ToolCall:
-		v.line("* "+oneLine(u.Title), bold)
+		v.line("* "+OneLine(u.Title), bold)
 		v.contents(u.Content, u.Status.V)
 	case *acp.ToolCallUpdate:
 		v.contents(u.Content, u.Status.V)
 	case *acp.Plan:
 		for _, entry := range u.Entries {
 			mark := map[acp.PlanEntryStatus]string{acp.PlanEntryStatusCompleted: "x", acp.PlanEntryStatusInProgress: "-"}[entry.Status]
-			v.line(fmt.Sprintf("  [%1s] %s", mark, oneLine(entry.Content)), "")
+			v.line(fmt.Sprintf("  [%1s] %s", mark, OneLine(entry.Content)), "")
 		}
 	case *acp.Notice:
-		v.line("! "+oneLine(u.Title), red)
+		v.line("! "+OneLine(u.Title), red)
 	case *acp.CompactionUpdate:
-		v.line(oneLine(fmt.Sprintf("! compaction: %s %s", u.Status, u.Error.V)), dim)
+		v.line(OneLine(fmt.Sprintf("! compaction: %s %s", u.Status, u.Error.V)), dim)
 	case *acp.AvailableCommandsUpdate:
 		v.names = nil
 		for _, c := range u.AvailableCommands {
-			v.names = append(v.names, oneLine(c.Name))
+			v.names = append(v.names, OneLine(c.Name))
 		}
 	case *acp.UserMessageChunk: // of a session that is loaded
 		v.indented("> ", text(u.Content), -1, func(string) string { return bold })
