@@ -76,7 +76,7 @@ func (p *program) state(ctx context.Context) (*store.Store, *agent.Models, error
 func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {
 	return agent.Options{
 		Version: version, Model: p.client, Models: models, Store: sessions, Tools: p.tools, Log: p.log, Skills: p.skills,
-		Limits: loop.Limits{Requests: p.Requests}, Window: p.Config.Model.Context, Keeper: keeper(),
+		Limits: loop.Limits{Requests: p.Requests}, Window: p.Config.Model.Context,
 		Approval: approval.Options{
 			Home: p.home, Allowed: p.Allowed,
 			Keep: func(e approval.Entry) error { return config.Allow(p.Dir, e) },

@@ -16,7 +16,6 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/services"
-	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
@@ -111,9 +110,7 @@ func (p *program) runJob(ctx context.Context, job batch.Job) (_ batch.Outcome, e
 	}
 	const session acp.SessionID = "batch"
 	here := services.New(services.Options{
-		ApproveCommand: services.AllowCommands, // the gate has decided
-		Terminal:       terminal.Options{Keeper: keeper()},
-		ApproveWrite:   func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }, // of a copy
+		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }, // of a copy
 	})
 	if err := here.OpenSession(session, []string{dir}); err != nil {
 		return batch.Outcome{}, err
@@ -121,7 +118,7 @@ func (p *program) runJob(ctx context.Context, job batch.Job) (_ batch.Outcome, e
 	processes := process.New(process.Options{Backend: backend(p.Terminal, dir), Keeper: keeper()})
 	defer func() { err = errors.Join(err, processes.Close(), here.Close()) }()
 	env := &tool.Env{
-		Session: session, Cwd: dir, Files: here, Terminals: here, Processes: processes, Show: func(acp.SessionUpdate) {},
+		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
 		Gate: unattended{approval.NewGate(approval.Options{Home: p.home, Allowed: p.Allowed}), dir},
 	}
 	history := []model.Message{{Role: model.System, Text: agent.SystemPrompt(dir, p.skills)}, {Role: model.User, Text: job.Prompt}}

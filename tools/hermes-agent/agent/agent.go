@@ -15,7 +15,6 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
-	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
@@ -40,10 +39,7 @@ type Options struct {
 	Approval approval.Options
 	// Processes says how the commands of a session in a folder run. Nil: on this machine.
 	Processes func(cwd string) process.Options
-	// Keeper ends the commands that run on this machine with the agent; see
-	// terminal.Options.
-	Keeper []string
-	Log    *slog.Logger
+	Log       *slog.Logger
 	// Ready is asked before a new session whether Model can work. A model.LoginError
 	// makes clients sign in. Nil: it can.
 	Ready func() error
@@ -63,7 +59,7 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	}
 	err := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		a = &agent{opts: opts, conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}}
-		a.local = services.New(services.Options{ApproveCommand: services.AllowCommands, Terminal: terminal.Options{Keeper: opts.Keeper}}) // the gate has asked
+		a.local = services.New(services.Options{})
 		return &side{Sided: acp.AgentSide(a).(acp.Sided), agent: a}
 	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
 	return errors.Join(err, a.close())

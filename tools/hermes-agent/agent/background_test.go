@@ -23,7 +23,7 @@ func TestTheModelTalksToACommandInTheBackground(t *testing.T) {
 		}
 		return e.play(id, "CALL process "+string(call), acp.StopReasonEndTurn)
 	}
-	shown := do(map[string]any{"action": "start", "command": `echo ready; while read line; do echo "got $line"; [ "$line" != end ] || exit 4; done`})
+	shown := do(map[string]any{"action": "start", "input": true, "command": `echo ready; while read line; do echo "got $line"; [ "$line" != end ] || exit 4; done`})
 	process := regexp.MustCompile(`proc_[0-9a-f]+`).FindString(shown)
 	limit := 100 // the scripted model makes the same call once only
 	wait := func(text string, offset int) {
@@ -56,6 +56,68 @@ func TestTheModelTalksToACommandInTheBackground(t *testing.T) {
 	}
 	if got := do(map[string]any{"action": "list"}); !strings.Contains(got, process) || !strings.Contains(got, other) || strings.Contains(got, `"status":"running"`) {
 		t.Errorf("the list shows\n%s", got)
+	}
+}
+
+// The user sees a command in the background where the client shows terminals, and can end
+// it there.
+func TestACommandInTheBackgroundRunsInATerminalOfTheClient(t *testing.T) {
+	t.Parallel()
+	for _, terminals := range []bool{true, false} {
+		e := newEditor(t)
+		e.can = func(c *acp.ClientCapabilities) { c.Terminal = terminals }
+		e.start()
+		id := e.open()
+		number := 0
+		do := func(format string, args ...any) string {
+			t.Helper()
+			number++ // the scripted model makes the same call once only
+			return e.play(id, fmt.Sprintf("CALL process {\"timeout\":%d,", 60+number)+fmt.Sprintf(format, args...)+"}", acp.StopReasonEndTurn)
+		}
+		begin := func(line string) string {
+			t.Helper()
+			shown := do(`"action":"start","command":%q`, line)
+			if got := strings.Contains(shown, "\n  terminal\n"); got != terminals {
+				t.Errorf("the call has a terminal: %v\n%s", got, shown)
+			}
+			all := regexp.MustCompile(`proc_[0-9a-f]+`).FindAllString(do(`"action":"list"`), -1)
+			return all[len(all)-1]
+		}
+
+		served := begin("echo ready; exec sleep 1000")
+		patience.True(t, "its output", func() bool { return strings.Contains(do(`"action":"log","id":%q`, served), `"output":"ready\n"`) })
+		if got := do(`"action":"poll","id":%q`, served); !strings.Contains(got, `"output":"ready\n"`) {
+			t.Errorf("the first poll shows\n%s", got)
+		}
+		if got := do(`"action":"poll","id":%q`, served); !strings.Contains(got, `"output":""`) {
+			t.Errorf("the second poll shows\n%s", got)
+		}
+		if terminals {
+			if got := do(`"action":"submit","id":%q,"data":"x"`, served); !strings.Contains(got, "  failed") || !strings.Contains(got, "start it with input") {
+				t.Errorf("typing shows\n%s", got)
+			}
+			if _, err := e.Services.KillTerminal(t.Context(), &acp.KillTerminalRequest{SessionID: id, TerminalID: e.newest}); err != nil { // the user ends it
+				t.Fatal(err)
+			}
+		} else if got := do(`"action":"kill","id":%q`, served); strings.Contains(got, "  failed") {
+			t.Errorf("killing it shows\n%s", got)
+		}
+		if got := do(`"action":"wait","id":%q`, served); !strings.Contains(got, `"status":"killed"`) {
+			t.Errorf("its end shows\n%s", got)
+		}
+
+		short := begin("echo one; echo two; exit 3")
+		if got := do(`"action":"wait","id":%q`, short); !strings.Contains(got, `"code":3`) || !strings.Contains(got, `"output":"one\ntwo\n"`) {
+			t.Errorf("waiting shows\n%s", got)
+		}
+		long := begin("echo three; exec sleep 1000")
+		patience.True(t, "its output", func() bool { return strings.Contains(do(`"action":"log","id":%q`, long), `"output":"three\n"`) })
+		if got := do(`"action":"kill","id":%q`, long); !strings.Contains(got, `"status":"killed"`) || !strings.Contains(got, `"output":"three\n"`) {
+			t.Errorf("killing it shows\n%s", got)
+		}
+		if e.ran != e.released || e.ran != map[bool]int{true: 3}[terminals] {
+			t.Errorf("%d terminals, %d are released", e.ran, e.released)
+		}
 	}
 }
 

@@ -46,16 +46,18 @@ type editor struct {
 
 	choose func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
 
-	mu     sync.Mutex
-	calls  map[string]bool  // that this agent has shown, by session and id
-	again  []acp.ToolCallID // that it has shown twice
-	log    []string
-	usage  *acp.UsageUpdate
-	read   []string // files that the agent read here
-	ran    int      // terminals
-	sent   int      // prompts
-	asked  []*acp.RequestPermissionRequest
-	titles []string
+	mu       sync.Mutex
+	calls    map[string]bool  // that this agent has shown, by session and id
+	again    []acp.ToolCallID // that it has shown twice
+	log      []string
+	usage    *acp.UsageUpdate
+	read     []string // files that the agent read here
+	ran      int      // terminals
+	newest   acp.TerminalID
+	released int // terminals
+	sent     int // prompts
+	asked    []*acp.RequestPermissionRequest
+	titles   []string
 }
 
 // newEditor is an editor whose model follows the script in the prompt, for real over HTTP.
@@ -220,10 +222,24 @@ func (e *editor) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 }
 
 func (e *editor) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	e.mu.Lock()
-	e.ran++
-	e.mu.Unlock()
-	return e.Services.CreateTerminal(ctx, p)
+	answer, err := e.Services.CreateTerminal(ctx, p)
+	if err == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ran++
+		e.newest = answer.TerminalID
+	}
+	return answer, err
+}
+
+func (e *editor) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+	answer, err := e.Services.ReleaseTerminal(ctx, p)
+	if err == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.released++
+	}
+	return answer, err
 }
 
 // SessionUpdate writes a line for each update; pieces of a text are joined.

@@ -59,11 +59,11 @@ func newSession(a *agent, stored *store.Session) *session {
 	}
 	s.notices = a.can.Session != nil && a.can.Session.Notices != nil
 	s.summary = a.can.Session != nil && a.can.Session.Compaction != nil
-	var terminals tool.Terminals = a.local
+	processes := a.opts.Processes(stored.Info.Cwd)
 	if a.can.Terminal {
-		terminals = a.client
+		processes.Terminals, processes.Session = a.client, stored.Info.ID
 	}
-	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Roots: stored.Info.Roots, Files: files, Terminals: terminals, Visible: a.can.Terminal, Processes: process.New(a.opts.Processes(stored.Info.Cwd)), Gate: s, Show: s.show}
+	s.env = &tool.Env{Session: stored.Info.ID, Cwd: stored.Info.Cwd, Roots: stored.Info.Roots, Files: files, Processes: process.New(processes), Gate: s, Show: s.show}
 	return s
 }
 

@@ -56,7 +56,7 @@ func TestABackgroundProcessEndsWithTheSession(t *testing.T) {
 CALL process {"action":"list"}
 CALL process {"action":"start","command":"rm -rf /"}
 CALL process {"action":"poll","id":"proc_none"}`, acp.StopReasonEndTurn)
-	if strings.Count(got, `"status":"running"`) < 2 || strings.Count(got, "  failed") != 2 || !strings.Contains(got, "it is never allowed") {
+	if !strings.Contains(got, "terminal\n  completed") || !strings.Contains(got, `"status":"running"`) || strings.Count(got, "  failed") != 2 || !strings.Contains(got, "it is never allowed") {
 		t.Errorf("shown:\n%s", got)
 	}
 	process := regexp.MustCompile(`proc_[0-9a-f]+`).FindString(got)
@@ -71,6 +71,9 @@ CALL process {"action":"poll","id":"proc_none"}`, acp.StopReasonEndTurn)
 	}
 	if _, err := os.Stat("/proc/self"); err != nil {
 		t.Skip("this system has no /proc")
+	}
+	if e.released != e.ran {
+		t.Errorf("%d of %d terminals are released", e.released, e.ran)
 	}
 	patience.True(t, "the end of the process", func() bool { _, err := os.Stat("/proc/" + pid); return err != nil })
 }

@@ -1,5 +1,6 @@
 // Package process runs the commands of the agent, where its configuration says:
-// on this machine, in a sandbox, in a container or on another machine.
+// in the client's terminals, on this machine, in a sandbox, in a container or on
+// another machine.
 //
 // A Registry has the commands of one session. They run in the background until
 // they end, are killed, or the session is over.
@@ -36,6 +37,10 @@ type Options struct {
 	Backend Backend
 	// Keeper is that of terminal.Options. With it nothing outlives the agent.
 	Keeper []string
+	// Terminals are those of the client, where the user sees the commands of this
+	// machine. Nil: the client has none.
+	Terminals Terminals
+	Session   acp.SessionID // of Terminals
 }
 
 // Approve decides about a line before it runs, and before it is typed into a
@@ -54,11 +59,15 @@ type Registry struct {
 
 // Command is a shell line to run.
 type Command struct {
-	Line string
-	Dir  string // absolute
-	PTY  bool   // for programs that want a terminal
+	Line  string
+	Dir   string // absolute
+	Input bool   // something will be typed into it, which terminals of clients do not allow
+	PTY   bool   // for programs that want a terminal; implies Input
 
 	Approve Approve
+	// Shown is called if the command runs in a terminal of the client. Nil: nobody
+	// wants to know.
+	Shown func(acp.TerminalID)
 }
 
 // Info describes a process.
@@ -67,16 +76,30 @@ type Info struct {
 	Command string `json:"command"`
 	Dir     string `json:"cwd,omitempty"`
 	Seconds int    `json:"seconds"`          // since its start, or until its end
-	Status  string `json:"status"`           // running, exited, killed
+	Status  string `json:"status"`           // running, exited, killed, lost by the client
 	Code    *int   `json:"code,omitempty"`   // once it has exited
 	Signal  string `json:"signal,omitempty"` // if one ended it
 }
 
-// running is a process and what it has said.
+// child is a command that was started.
+type child interface {
+	news() news
+	log() string // all output that is kept
+	write(ctx context.Context, text string) error
+	end() error // with everything it has started
+}
+
+// news is output that was not returned before.
+type news struct {
+	Text    string `json:"output"`
+	Skipped int    `json:"bytes_left_out,omitempty"`     // before Text, because too much was written
+	Cut     bool   `json:"beginning_left_out,omitempty"` // the same, if the client does not say how much
+}
+
+// running is a child as the Registry knows it.
 type running struct {
 	Info
-	manager *terminal.Manager
-	term    acp.TerminalID
+	child
 	started time.Time
 	done    chan struct{} // closed at the end, when the output is complete
 
@@ -84,9 +107,9 @@ type running struct {
 	typed  string     // the line that is not complete
 
 	mu     sync.Mutex
-	out    window
 	ended  time.Time
 	status terminal.Status
+	lost   bool // the client does not say how it ended
 }
 
 // New returns a Registry without processes.
@@ -99,12 +122,6 @@ func New(o Options) *Registry {
 
 // Isolated reports whether commands cannot reach this machine.
 func (r *Registry) Isolated() bool { return r.opts.Backend.Isolated() }
-
-// Elsewhere reports whether commands run in another way than any program of the user.
-func (r *Registry) Elsewhere() bool {
-	_, local := r.opts.Backend.(Local)
-	return !local
-}
 
 // Start starts a command and returns at once.
 func (r *Registry) Start(ctx context.Context, c Command) (Info, error) {
@@ -120,33 +137,21 @@ func (r *Registry) start(ctx context.Context, c Command) (*running, error) {
 		return nil, err
 	}
 	p := &running{Info: Info{ID: newID(), Command: c.Line, Dir: c.Dir}, started: r.now(), done: make(chan struct{})}
-	argv, dir, err := r.opts.Backend.Command(ctx, p.ID, c)
-	if err != nil {
-		return nil, fmt.Errorf("start the command: %w", err)
-	}
-	opts := terminal.Options{
-		Env: inherited(), Shell: terminal.ShellNever, Keeper: r.opts.Keeper, Input: true, MaxOutput: 1,
-		OnData: func(_ acp.TerminalID, text string, skipped int) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.out.add(text, skipped)
-		},
-		OnExit: func(_ acp.TerminalID, s terminal.Status) {
-			p.mu.Lock()
-			p.status, p.ended = s, r.now()
-			p.mu.Unlock()
-			close(p.done)
-		},
-	}
-	if c.PTY {
-		opts.PTY = &terminal.Size{Rows: 24, Cols: 80}
-	}
 	if err := r.admit(p); err != nil {
 		return nil, err
 	}
-	p.manager = terminal.New(opts)
-	if p.term, err = p.manager.Create(ctx, terminal.Request{Command: argv[0], Args: argv[1:], Dir: dir}); err != nil {
-		r.forget(p)
+	exited := func(s terminal.Status, lost bool) {
+		p.mu.Lock()
+		p.status, p.lost, p.ended = s, lost, r.now()
+		p.mu.Unlock()
+		close(p.done)
+	}
+	begin := r.here
+	if _, local := r.opts.Backend.(Local); local && r.opts.Terminals != nil && !c.Input && !c.PTY {
+		begin = r.inClient
+	}
+	var err error
+	if p.child, err = begin(ctx, p.ID, c, exited); err != nil {
 		return nil, fmt.Errorf("start the command: %w", err)
 	}
 	r.mu.Lock()
@@ -165,7 +170,9 @@ func (r *Registry) admit(p *running) error {
 	defer r.mu.Unlock()
 	count := 0
 	r.list = slices.DeleteFunc(r.list, func(p *running) bool {
-		_, ended := p.state()
+		p.mu.Lock()
+		ended := p.ended
+		p.mu.Unlock()
 		if ended.IsZero() {
 			count++
 			return false
@@ -173,7 +180,7 @@ func (r *Registry) admit(p *running) error {
 		if r.now().Sub(ended) < KeepEnded {
 			return false
 		}
-		go p.manager.Close()
+		go p.end()
 		return true
 	})
 	switch {
@@ -198,26 +205,32 @@ func newID() string {
 	return "proc_" + hex.EncodeToString(b[:])
 }
 
-func (p *running) state() (terminal.Status, time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.status, p.ended
+func (p *running) hasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (r *Registry) info(p *running) Info {
 	i := p.Info
-	status, ended := p.state()
-	i.Status = "running"
-	if until := ended; ended.IsZero() {
-		i.Seconds = int(r.now().Sub(p.started).Seconds())
-	} else {
-		i.Seconds, i.Status, i.Signal = int(until.Sub(p.started).Seconds()), "exited", status.Signal
-		if i.Signal != "" {
-			i.Status = "killed"
-		} else {
-			i.Code = &status.Code
-		}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	until := p.ended
+	switch {
+	case p.ended.IsZero():
+		i.Status, until = "running", r.now()
+	case p.lost:
+		i.Status = "lost"
+	case p.status.Signal != "":
+		i.Status, i.Signal = "killed", p.status.Signal
+	default:
+		code := p.status.Code
+		i.Status, i.Code = "exited", &code
 	}
+	i.Seconds = int(until.Sub(p.started).Seconds())
 	return i
 }
 
@@ -245,8 +258,7 @@ func (r *Registry) List() []Info {
 // Output is what a process has written.
 type Output struct {
 	Info
-	Text    string `json:"output"`
-	Skipped int    `json:"bytes_left_out,omitempty"` // before Text, because too much was written
+	news
 }
 
 // Poll returns what a process has written since the last Poll or Wait.
@@ -260,10 +272,7 @@ func (r *Registry) Poll(id string) (Output, error) {
 
 func (r *Registry) news(p *running) Output {
 	info := r.info(p) // first, so that the text is complete if the process has ended
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text, skipped := p.out.news()
-	return Output{info, text, skipped}
+	return Output{info, p.child.news()}
 }
 
 // Wait returns like Poll, once the process has ended or ctx ends.
@@ -295,10 +304,7 @@ func (r *Registry) Log(id string, from, limit int) (Page, error) {
 		return Page{}, err
 	}
 	info := r.info(p)
-	p.mu.Lock()
-	text := string(p.out.kept)
-	p.mu.Unlock()
-	lines := strings.SplitAfter(text, "\n")
+	lines := strings.SplitAfter(p.log(), "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -319,14 +325,14 @@ func (r *Registry) Write(ctx context.Context, id, text string, approve Approve) 
 	}
 	p.typing.Lock()
 	defer p.typing.Unlock()
-	if _, ended := p.state(); !ended.IsZero() {
+	if p.hasEnded() {
 		return fmt.Errorf("process %s has ended", id)
 	}
 	line := p.typed + text
 	if err := approve.ask(ctx, line, p.Dir); err != nil {
 		return err
 	}
-	if err := p.manager.Write(ctx, p.term, text); err != nil {
+	if err := p.write(ctx, text); err != nil {
 		return err
 	}
 	p.typed = line[strings.LastIndexAny(line, "\r\n")+1:]
@@ -347,10 +353,10 @@ func (r *Registry) Kill(id string) (Output, error) {
 
 // end ends what a process has started here, and where the backend ran it.
 func (r *Registry) end(p *running) error {
-	if _, ended := p.state(); ended.IsZero() {
+	if !p.hasEnded() {
 		r.opts.Backend.End(p.ID)
 	}
-	return p.manager.Close()
+	return p.child.end()
 }
 
 func (r *Registry) forget(p *running) {

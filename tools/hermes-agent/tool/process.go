@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
@@ -12,9 +13,9 @@ func Process() *Tool {
 	return &Tool{
 		Name: "process", Toolset: "process", Kind: acp.ToolKindExecute,
 		Description: "Run commands in the background, such as servers. start returns an id for the other actions. " +
-			"poll returns new output, log pages of all of it, wait waits for the end, write types text and submit a line.",
+			"poll returns new output, log pages of all of it, wait waits for the end, write types text and submit a line, if it was started with input.",
 		Schema: []byte(`{"type":"object","properties":{"action":{"enum":["start","list","poll","log","wait","kill","write","submit"]},` +
-			`"command":{"type":"string"},"pty":{"type":"boolean","description":"for programs that want a terminal"},"id":{"type":"string"},"data":{"type":"string"},` +
+			`"command":{"type":"string"},"input":{"type":"boolean","description":"you will type into it"},"pty":{"type":"boolean","description":"for programs that want a terminal"},"id":{"type":"string"},"data":{"type":"string"},` +
 			`"offset":{"type":"integer","description":"line of the log, from the end if negative"},"limit":{"type":"integer","minimum":1},` +
 			`"timeout":{"type":"integer","minimum":1,"description":"seconds"}},"required":["action"],"additionalProperties":false}`),
 		Title: func(c *Call) string {
@@ -23,7 +24,7 @@ func Process() *Tool {
 			if args.Action == "start" {
 				return "Start " + args.Command
 			}
-			return "Process " + args.Action + " " + args.ID
+			return strings.TrimSpace("Process " + args.Action + " " + args.ID)
 		},
 		Run: runProcess,
 	}
@@ -32,7 +33,7 @@ func Process() *Tool {
 func runProcess(ctx context.Context, c *Call) (string, error) {
 	var args struct {
 		Action, Command, ID, Data string
-		PTY                       bool
+		Input, PTY                bool
 		Offset                    *int
 		Limit, Timeout            int
 	}
@@ -42,8 +43,11 @@ func runProcess(ctx context.Context, c *Call) (string, error) {
 	answer, err := c.Processes.Do(ctx, process.Request{
 		Action: args.Action, ID: args.ID, Data: args.Data, Offset: args.Offset, Limit: args.Limit, Timeout: args.Timeout,
 		Command: process.Command{
-			Line: args.Command, Dir: c.Cwd, PTY: args.PTY,
+			Line: args.Command, Dir: c.Cwd, Input: args.Input, PTY: args.PTY, Shown: c.shown,
 			Approve: func(ctx context.Context, line, _ string) error {
+				if args.Action == "start" {
+					return c.allow(ctx, line)
+				}
 				return c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Isolated())
 			},
 		},

@@ -41,9 +41,7 @@ type Env struct {
 	Cwd       string
 	Roots     []string // further folders of the session
 	Files     Files
-	Terminals Terminals
-	Visible   bool              // the terminals are the client's, and it can show them
-	Processes *process.Registry // commands that do not run in Terminals
+	Processes *process.Registry
 	Gate      Gate
 	// Show sends an update of the session to the client. It must not block for
 	// long.
@@ -55,15 +53,6 @@ type Env struct {
 type Files interface {
 	ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error)
 	WriteTextFile(context.Context, *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error)
-}
-
-// Terminals runs commands. Like Files it is an acp.Client or a services.Services.
-type Terminals interface {
-	CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error)
-	TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error)
-	WaitForTerminalExit(context.Context, *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error)
-	KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error)
-	ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error)
 }
 
 // Gate decides about what a call is about to do, and may ask the user. An error
