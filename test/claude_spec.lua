@@ -46,6 +46,7 @@ describe("Claude Code in a terminal", function()
     child.lua(
       [[_G.dir = ...
         vim.env.PATH = dir .. "/bin:" .. vim.env.PATH
+        vim.env.TMUX = nil
         _G.hermes, _G.notes = require("hermes"), {}
         vim.notify = function(text) table.insert(notes, text) end
         hermes.setup({ review = false })]],
@@ -70,21 +71,12 @@ describe("Claude Code in a terminal", function()
     wait_for("#hermes.sessions() == 0 and vim.fn.filereadable(result.settings) == 0")
   end)
 
-  it("starts where the user wants it", function()
-    open("{ start = function(command, cwd) _G.started = { command, cwd } end }")
-    eq(child.lua_get("started"), {
-      { "claude", "--settings", child.lua_get("result.settings") },
-      dir,
-    })
-    eq(child.lua_get("result.bufnr"), vim.NIL)
-  end)
-
   it("is not left behind half open", function()
     open("{ command = { 'no-such-claude' } }")
     eq(child.lua_get("failure.message"), "no-such-claude is not executable")
-    open("{ start = function() error('no pane') end }")
-    eq(child.lua_get("failure.message:find('no pane', 1, true) ~= nil"), true)
+    eq(child.lua_get("#hermes.sessions()"), 0)
+    open("{ terminal = 'tmux' }")
+    eq(child.lua_get("failure.message"), "Neovim does not run in tmux")
     wait_for("#hermes.sessions() == 0")
-    eq(child.lua_get("pcall(hermes.claude.open, { comand = { 'x' } })"), false)
   end)
 end)

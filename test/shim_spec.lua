@@ -1,88 +1,33 @@
 -- Agents in a terminal, in a real tmux with a real Neovim. Needs bin/hermes (make build) and tmux.
 
 local eq = MiniTest.expect.equality
-local root = vim.fs.dirname(vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))))
+local tmuxes = dofile(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)) .. "/tmux.lua")
+local read, write, wait_for = tmuxes.read, tmuxes.write, tmuxes.wait_for
 
-local program = vim.env.HERMES_TMUX or ""
-program = vim.fn.exepath(program ~= "" and program or "tmux")
-if program == "" then
-  it("an agent in a terminal", function()
-    io.stdout:write("skipped: needs tmux: run 'make test', or set HERMES_TMUX\n")
-  end)
-  return
+local server = tmuxes.new("shim") ---@type hermes.test.Tmux
+if not server then
+  return it("an agent in a terminal", tmuxes.skip)
 end
-vim.env.PATH = vim.fs.dirname(program) .. ":" .. vim.env.PATH -- with its ps
-
-local patience_ms = 60000
-
--- Writes down its arguments and every byte that it gets, and does what some of them say.
-local agent = [[#!/bin/sh
-printf '<%s>' "$@" > "$HEARD.args"
-stty raw -echo
-printf '\033[?2004hready'
-while :; do
-  got=$(dd bs=65536 count=1 2> /dev/null | od -An -v -tx1 | tr -d ' \n')
-  printf '%s' "$got" >> "$HEARD"
-  case $got in
-    *656469743b*) echo two >> "$PWD/f" || printf denied >> "$HEARD" ;;
-    *73746f703b*) exit 7 ;;
-    *656e643b*) exit 0 ;;
-    '') exit 1 ;;
-  esac
-done
-]]
-
-local dir, project, tmux_socket ---@type string, string, string
-
----@param path string
----@param text string
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
----@param path string
----@return string
-local function read(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read("*a") or ""
-  return file and file:close() and text or text
-end
+local dir = server.dir
+local project = dir .. "/p#(touch PWNED);"
 
 ---@param ... string
 ---@return string
 local function tmux(...)
-  local argv = { "tmux", "-S", tmux_socket }
-  for _, word in ipairs({ ... }) do
-    argv[#argv + 1] = (word:gsub(";$", "\\;"))
-  end
-  local out = vim.system(argv, { text = true, env = { TMUX = "" } }):wait()
-  return out.code == 0 and vim.trim(out.stdout) or error(out.stderr, 2)
+  return server:run(...)
 end
 
 ---@param pane string
 ---@param what string
 ---@return string
 local function of(pane, what)
-  return tmux("display-message", "-p", "-t", pane, what)
+  return server:of(pane, what)
 end
-
----@param what string
----@param is fun(): any
----@param seen? fun(): any
-local function wait_for(what, is, seen)
-  if not vim.wait(patience_ms, is, 20) then
-    error(("no %s; %s"):format(what, vim.inspect(seen and seen())), 2)
-  end
-end
-
-local channel ---@type integer
 
 ---@param code string
 ---@return any
 local function lua(code, ...)
-  return vim.rpcrequest(channel, "nvim_exec_lua", code, { ... })
+  return server:lua(code, ...)
 end
 
 local prelude = [[
@@ -117,47 +62,16 @@ function _G.Heard(name)
 end
 ]]
 
----Starts a Neovim in a window of tmux, and speaks to it.
 ---@param name string
 local function start_neovim(name)
-  local socket = ("%s/%s.sock"):format(dir, name)
-  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket }
-  vim.list_extend(command, { "--cmd", "set rtp^=" .. vim.fn.fnameescape(root), project .. "/f" })
-  local state = "XDG_STATE_HOME=" .. dir .. "/state"
-  local how = { "-d", "-e", state, "-c", (project:gsub("#", "##")), "-n", name, "--" }
-  if tmux_socket then
-    tmux("new-window", unpack(vim.list_extend(how, command)))
-  else
-    tmux_socket = dir .. "/tmux"
-    tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-x",
-      "160",
-      "-y",
-      "40",
-      unpack(vim.list_extend(how, command))
-    )
-  end
-  wait_for("Neovim", function()
-    local ok, opened = pcall(vim.fn.sockconnect, "pipe", socket, { rpc = true })
-    channel = ok and opened or 0
-    return channel > 0
-  end)
-  wait_for("screen", function()
-    return lua("return vim.v.vim_did_enter") == 1 and #vim.rpcrequest(channel, "nvim_list_uis") > 0
-  end)
+  server:neovim(name, project .. "/f")
   lua(prelude, dir .. "/fake-agent", dir .. "/heard")
 end
 
 describe("an agent in a terminal", function()
   setup(function()
-    dir = assert(vim.uv.fs_realpath(vim.fn.fnamemodify(vim.fn.tempname(), ":h"))) .. "/shim"
-    project = dir .. "/p#(touch PWNED);"
     vim.fn.mkdir(project .. "/.git", "p")
-    write(dir .. "/fake-agent", agent)
-    vim.uv.fs_chmod(dir .. "/fake-agent", 493)
+    write(dir .. "/fake-agent", tmuxes.program, 493)
     start_neovim("one")
   end)
 
@@ -277,14 +191,13 @@ describe("an agent in a terminal", function()
   it("is found again by another Neovim, and where the user has started it", function()
     local info = open({ split = "background" })
     eq(of(info.pane, "#{window_panes}|#{window_active}"), "1|0")
-    local first = channel
+    local first = server.channel
     start_neovim("two")
     eq(lua([[return Do("open", "fake")]]).pane, info.pane)
     eq(lua([[return shim.list()[1].sessionId]]), info.sessionId)
     lua([[Do("kill", "fake")]])
-    local both = { channel, first }
-    for _, c in ipairs(both) do
-      channel = c
+    for _, channel in ipairs({ server.channel, first }) do
+      server.channel = channel
       wait_for("end", function()
         return lua("return shim.list()[1].state") == "exited"
       end)
@@ -328,7 +241,7 @@ describe("an agent in a terminal", function()
     eq(lua("return #vim.api.nvim_list_wins()"), 1)
     lua([[Do("select", "fake")]])
     wait_for("terminal", function()
-      return vim.rpcrequest(channel, "nvim_get_mode").mode == "t"
+      return vim.rpcrequest(server.channel, "nvim_get_mode").mode == "t"
     end)
     lua("vim.cmd.stopinsert()")
   end)
@@ -359,8 +272,7 @@ describe("an agent in a terminal", function()
   end)
 
   it("in a sandbox is heard of, too", function()
-    write(dir .. "/box", '#!/bin/sh\n: > "$HEARD.boxed"\nexec "$@"\n')
-    vim.uv.fs_chmod(dir .. "/box", 493)
+    write(dir .. "/box", '#!/bin/sh\n: > "$HEARD.boxed"\nexec "$@"\n', 493)
     for _, sandbox in ipairs({ { dir .. "/box" }, { best_effort = true } }) do
       local info = open({ sandbox = sandbox, split = "background" })
       lua([[Do("send", "fake", "edit;")]])

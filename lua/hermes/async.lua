@@ -143,8 +143,9 @@ local place = {
   steer = 3,
 }
 
--- ... and those of hermes.review and hermes.shim.
+-- ... and those of the parts of Hermes.
 local part_places = {
+  claude = { open = 1 },
   review = {
     checkpoints = 1,
     files = 1,
@@ -160,6 +161,7 @@ local part_places = {
     undo = 2,
     comment = 3,
   },
+  shared = { open = 2 },
   shim = { interrupt = 2, kill = 2, open = 2, select = 2, send = 3 },
 }
 
@@ -181,7 +183,7 @@ local function waiting(name, at, call)
   end
 end
 
----@param part "review"|"shim"
+---@param part string
 ---@return table<string, fun(...: any): any>
 local function waiting_part(part)
   return setmetatable({}, {
@@ -203,12 +205,14 @@ end
 ---and return its result. What fails is raised.
 ---@type hermes.Await
 M.await = setmetatable({
+  claude = waiting_part("claude"),
   request = function(agent, method, params)
     return wait(function(done)
       require("hermes").request(agent, method, params, done)
     end)
   end,
   review = waiting_part("review"),
+  shared = waiting_part("shared"),
   shim = waiting_part("shim"),
 }, {
   __call = function(_, begin)

@@ -460,7 +460,7 @@ local subcommands = {
       hermes().shim.open(words[1], { command = command, focus = true })
     end,
     complete = function(lead, before)
-      return #before == 0 and require("hermes.shim.options").names()
+      return #before == 0 and require("hermes.program.options").names()
         or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")
     end,
   },

@@ -124,12 +124,12 @@ M.defaults = {
     enabled = true,
     view = true, -- show the hunks in buffers
   },
-  ---Agents in a terminal; see hermes.shim.
+  ---Programs in terminals; see hermes.shim, hermes.claude and hermes.shared.
   shim = {
     terminal = "auto", -- "tmux", "buffer", or a pane of tmux if Neovim runs in one: "auto"
     split = "right", -- "left", "above", "below", or where it does not show: "background"
     size = "40%", -- of the window, or in cells
-    presets = {}, ---@type table<string, hermes.ShimPreset>
+    presets = {}, ---@type table<string, hermes.ProgramPreset>
   },
   ---Which broken connections are re-established: those to agents that run elsewhere, and those to
   ---agents that Hermes starts, which are then restarted.
@@ -212,7 +212,8 @@ local words = {
 }
 
 ---The values of keys that take one of some words.
-local choices = {
+---@type table<string, table<string, true>>
+M.choices = {
   ["attention.when"] = { always = true, away = true },
   ["questions.style"] = { select = true, window = true },
   ["shim.split"] = { above = true, background = true, below = true, left = true, right = true },
@@ -272,8 +273,8 @@ local function check(given, defaults, path)
     elseif default == nil and not types[at] then
       local prefix = at:sub(1, #at - #tostring(key))
       error("hermes.setup: " .. require("hermes.check").unknown(prefix, key, defaults), 0)
-    elseif choices[at] and not choices[at][value] then
-      local valid = require("hermes.config_check").list(choices[at])
+    elseif M.choices[at] and not M.choices[at][value] then
+      local valid = require("hermes.config_check").list(M.choices[at])
       error(("hermes.setup: %s must be one of %s, not %s"):format(at, valid, vim.inspect(value)), 0)
     elseif not fits and require("hermes.config_check").problem(value, want, words[at]) then
       local problem = require("hermes.config_check").problem(value, want, words[at])

@@ -253,7 +253,7 @@ function M.parts_problem(opts)
     or off_problem(opts.events and opts.events.off or {})
     or opts.shim
       and opts.shim.presets
-      and require("hermes.shim.options").presets_problem(opts.shim.presets)
+      and require("hermes.program.options").presets_problem(opts.shim.presets)
 end
 
 return M

@@ -209,7 +209,7 @@ local function check_sandbox()
 end
 
 local function check_shim()
-  local tmux, done = require("hermes.shim.tmux"), false
+  local tmux, done = require("hermes.program.tmux"), false
   if not tmux.here() and require("hermes.config").get().shim.terminal ~= "tmux" then
     return vim.health.info("Neovim does not run in tmux: agents open in terminal buffers")
   end

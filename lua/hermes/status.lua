@@ -154,12 +154,16 @@ local function make_rows()
     end
     requests(agent.name, nil, open)
   end
-  local opened = package.loaded["hermes.shim"] and hermes().shim.list() or {}
-  for _, session in ipairs(opened) do
-    local where = session.pane and "pane " .. session.pane or session.terminal
+  local opened = package.loaded["hermes.program"] and hermes().shim.list() or {}
+  for _, program in ipairs(opened) do
+    local where = program.pane and "pane " .. program.pane or program.terminal
     list[#list + 1] = {
-      text = ("agent %s: %s in a terminal (%s)"):format(session.name, session.state, where),
-      key = "shim " .. session.name,
+      text = ("agent %s: %s in a terminal (%s)"):format(
+        text.line(program.agent, 40),
+        program.state,
+        where
+      ),
+      key = "program " .. program.name,
     }
   end
   for name in vim.spairs(require("hermes.config").get().agents) do

@@ -1,5 +1,5 @@
----Agents in terminal buffers, for a Neovim that does not run in tmux. The functions are those of
----lua/hermes/shim/tmux.lua.
+---Programs in terminal buffers, for a Neovim that does not run in tmux. The functions are those of
+---lua/hermes/program/tmux.lua.
 local M = {}
 
 local splits = { right = true, left = true, above = true, below = true }
@@ -32,28 +32,30 @@ local function show(buf, split, size)
   return win
 end
 
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@return boolean found
-function M.find(shim)
-  return shim.bufnr ~= nil and vim.api.nvim_buf_is_valid(shim.bufnr) and shim.state == "running"
+function M.find(program)
+  return program.bufnr ~= nil
+    and vim.api.nvim_buf_is_valid(program.bufnr)
+    and program.state == "running"
 end
 
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param _ string
 ---@param argv string[]
----@param opts hermes.ShimOpts
-function M.start(shim, _, argv, opts)
-  if shim.bufnr and vim.api.nvim_buf_is_valid(shim.bufnr) then
-    vim.api.nvim_buf_delete(shim.bufnr, { force = true })
+---@param opts hermes.ProgramOpts
+function M.start(program, _, argv, opts)
+  if program.bufnr and vim.api.nvim_buf_is_valid(program.bufnr) then
+    vim.api.nvim_buf_delete(program.bufnr, { force = true })
   end
   local buf = vim.api.nvim_create_buf(true, false)
   vim.bo[buf].bufhidden = "hide"
   local how = {
-    cwd = shim.cwd,
+    cwd = program.cwd,
     env = opts.env,
     on_exit = function(_, code)
-      shim.job = nil
-      shim.ended(code)
+      program.job = nil
+      program.ended(code)
     end,
   }
   local win = opts.split ~= "background" and show(buf, opts.split, opts.size) or nil
@@ -62,44 +64,45 @@ function M.start(shim, _, argv, opts)
     error({ kind = "terminal", message = ("%s: %s"):format(argv[1], err) }, 0)
   end
   vim.b[buf].term_title = opts.title
-  shim.bufnr, shim.job, shim.split, shim.size = buf, job, opts.split, opts.size
-  shim.pid = vim.fn.jobpid(job)
+  program.bufnr, program.job, program.split, program.size = buf, job, opts.split, opts.size
+  program.pid = vim.fn.jobpid(job)
 end
 
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param ended fun(status: integer?)
-function M.watch(shim, ended)
-  shim.ended = ended
+function M.watch(program, ended)
+  program.ended = ended
 end
 
 ---Types bytes, or pastes them if the program knows pastes.
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param bytes string
 ---@param as_paste boolean
-function M.write(shim, bytes, as_paste)
+function M.write(program, bytes, as_paste)
   if not as_paste then
-    vim.api.nvim_chan_send(shim.job, bytes)
+    vim.api.nvim_chan_send(program.job, bytes)
     return
   end
   local filter = vim.o.termpastefilter
   vim.o.termpastefilter = "" -- it would drop tabs; other control characters are not in the text
-  vim.api.nvim_buf_call(shim.bufnr, function()
+  vim.api.nvim_buf_call(program.bufnr, function()
     vim.api.nvim_put(vim.split(bytes, "\n"), "c", false, false)
   end)
   vim.o.termpastefilter = filter
 end
 
 ---Goes to the window of the buffer, and into Terminal mode.
----@param shim hermes.ShimSession
-function M.select(shim)
-  local win = vim.fn.win_findbuf(shim.bufnr)[1] or show(shim.bufnr, shim.split, shim.size)
+---@param program hermes.OpenProgram
+function M.select(program)
+  local win = vim.fn.win_findbuf(program.bufnr)[1]
+    or show(program.bufnr, program.split, program.size)
   vim.api.nvim_set_current_win(win)
   vim.cmd.startinsert()
 end
 
----@param shim hermes.ShimSession
-function M.kill(shim)
-  vim.fn.jobstop(shim.job)
+---@param program hermes.OpenProgram
+function M.kill(program)
+  vim.fn.jobstop(program.job)
 end
 
 return M

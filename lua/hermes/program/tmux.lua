@@ -1,4 +1,4 @@
----Agents in panes of tmux. Its functions are called in one of hermes.async, and wait for tmux.
+---Programs in panes of tmux. Its functions are called in one of hermes.async, and wait for tmux.
 ---
 ---Everything goes to tmux as words of its command line or on its standard input, never through a
 ---shell. tmux itself expands formats, which can run commands, in folders and titles, and takes a
@@ -6,7 +6,7 @@
 local M = {}
 
 local await = require("hermes.async").await
-local process = require("hermes.shim.process")
+local process = require("hermes.program.process")
 
 -- The option of a pane that says which session it belongs to.
 local mark = "@hermes_shim"
@@ -14,7 +14,7 @@ local mark = "@hermes_shim"
 local least = { 3, 1 } -- version: the first that takes sizes in percent
 
 local patience_ms = 5000 -- for an answer of tmux
-local look_ms = 300 -- between two looks whether an agent still runs
+local look_ms = 300 -- between two looks whether a program still runs
 
 local splits = {
   right = { "-h" },
@@ -171,20 +171,22 @@ local function is_below(pane, root)
   return pane.path == root or vim.startswith(pane.path, root .. "/")
 end
 
----Finds the pane of an agent: the one that was opened for it, or one where the user has started it
+---Finds the pane of a program: the one that was opened for it, or one where the user has started it
 ---in the project.
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param key string
----@param pattern string for the name of its program
+---@param pattern string? for the name of its program; nil: only the pane that was opened for it
 ---@return boolean found
-function M.find(shim, key, pattern)
+function M.find(program, key, pattern)
   local pane, session = marked(key)
-  if not pane then
+  if not pane and pattern then
     local running = terminals_with(pattern)
-    local root = vim.uv.fs_realpath(shim.root) or shim.root
+    local root = program.root or program.cwd
+    root = vim.uv.fs_realpath(root) or root
     for _, candidate in ipairs(neighbours()) do
-      if not candidate.dead and running[candidate.tty] and is_below(candidate, root) then
-        pane, session = candidate, shim.sessionId
+      local free = candidate.mark == "" and not candidate.dead
+      if free and running[candidate.tty] and is_below(candidate, root) then
+        pane, session = candidate, program.sessionId
         tmux({ { "set-option", "-p", "-t", pane.id, mark, ("%s %s"):format(key, session) } })
         break
       end
@@ -193,21 +195,21 @@ function M.find(shim, key, pattern)
   if not pane then
     return false
   end
-  shim.pane = pane.id
+  program.pane = pane.id
   if pane.dead then
     return false -- it is started there again
   end
-  shim.pid, shim.sessionId = pane.pid, session
+  program.pid, program.sessionId = pane.pid, session
   return true
 end
 
----Starts a command, in the pane that the agent had or in a new one.
----@param shim hermes.ShimSession
+---Starts a command, in the pane that the program had or in a new one.
+---@param program hermes.OpenProgram
 ---@param key string
 ---@param argv string[] two words or more, because tmux gives a single one to a shell
----@param opts hermes.ShimOpts
-function M.start(shim, key, argv, opts)
-  if not shim.pane then
+---@param opts hermes.ProgramOpts
+function M.start(program, key, argv, opts)
+  if not program.pane then
     -- The command comes later, when its end cannot go unnoticed any more.
     local create = { "new-window", "-a" } -- after the window of $TMUX_PANE
     if opts.split ~= "background" then
@@ -215,73 +217,73 @@ function M.start(shim, key, argv, opts)
       vim.list_extend(create, { "-l", tostring(opts.size) })
     end
     vim.list_extend(create, { "-d", "-P", "-F", "#{pane_id}", "sleep", "60" })
-    shim.pane = vim.trim(tmux({ create }))
+    program.pane = vim.trim(tmux({ create }))
   end
-  local pane, title = shim.pane, plain(opts.title)
+  local pane, title = program.pane, plain(opts.title)
   local commands = {
     { "set-option", "-p", "-t", pane, "remain-on-exit", "on" },
-    { "set-option", "-p", "-t", pane, mark, ("%s %s"):format(key, shim.sessionId) },
+    { "set-option", "-p", "-t", pane, mark, ("%s %s"):format(key, program.sessionId) },
     { "select-pane", "-t", pane, "-T", title },
   }
   if opts.split == "background" then
     table.insert(commands, { "rename-window", "-t", pane, title })
   end
-  local respawn = { "respawn-pane", "-k", "-t", pane, "-c", plain(shim.cwd) }
+  local respawn = { "respawn-pane", "-k", "-t", pane, "-c", plain(program.cwd) }
   for name, value in pairs(vim.tbl_extend("keep", opts.env or {}, { PATH = vim.env.PATH })) do
     vim.list_extend(respawn, { "-e", ("%s=%s"):format(name, value) })
   end
   table.insert(commands, vim.list_extend(respawn, argv))
   table.insert(commands, { "display-message", "-p", "-t", pane, "#{pane_pid}" })
-  shim.pid = tonumber(vim.trim(tmux(commands)))
+  program.pid = tonumber(vim.trim(tmux(commands)))
 end
 
----@param shim hermes.ShimSession
----@return hermes.TmuxPane? pane of an agent, wherever the user has moved it
-local function pane_of(shim)
+---@param program hermes.OpenProgram
+---@return hermes.TmuxPane? pane of a program, wherever the user has moved it
+local function pane_of(program)
   for _, pane in ipairs(panes("-a")) do
-    if pane.id == shim.pane then
+    if pane.id == program.pane then
       return pane
     end
   end
 end
 
 ---Calls `ended` once the command of a pane has ended, or the pane is gone.
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param ended fun(status: integer?, signal: string?)
-function M.watch(shim, ended)
+function M.watch(program, ended)
   local timer = assert(vim.uv.new_timer())
   local server = tonumber(vim.env.TMUX:match(",(%d+),"))
   local looking = false
   ---@return { status: integer?, signal: string? }? its end
   local function look()
-    local pane = pane_of(shim)
+    local pane = pane_of(program)
     if pane and pane.dead and not (pane.status or pane.signal) then
       tmux({ { "run-shell", "true" } }) -- its end makes tmux look for others that it has missed
-      pane = pane_of(shim)
+      pane = pane_of(program)
     end
     if pane and not pane.dead then
-      shim.pid = pane.pid -- the user has started something else in it
+      program.pid = pane.pid -- the user has started something else in it
       return nil
     end
     if pane and pane.status == 0 then -- otherwise the pane stays and says why
       tmux({ { "kill-pane", "-t", pane.id } })
       pane.id = nil
     end
-    shim.pane = pane and pane.id
+    program.pane = pane and pane.id
     return pane or {}
   end
   timer:start(
     look_ms,
     look_ms,
     vim.schedule_wrap(function()
-      if looking or timer:is_closing() or process.runs(shim.pid) then
+      if looking or timer:is_closing() or process.runs(program.pid) then
         return
       end
       looking = true
       require("hermes.async").run(look, function(err, how)
         looking = false
         if err and not process.runs(server) then
-          shim.pane, how = nil, {}
+          program.pane, how = nil, {}
         end
         if how then
           timer:stop()
@@ -294,25 +296,25 @@ function M.watch(shim, ended)
 end
 
 ---Types bytes, or pastes them if the program knows pastes.
----@param shim hermes.ShimSession
+---@param program hermes.OpenProgram
 ---@param bytes string
 ---@param as_paste boolean
-function M.write(shim, bytes, as_paste)
+function M.write(program, bytes, as_paste)
   local buffer = ("hermes-%d"):format(vim.fn.getpid())
-  local paste = { "paste-buffer", "-d", "-b", buffer, "-t", shim.pane }
+  local paste = { "paste-buffer", "-d", "-b", buffer, "-t", program.pane }
   paste[#paste + 1] = as_paste and "-p" or nil
   tmux({ { "load-buffer", "-b", buffer, "-" }, paste }, bytes)
 end
 
 ---Goes to the pane.
----@param shim hermes.ShimSession
-function M.select(shim)
-  tmux({ { "select-window", "-t", shim.pane }, { "select-pane", "-t", shim.pane } })
+---@param program hermes.OpenProgram
+function M.select(program)
+  tmux({ { "select-window", "-t", program.pane }, { "select-pane", "-t", program.pane } })
 end
 
----@param shim hermes.ShimSession
-function M.kill(shim)
-  tmux({ { "kill-pane", "-t", shim.pane } })
+---@param program hermes.OpenProgram
+function M.kill(program)
+  tmux({ { "kill-pane", "-t", program.pane } })
 end
 
 return M

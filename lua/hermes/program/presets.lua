@@ -1,6 +1,6 @@
 ---What is known about the CLIs of agents. `presets` of setup{shim} adds to it.
 
----@type table<string, hermes.ShimPreset>
+---@type table<string, hermes.ProgramPreset>
 return {
   aider = { command = { "aider" }, interrupt = "ctrl-c" },
   claude = { command = { "claude" }, title = "Claude Code" },

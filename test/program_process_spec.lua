@@ -1,7 +1,7 @@
 -- How agents in a terminal are known among the processes of the system.
 
 local eq = MiniTest.expect.equality
-local process = require("hermes.shim.process")
+local process = require("hermes.program.process")
 
 it("a process that has ended does not run, even before its parent has asked", function()
   local out = ""
