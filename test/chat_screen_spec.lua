@@ -102,6 +102,18 @@ describe("the chat on the screen", function()
     { update = { sessionUpdate = "session_info_update", title = "A %{2+2} title" } },
   }
 
+  it("gives none of its lines to the command line", function()
+    open()
+    screen:type("<Esc><C-w>Lione<CR>two<CR>three<CR>four<Esc>")
+    screen:wait_for_text("four")
+    eq(screen:lua("return vim.o.cmdheight"), 1)
+    screen:type(":only<CR>")
+    screen:wait_for("end of the chat's windows", function()
+      return screen:lua("return #vim.api.nvim_list_wins() == 1 and vim.bo.filetype == ''")
+    end)
+    eq(screen:lua("return vim.o.cmdheight"), 1)
+  end)
+
   it("shows each kind of thing, and hides nothing", function()
     open()
     screen:lua("Say(...)", turn)

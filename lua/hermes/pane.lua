@@ -58,6 +58,18 @@ local function height_for(lines)
   return math.max(1, math.min(lines, math.floor(vim.o.lines / 2)))
 end
 
+---Gives a window another height. Neovim gives what the only window of a column loses to the command
+---line, which therefore gets its height back.
+---@param win integer
+---@param height integer
+function M.set_height(win, height)
+  local lines = vim.o.cmdheight
+  vim.api.nvim_win_set_height(win, height)
+  if vim.o.cmdheight ~= lines then
+    vim.o.cmdheight = lines
+  end
+end
+
 ---Makes the windows of a pane high enough for its lines.
 ---@param buf integer
 ---@param exactly? boolean and no higher
@@ -65,7 +77,7 @@ function M.fit(buf, exactly)
   local height = height_for(vim.api.nvim_buf_line_count(buf))
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if exactly or vim.api.nvim_win_get_height(win) < height then
-      vim.api.nvim_win_set_height(win, height)
+      M.set_height(win, height)
     end
   end
 end

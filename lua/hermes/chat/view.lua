@@ -166,7 +166,7 @@ function View:fit()
     end
     height = math.min(height, math.max(1, room))
     if api.nvim_win_get_height(self.windows.prompt) ~= height then
-      api.nvim_win_set_height(self.windows.prompt, height)
+      require("hermes.pane").set_height(self.windows.prompt, height)
     end
   end
 end
