@@ -110,6 +110,53 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 	}
 }
 
+// slowlyEndingAgent answers one prompt. When its input ends, it goes on for some seconds
+// whatever signals it gets, and then says in a file beside it that it is done.
+const slowlyEndingAgent = `trap '' TERM HUP
+while read -r line; do
+	id=${line#*\"id\":}; id=${id%%%%,*}
+	case $line in
+	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1}}' ;;
+	*'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}' ;;
+	*'"session/prompt"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"stopReason":"end_turn"}}' ;;
+	esac
+done
+>"$0.ending"
+sleep %v
+>"$0.done"`
+
+// An agent may take long to write what it keeps, and the user need not wait for that.
+func TestAnAgentEndsInPeaceUnlessTheUserInterrupts(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes     float64 // seconds
+		interrupt bool
+	}{"undisturbed": {4.5, false}, "interrupted": {9, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			agent := filepath.Join(t.TempDir(), "agent.sh")
+			write(t, agent, fmt.Sprintf(slowlyEndingAgent, test.takes))
+			exists := func(name string) bool {
+				_, err := os.Stat(name)
+				return err == nil
+			}
+			cmd := hermes(t, filepath.Dir(agent), "run", "x", "--", "sh", agent)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if test.interrupt {
+				eventually(t, "the agent begins to end", func() bool { return exists(agent + ".ending") })
+				cmd.Process.Signal(os.Interrupt)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+			if done := exists(agent + ".done"); done == test.interrupt {
+				t.Errorf("the agent came to its end: %v", done)
+			}
+		})
+	}
+}
+
 // soon is how long something that should happen may take on a busy machine.
 const soon = time.Minute
 

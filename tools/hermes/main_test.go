@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/shim"
@@ -52,7 +52,7 @@ func self(t *testing.T) string {
 // hermes prepares a run of the program in a folder.
 func hermes(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience.Soon) // a run is many steps
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self(t), args...)
 	cmd.Dir = dir

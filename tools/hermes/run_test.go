@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -118,6 +123,49 @@ func TestApproveDecidesWhatTheAgentMayDo(t *testing.T) {
 	}
 }
 
+// Neither a question that the agent has taken back nor one of a cancelled turn is denied.
+func TestOnlyADecisionDenies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		approve string
+		cause   error // of the end of the question
+		denied  int64
+		shown   string
+	}{
+		"allowed":    {"all", nil, 0, "[allowed] Go on?\n"},
+		"denied":     {"none", nil, 1, "[denied] Go on?\n"},
+		"taken back": {"all", rpc.ErrRequestCancelled, 0, ""},
+		"cancelled":  {"all", services.ErrCancelled, 0, "[denied] Go on?\n"},
+		"lost":       {"all", rpc.ErrClosed, 1, "[denied] Go on?\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var shown strings.Builder
+			show, err := newDisplay("text", &stdio{out: &shown, err: &shown})
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn := newTurn(&job{approve: c.approve, show: show})
+			if err := turn.services(terminal.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			defer turn.Services.Close()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			if c.cause != nil {
+				cancel(c.cause)
+			}
+			_, err = turn.Services.RequestPermission(ctx, &acp.RequestPermissionRequest{
+				SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c", Title: acp.Some("Go on?")},
+				Options: []acp.PermissionOption{{OptionID: "y", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}, {OptionID: "n", Name: "No", Kind: acp.PermissionOptionKindRejectOnce}},
+			})
+			if denied := turn.denied.Load(); err != nil || denied != c.denied || shown.String() != c.shown {
+				t.Errorf("%d denied, %v, and shown is %q", denied, err, shown.String())
+			}
+		})
+	}
+}
+
 func TestTheStopReasonDecidesTheExitStatus(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]struct {
@@ -198,10 +246,17 @@ func TestASecondInterruptEndsAStubbornAgent(t *testing.T) {
 		return fromAgent(`"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + word + `"}}}`)
 	}
 	stubborn := script(t, append(slices.Clone(hello), says("thinking"), fromClient(`"method":"session/cancel"`), says("no"), fromClient(`"method":"_never"`))...)
-	_, errs, status, took := interrupt(t, append([]string{"run", "--env", asHermes, "x"}, stubborn...), "thinking", "no")
-	if status != statusInterrupted || took > cancelTime*4/5 { // which is what a single one takes
-		t.Errorf("%d after %v\n%s", status, took, errs)
+	best := cancelTime // which is what a single one takes
+	for range 5 {      // because the machine may be busy
+		_, errs, status, took := interrupt(t, append([]string{"run", "--env", asHermes, "x"}, stubborn...), "thinking", "no")
+		if status != statusInterrupted {
+			t.Fatalf("%d\n%s", status, errs)
+		}
+		if best = min(best, took); best < cancelTime*4/5 {
+			return
+		}
 	}
+	t.Errorf("after %v", best)
 }
 
 func TestASessionCanBeContinued(t *testing.T) {

@@ -33,6 +33,10 @@ const (
 // cancelTime is how long a cancelled turn may take to end.
 const cancelTime = 5 * time.Second
 
+// lastWork is how long an agent may go on after TERM. It may be writing what it keeps of
+// the session, on a slow disk or a busy machine.
+const lastWork = 10 * time.Second
+
 // turn is one run of an agent. It is the client's side of the connection.
 type turn struct {
 	*services.Services
@@ -57,7 +61,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	if err != nil {
 		return "", 0, err
 	}
-	cmd.Wrapper, cmd.Keeper = box.Wrapper(), keeper()
+	cmd.Wrapper, cmd.Keeper, cmd.TermWait = box.Wrapper(), keeper(), lastWork
 	if err := t.services(terminal.Options{Wrapper: cmd.Wrapper, Keeper: cmd.Keeper}); err != nil {
 		return "", 0, err
 	}
@@ -97,7 +101,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	said := process.Said()
 	kill(nil)
 	<-watched
-	if t.hurry {
+	if t.hurry || interrupted(again, conn.Done()) {
 		process.Stop(life) // life is over, so at once
 	}
 	<-conn.Done() // the messages before the answer have been handled
@@ -175,6 +179,20 @@ func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, ag
 	}
 	t.hurry = true
 	kill(reason)
+}
+
+// interrupted waits for the end of an agent whose turn is over, and reports whether the
+// user has interrupted that.
+func interrupted(again <-chan os.Signal, ended <-chan struct{}) bool {
+	for len(again) > 0 {
+		<-again // this one was for the turn
+	}
+	select {
+	case <-ended:
+		return false
+	case <-again:
+		return true
+	}
 }
 
 // talk opens the session and runs the turn.
@@ -383,6 +401,9 @@ func (t *turn) ask(_ context.Context, req *acp.RequestPermissionRequest) (acp.Pe
 }
 
 func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPermissionOutcome, _ *permission.Rule, err error) {
+	if errors.Is(err, rpc.ErrRequestCancelled) {
+		return // the agent has taken its question back
+	}
 	allowed := false
 	if o, ok := outcome.(*acp.SelectedPermissionOutcome); ok {
 		for _, option := range req.Options {

@@ -120,6 +120,10 @@ func Play(ctx context.Context, o PlayOptions) (*Result, error) {
 	select {
 	case <-p.ended:
 	case <-ctx.Done():
+		select {
+		case <-p.ended: // the client has also hung up
+		case <-time.After(lastWords):
+		}
 	}
 	p.cancel()
 	return p.result(), nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -28,7 +29,7 @@ type client struct {
 
 func (c *client) HandleNotification(_ context.Context, method string, params json.RawMessage) error {
 	if c.told != nil {
-		go c.told(c.line, string(params))
+		c.told(c.line, string(params))
 	}
 	return nil
 }
@@ -92,12 +93,18 @@ func played1(t *testing.T, script, capabilities string, c *client, talk func(l *
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c.files = map[string]string{}
+	timeout := patience.Soon
+	for _, answer := range c.changed {
+		if answer == "silence" {
+			timeout = 500 * time.Millisecond
+		}
+	}
 	var result *Result
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		result, err = Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec}, Timeout: 500 * time.Millisecond})
+		result, err = Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec}, Timeout: timeout})
 		outW.Close()
 	}()
 	l := newLine(lint.Client, outR, inW, c, func(lint.Record) {})
@@ -123,7 +130,7 @@ func played1(t *testing.T, script, capabilities string, c *client, talk func(l *
 	l.hangUp()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Error("the agent does not end")
 		return &Result{Outcomes: []Outcome{{}}}
 	}
@@ -222,9 +229,9 @@ func TestAStepInWhichARuleIsBrokenFails(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"SAY x", "THINK x", "PLAN a | b", "TOOL x", "COMMANDS", "BIG 100", `UPDATE {"sessionUpdate":"plan","entries":[]}`} {
 		c := &client{told: func(l *line, _ string) {
-			l.send([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"x"}}`))
+			l.send([]byte(`{"jsonrpc":"2.0","id":99,"error":{"code":-32601,"message":"x"}}`))
 		}}
-		r := played1(t, step+"\nWAIT 300ms", ableClient, c, nil)
+		r := played1(t, step+"\nCALL _x/y {}", ableClient, c, nil) // whose answer follows
 		if list := strings.Join(failed(r), "\n"); r.Decision != NotConformant || !strings.Contains(list, "RPC") {
 			t.Errorf("%s: %s\n%s", step, r.Decision, list)
 		}
@@ -234,7 +241,12 @@ func TestAStepInWhichARuleIsBrokenFails(t *testing.T) {
 func TestATurnEndsAsTheScriptSays(t *testing.T) {
 	t.Parallel()
 	var said []string
-	r := played1(t, "STOP max_tokens\nSAY never\n---\nERROR {\"code\":-32603,\"message\":\"as asked\"}\n---\nWAIT 1h\n---\nEXIT", "", &client{}, func(l *line, call func(string, any) string) {
+	cancelling := &client{told: func(l *line, update string) {
+		if strings.Contains(update, "waiting") {
+			l.notify("session/cancel", object{"sessionId": "lint-1"})
+		}
+	}}
+	r := played1(t, "STOP max_tokens\nSAY never\n---\nERROR {\"code\":-32603,\"message\":\"as asked\"}\n---\nSAY waiting\nWAIT 1h\n---\nEXIT", "", cancelling, func(_ *line, call func(string, any) string) {
 		keep := func(method string, params any) { said = append(said, call(method, params)) }
 		keep("session/new", object{"cwd": "/w", "mcpServers": []any{}})
 		call("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
@@ -246,7 +258,6 @@ func TestATurnEndsAsTheScriptSays(t *testing.T) {
 		keep("session/set_config_option", object{"sessionId": "lint-1", "configId": "mode", "value": "other"})
 		keep("session/list", object{"cwd": "/elsewhere"})
 		for range 3 {
-			time.AfterFunc(200*time.Millisecond, func() { l.notify("session/cancel", object{"sessionId": "lint-1"}) })
 			keep("session/prompt", object{"sessionId": "lint-1", "prompt": text("x")})
 		}
 		keep("session/prompt", object{"sessionId": "lint-1", "prompt": text("x")})
@@ -264,6 +275,28 @@ func TestATurnEndsAsTheScriptSays(t *testing.T) {
 	if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Step == "cancel" }); r.Outcomes[i].Status != Passed {
 		t.Errorf("%s", r.Outcomes[i].String())
 	}
+}
+
+// A client may end its agent with a signal right before or after it hangs up.
+func TestAHangUpCountsBesideASignal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, signal := context.WithCancel(t.Context())
+		in, hangUp := io.Pipe()
+		_, out := io.Pipe()
+		go func() {
+			signal()
+			time.Sleep(lastWords / 2)
+			hangUp.Close()
+		}()
+		r, err := Play(ctx, PlayOptions{In: in, Out: out, Version: "1", Lint: lint.Options{Profile: lint.Spec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Step == "hang-up" }); r.Outcomes[i].Status != Passed {
+			t.Errorf("%s", r.Outcomes[i].String())
+		}
+	})
 }
 
 func TestAClientThatOnlyLooksIsUndecided(t *testing.T) {
