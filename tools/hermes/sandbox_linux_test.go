@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
@@ -118,23 +117,19 @@ func TestServeConfinesItsAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
-	until := func(name string) {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-			if _, err := os.Stat(name); err == nil {
-				return
-			} else if time.Now().After(end) {
-				t.Fatal(err)
-			}
+	eventually(t, "a server", func() bool { // its socket is there a moment before it listens
+		c, err := socket.DialUnix(t.Context(), path)
+		if err == nil {
+			t.Cleanup(func() { c.Close() })
 		}
-	}
-	until(path)
-	c, err := socket.DialUnix(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	until(filepath.Join(s.work, "done"))
-	s.says(t, "the agent", readFile(t, filepath.Join(s.work, "done")), true)
+		return err == nil
+	})
+	done := filepath.Join(s.work, "done")
+	eventually(t, "the end of the script", func() bool {
+		_, err := os.Stat(done)
+		return err == nil
+	})
+	s.says(t, "the agent", readFile(t, done), true)
 }
 
 func TestConfineSaysWhatTheSystemLacks(t *testing.T) {
