@@ -168,7 +168,9 @@ local function look(buf)
   local buffer, disk = require("hermes.buffer"), require("hermes.disk")
   local cause = causes[buf]
   causes[buf] = nil
-  if not vim.api.nvim_buf_is_loaded(buf) then
+  if not cause then -- looked at meanwhile
+    return
+  elseif not vim.api.nvim_buf_is_loaded(buf) then
     told[buf] = nil
     return
   end
@@ -224,6 +226,13 @@ function M.work()
   if #queue > 0 then
     schedule(M.pause_ms)
   end
+end
+
+--- Checks a buffer at once if it is to be checked.
+---@param buf integer
+function M.now(buf)
+  causes[buf], waiting[buf] = causes[buf] or waiting[buf], nil
+  look(buf)
 end
 
 --- Checks a buffer because its file has changed.

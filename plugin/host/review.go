@@ -21,7 +21,7 @@ const (
 	kindLook    = "look"    // the disk of a held file has changed
 	kindHunks   = "hunks"   // of a held file
 	kindApply   = "apply"   // a decision changes a held file
-	kindBarrier = "barrier" // Lua sends what it has not sent yet
+	kindBarrier = "barrier" // Lua sends what it has not sent yet, and then that it has
 )
 
 const (
@@ -52,6 +52,8 @@ type reviews struct {
 	projects map[string]*reviewed
 	noted    map[string]bool // roots of which the user knows that they have no review
 	expired  bool
+	barriers int64            // so far
+	reached  map[int64]func() // of those that Lua has not passed yet
 
 	closed sync.WaitGroup // of those that are being closed
 
@@ -85,7 +87,7 @@ type reviewed struct {
 }
 
 func newReviews(h *Host) *reviews {
-	return &reviews{host: h, projects: make(map[string]*reviewed), noted: make(map[string]bool)}
+	return &reviews{host: h, projects: make(map[string]*reviewed), noted: make(map[string]bool), reached: make(map[int64]func())}
 }
 
 // post has f done after everything that was posted before.
@@ -366,11 +368,34 @@ func (s *session) author() review.Author {
 }
 
 // barrier waits until what the user did before the call is known.
-func (p *reviewed) barrier() {
-	h := p.reviews.host
-	ctx, cancel := context.WithTimeout(h.ctx, barrierLimit)
+func (p *reviewed) barrier() { p.reviews.barrier(false) }
+
+// barrier is that of all reviews. look has Neovim also show what is new on the disk.
+// Neovim sends an operation when it is done: the answer to what is delivered to it would
+// overtake the operations that it has sent before.
+func (r *reviews) barrier(look bool) {
+	ctx, cancel := context.WithTimeout(r.host.ctx, barrierLimit)
 	defer cancel()
-	if err := h.queue.delivered(ctx, h.queue.push(new(object).item(kindBarrier))); err == nil {
-		p.reviews.drain(ctx)
+	done := make(chan struct{})
+	r.mu.Lock()
+	r.barriers++
+	id := r.barriers
+	r.reached[id] = func() { close(done) }
+	r.mu.Unlock()
+	r.host.queue.push(new(object).num("id", id).flag("look", look).item(kindBarrier))
+	select {
+	case <-done:
+	case <-ctx.Done():
+		r.passed(id)
+	}
+}
+
+// passed ends a barrier.
+func (r *reviews) passed(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if done := r.reached[id]; done != nil {
+		delete(r.reached, id)
+		done()
 	}
 }

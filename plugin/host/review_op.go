@@ -113,7 +113,7 @@ func (r *reviews) settle() {
 		if err := p.Wait(ctx); err != nil {
 			r.host.log.Warn("the answer may lack the newest changes", "error", err)
 		}
-		p.barrier() // for buffers that follow the disk
+		r.barrier(true) // for buffers that follow the disk
 	}
 }
 
@@ -231,6 +231,9 @@ func (r *reviews) do(id string, op reviewOp) (any, error) {
 		return r.openNow(op.Root)
 	case "files", "checkpoints", "hunks":
 		return r.list(op)
+	case "barrier":
+		r.passed(op.ID)
+		return nil, nil
 	case "changed":
 		return nil, r.changed(op)
 	case "wrote":

@@ -184,8 +184,13 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 		d.mu.Lock()
 		f, respond := d.barrier, d.respond
 		d.mu.Unlock()
-		if it.kind == kindBarrier && f != nil {
-			f()
+		if it.kind == kindBarrier {
+			if f != nil {
+				f()
+			}
+			if err := notify(from, "review", "", args{"do": "barrier", "id": it.data["id"]}); err != nil {
+				return 0, err
+			}
 		}
 		if it.kind == kindAsk {
 			var answer any = map[string]any{"default": true}

@@ -621,7 +621,13 @@ local items = {
     end
   end,
   hunks = take_hunks,
-  barrier = flush_all,
+  barrier = function(item)
+    if item.look then
+      vim.iter(M.buffers()):each(require("hermes.refresh").now)
+    end
+    flush_all()
+    tell({ ["do"] = "barrier", id = item.id })
+  end,
   apply = function(item)
     M.flush(M.find(item.path) or -1)
     require("hermes.review.apply").run(M.find(item.path), item, tell)
