@@ -82,5 +82,8 @@ func (c *closes) drain(closed func(path string)) (lost bool) {
 				closed(filepath.Join(dir, name))
 			}
 		}
+		if n < len(c.buf)-unix.SizeofInotifyEvent-unix.NAME_MAX-1 {
+			return lost // one more would have had room
+		}
 	}
 }

@@ -14,10 +14,10 @@ const maxContent = 16 << 20
 // content is what a file is at a moment. The file is held open, so that its bytes
 // can be read later: until somebody changes them in place.
 type content struct {
-	absent, dir bool
-	link        string
-	size        int64
-	id          identity
+	absent, dir, regular bool
+	link                 string
+	size                 int64
+	id                   identity
 
 	once sync.Once
 	file *os.File // nil once it is read, or if there is nothing to read

@@ -27,8 +27,8 @@ func (i identity) inode() [2]uint64 { return [2]uint64{i.dev, i.ino} }
 // isFile reports whether two identities are of one file, changed or not.
 func (i identity) isFile(j identity) bool { return i.inode() == j.inode() }
 
-// look returns what is at a place. The bytes are read later.
-func (p *place) look() *content {
+// see returns what is at a place, without its bytes.
+func (p *place) see() *content {
 	s, ok := p.stat()
 	if !ok {
 		return &content{absent: true}
@@ -43,19 +43,37 @@ func (p *place) look() *content {
 			c.link = string(buf[:n])
 		}
 	case unix.S_IFREG:
-		const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-		fd, err := -1, error(nil)
-		if p.file >= 0 {
-			fd, err = unix.Open("/proc/self/fd/"+strconv.Itoa(p.file), flags&^unix.O_NOFOLLOW, 0)
-		} else {
-			fd, err = unix.Openat(p.dir, p.name, flags, 0)
-		}
-		if err == nil {
-			c.file = os.NewFile(uintptr(fd), p.name)
-		}
+		c.regular = true
 	}
 	return c
 }
+
+// hold returns what was seen at a place, held open so that its bytes can be read
+// later. If it is what was known of the file before, nothing has to be read again.
+func (p *place) hold(seen, known *content, unchanged bool) *content {
+	if unchanged {
+		if known.read(); !known.hash.IsZero() {
+			return known
+		}
+	}
+	if !seen.regular {
+		return seen
+	}
+	const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+	fd, err := -1, error(nil)
+	if p.file >= 0 {
+		fd, err = unix.Open("/proc/self/fd/"+strconv.Itoa(p.file), flags&^unix.O_NOFOLLOW, 0)
+	} else {
+		fd, err = unix.Openat(p.dir, p.name, flags, 0)
+	}
+	if err == nil {
+		seen.file = os.NewFile(uintptr(fd), p.name)
+	}
+	return seen
+}
+
+// look returns what is at a place. The bytes are read later.
+func (p *place) look() *content { return p.hold(p.see(), nil, false) }
 
 // lookAt returns what is at a path of this process.
 func lookAt(path string) *content { return (&place{dir: unix.AT_FDCWD, name: path, file: -1}).look() }

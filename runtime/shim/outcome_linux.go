@@ -50,25 +50,20 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if !p.inside && !p.fromInside || o.nameless() {
 		return nil
 	}
-	p.before = o.target.look()
+	p.before = o.target.see()
 	if o.opens() || o.verb == truncate {
 		// It is about to be changed in place, perhaps by another name.
 		s.inodes[p.before.id.inode()].read()
 		delete(s.inodes, p.before.id.inode())
-	}
-	if last := s.files[o.target.path]; last != nil && last.id == p.before.id {
-		p.before = s.reuse(last, p.before)
 	}
 	exists := !p.before.absent
 	switch o.verb {
 	case open, openHow, create, truncate:
 		p.op = Write
 		creates := o.flags&unix.O_CREAT != 0
-		switch st, ok := o.target.stat(); {
-		case ok && (st.Mode&unix.S_IFMT != unix.S_IFREG || creates && o.flags&unix.O_EXCL != 0), !ok && !creates:
+		if exists && (!p.before.regular || creates && o.flags&unix.O_EXCL != 0) || !exists && !creates {
 			return nil
 		}
-		p.before.read()
 	case unlink:
 		p.op = Remove
 		if !exists || p.before.dir {
@@ -81,30 +76,24 @@ func (s *supervisor) prepare(o *operation) *planned {
 		}
 	case rename:
 		p.op = Rename
-		p.moved = o.other.look()
+		p.moved = o.other.see()
 		if p.moved.absent || p.moved.id.isFile(p.before.id) && exists {
 			return nil
 		}
-		if last := s.files[o.other.path]; last != nil && last.id.isFile(p.moved.id) && last.id.mtime == p.moved.id.mtime && last.size == p.moved.size {
-			p.moved = s.reuse(last, p.moved)
-		}
+		known := s.files[o.other.path]
+		p.moved = o.other.hold(p.moved, known, known != nil && known.id.isFile(p.moved.id) && known.id.mtime == p.moved.id.mtime && known.size == p.moved.size)
 	default:
 		p.op = map[verb]Op{link: Link, symlink: Symlink, mkdir: Mkdir, mknod: Write}[o.verb]
 		if exists || o.verb == mknod && o.mode&unix.S_IFMT != unix.S_IFREG && o.mode&unix.S_IFMT != 0 {
 			return nil
 		}
 	}
-	return p
-}
-
-// reuse returns what is known of a file that has not changed since, so that it is
-// not read again.
-func (s *supervisor) reuse(last, now *content) *content {
-	if last.read(); now.file == nil || last.hash.IsZero() {
-		return now
+	known := s.files[o.target.path]
+	p.before = o.target.hold(p.before, known, known != nil && known.id == p.before.id)
+	if p.op == Write {
+		p.before.read()
 	}
-	now.file.Close()
-	return last
+	return p
 }
 
 // event is what is known of an operation now.

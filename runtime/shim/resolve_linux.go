@@ -81,8 +81,29 @@ func procPath(tid uint32, name string) string {
 type lookup struct {
 	*resolver
 	tid   uint32
-	root  int // of the thread
+	root  int // of the thread; -1 until it is needed
 	links int
+}
+
+// top returns the root of the thread, which lookup.close closes.
+func (l *lookup) top() (int, error) {
+	if l.root >= 0 {
+		return l.root, nil
+	}
+	theirs := procPath(l.tid, "root")
+	id, err := identify(unix.AT_FDCWD, theirs)
+	if err == nil && id == l.slashInfo {
+		l.root = l.slash
+	} else if err == nil {
+		l.root, err = unix.Open(theirs, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	return l.root, err
+}
+
+func (l *lookup) close() {
+	if l.root >= 0 && l.root != l.slash {
+		unix.Close(l.root)
+	}
 }
 
 // place finds a path that a thread means, relative to one of its descriptors or to
@@ -91,20 +112,14 @@ func (r *resolver) place(tid uint32, dirfd int32, path string, follow bool) (p p
 	if path == "" {
 		return p, unix.ENOENT
 	}
-	l := lookup{resolver: r, tid: tid, root: r.slash}
-	theirs := procPath(tid, "root")
-	if id, err := identify(unix.AT_FDCWD, theirs); err != nil {
-		return p, err
-	} else if id != r.slashInfo {
-		if l.root, err = unix.Open(theirs, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-			return p, err
-		}
-		defer unix.Close(l.root)
-	}
+	l := lookup{resolver: r, tid: tid, root: -1}
+	defer l.close()
 	base := -1
 	switch {
 	case path[0] == '/':
-		base, err = unix.FcntlInt(uintptr(l.root), unix.F_DUPFD_CLOEXEC, 0)
+		if base, err = l.top(); err == nil {
+			base, err = unix.FcntlInt(uintptr(base), unix.F_DUPFD_CLOEXEC, 0)
+		}
 	case dirfd == unix.AT_FDCWD:
 		base, err = unix.Open(procPath(tid, "cwd"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	default:
@@ -152,8 +167,12 @@ func (l *lookup) walk(at int, names []string, follow bool) (p place, err error) 
 		names = names[1:]
 		last := len(names) == 0
 		if name == ".." {
+			top, err := l.top()
+			if err != nil {
+				return p, err
+			}
 			if here, err := identify(at, ""); err == nil {
-				if root, err := identify(l.root, ""); err == nil && here == root {
+				if root, err := identify(top, ""); err == nil && here == root {
 					continue // nothing is above the root
 				}
 			}
@@ -205,7 +224,11 @@ func (l *lookup) walk(at int, names []string, follow bool) (p place, err error) 
 		text := string(buf[:n])
 		names = append(split(text), names...)
 		if strings.HasPrefix(text, "/") {
-			if at, err = reopen(at, l.root); err != nil {
+			top, err := l.top()
+			if err != nil {
+				return p, err
+			}
+			if at, err = reopen(at, top); err != nil {
 				return p, err
 			}
 		}
