@@ -48,23 +48,26 @@ func main() {
 	fmt.Println("| | without | `hermes shim` | | `strace --seccomp-bpf` | |\n|---|--:|--:|--:|--:|--:|")
 	for _, w := range list {
 		if strings.Contains(w.name, *only) {
-			measure(w, *rounds, *hermes, filepath.Join(base, "journal"))
+			measure(w, *rounds, *hermes, base)
 		}
 	}
 }
 
-func measure(w work, rounds int, hermes, journal string) {
-	ways := [][]string{nil,
-		{hermes, "shim", "--root", w.dir, "--journal", journal, "--socket", journal + ".none", "--"},
-		{"strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", traced, "--"}}
-	took := make([][]float64, len(ways))
-	ratios := make([][]float64, len(ways)) // to the work without a shim in the same round
+func measure(w work, rounds int, hermes, base string) {
+	took := make([][]float64, 3)
+	ratios := make([][]float64, 3) // to the work without a shim in the same round
 	for range rounds {
+		// The journals stay until the end: ext4 makes files more slowly for some
+		// minutes after it has removed many.
+		journal, err := os.MkdirTemp(base, "journal-")
+		check(err)
+		ways := [][]string{nil,
+			{hermes, "shim", "--root", w.dir, "--journal", journal, "--socket", journal + ".none", "--"},
+			{"strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", traced, "--"}}
 		for i, way := range ways {
 			if len(w.prepare) > 0 {
 				run(w.dir, w.prepare)
 			}
-			check(os.RemoveAll(journal))
 			start := time.Now()
 			run(w.dir, append(append([]string{}, way...), w.command...))
 			took[i] = append(took[i], float64(time.Since(start).Milliseconds()))
