@@ -16,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -38,6 +39,7 @@ type editor struct {
 	have  *skill.Index
 	runs  func(cwd string) process.Options
 	can   func(*acp.ClientCapabilities) // takes capabilities away
+	rules *permission.Policy            // of the user; nil: none
 	agent acp.Agent
 	rude  bool           // the traffic is not checked, for example because the test breaks rules
 	name  string         // of the model
@@ -89,7 +91,7 @@ func (e *editor) start() *editor {
 	e.calls, e.again = map[string]bool{}, nil
 	e.mu.Unlock()
 	e.Services = services.New(services.Options{
-		ApproveCommand: services.AllowCommands,
+		ApproveCommand: services.AllowCommands, Policy: e.rules,
 		Ask: func(_ context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 			e.mu.Lock()
 			e.asked = append(e.asked, p)

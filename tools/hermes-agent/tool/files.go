@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -157,6 +158,7 @@ func (c *Call) write(ctx context.Context, path, old, content string, missing boo
 	c.Update(func(u *acp.ToolCallUpdate) { u.Content = changes })
 	question := c.Shown.AsUpdate()
 	question.Content, question.Locations = changes, []acp.ToolCallLocation{{Path: path}}
+	question.RawInput, _ = json.Marshal(map[string]string{"path": path}) // models write relative ones, which no rule of a client allows
 	if err := c.Gate.Edit(ctx, question, path); err != nil {
 		return err
 	}

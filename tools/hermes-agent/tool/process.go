@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -11,7 +12,7 @@ import (
 // Process runs commands in the background and talks to them.
 func Process() *Tool {
 	return &Tool{
-		Name: "process", Toolset: "process", Kind: acp.ToolKindExecute,
+		Name: "process", Toolset: "process", Kind: acp.ToolKindExecute, Asks: true,
 		Description: "Run commands in the background, such as servers. start returns an id for the other actions. " +
 			"poll returns new output, log pages of all of it, wait waits for the end, write types text and submit a line, if it was started with input.",
 		Schema: []byte(`{"type":"object","properties":{"action":{"enum":["start","list","poll","log","wait","kill","write","submit"]},` +
@@ -40,15 +41,23 @@ func runProcess(ctx context.Context, c *Call) (string, error) {
 	if err := c.Decode(&args); err != nil {
 		return "", err
 	}
+	if !slices.Contains([]string{"start", "write", "submit"}, args.Action) { // what nobody is asked about
+		c.Begin()
+	}
 	answer, err := c.Processes.Do(ctx, process.Request{
 		Action: args.Action, ID: args.ID, Data: args.Data, Offset: args.Offset, Limit: args.Limit, Timeout: args.Timeout,
 		Command: process.Command{
 			Line: args.Command, Dir: c.Cwd, Input: args.Input, PTY: args.PTY, Shown: c.shown,
-			Approve: func(ctx context.Context, line, _ string) error {
+			Approve: func(ctx context.Context, line, _ string) (err error) {
 				if args.Action == "start" {
-					return c.allow(ctx, line)
+					err = c.allow(ctx, line)
+				} else {
+					err = c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Isolated())
 				}
-				return c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Isolated())
+				if err == nil {
+					c.Begin()
+				}
+				return err
 			},
 		},
 	})
