@@ -78,6 +78,25 @@ CALL process {"action":"poll","id":"proc_none"}`, acp.StopReasonEndTurn)
 	patience.True(t, "the end of the process", func() bool { _, err := os.Stat("/proc/" + pid); return err != nil })
 }
 
+// Nothing is left to recover after an agent ends, and the model learns that.
+func TestTheModelLearnsThatItsProcessesEndedWithTheAgent(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	id := e.open()
+	e.play(id, `CALL process {"action":"start","input":true,"command":"exec sleep 1000"}`, acp.StopReasonEndTurn)
+	got := e.play(id, `CALL process {"action":"list"}`, acp.StopReasonEndTurn)
+	process := regexp.MustCompile(`proc_[0-9a-f]+`).FindString(got)
+	e.start() // another agent process
+	if _, err := e.LoadSession(t.Context(), e.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: e.dir}); err != nil {
+		t.Fatal(err)
+	}
+	got = e.play(id, `CALL process {"action":"list","limit":1}
+CALL process {"action":"poll","id":"`+process+`"}`, acp.StopReasonEndTurn)
+	if !strings.Contains(got, "  completed []") || !strings.Contains(got, "those that ran before the session was opened again have ended") {
+		t.Errorf("shown:\n%s", got)
+	}
+}
+
 // island is a backend that cannot reach this machine, as far as the agent knows.
 type island struct{ process.Local }
 

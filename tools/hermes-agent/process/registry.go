@@ -28,8 +28,9 @@ const (
 	KeepEnded    = 30 * time.Minute // how long a process is listed after its end
 )
 
-// ErrUnknown is the error for an id that no process has.
-var ErrUnknown = errors.New("there is no such process")
+// ErrUnknown is the error for an id that no process has. A model may have it from a
+// session that was loaded.
+var ErrUnknown = errors.New("there is no such process; those that ran before the session was opened again have ended")
 
 // Options are settings of a Registry.
 type Options struct {
