@@ -117,6 +117,9 @@ func wanted(input json.RawMessage) string {
 		Args    []string
 	}
 	if json.Unmarshal(input, &run) == nil && run.Command != "" {
+		if last := len(run.Args) - 1; last > 0 && slices.Contains([]string{"-c", "/c"}, run.Args[last-1]) {
+			return run.Args[last] // the line that a shell runs
+		}
 		return strings.Join(append([]string{run.Command}, run.Args...), " ")
 	}
 	return string(input)

@@ -75,3 +75,21 @@ func TestCommandsAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+func TestTheQuestionShowsWhatWouldRun(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{
+		`{"command":"rm","args":["-rf","b"],"cwd":"/w"}`:                  "  rm -rf b\n",
+		`{"command":"/bin/sh","args":["-c","rm -rf b; echo\n'gone'"]}`:    "  rm -rf b; echo\n  'gone'\n",
+		`{"command":"cmd.exe","args":["/d","/c","rd /s b & echo \"x\""]}`: "  rd /s b & echo \"x\"\n",
+		`{"command":"make","args":["-c"]}`:                                "  make -c\n",
+		`{"path":"a"}`:                                                    "  {\"path\":\"a\"}\n",
+	} {
+		var out bytes.Buffer
+		v := &view{answers: &out, others: &out}
+		v.question(&acp.RequestPermissionRequest{ToolCall: acp.ToolCallUpdate{RawInput: json.RawMessage(input)}})
+		if got := out.String(); got != want {
+			t.Errorf("%s shows %q, want %q", input, got, want)
+		}
+	}
+}

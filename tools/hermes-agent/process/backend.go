@@ -27,9 +27,9 @@ type Backend interface {
 // Local runs commands on this machine.
 type Local struct{}
 
-// Command runs the line in a shell.
+// Command runs the line as a terminal of the client would.
 func (Local) Command(_ context.Context, _ string, c Command) ([]string, string, error) {
-	return append(shell(), c.Line), c.Dir, nil
+	return Vector(c.Line), c.Dir, nil
 }
 
 // End does nothing: the command is a process of this machine.

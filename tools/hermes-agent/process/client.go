@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -35,10 +34,7 @@ func Vector(line string) []string {
 			return words
 		}
 	}
-	if runtime.GOOS == "windows" {
-		return []string{"cmd", "/c", line}
-	}
-	return []string{"/bin/sh", "-c", line}
+	return append(shell(), line)
 }
 
 // inClient is a command in a terminal of the client, where the user sees it and can

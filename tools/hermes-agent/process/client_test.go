@@ -35,7 +35,7 @@ func TestOnlyLinesThatNeedAShellGetOne(t *testing.T) {
 		"./no-such-script x": nil,
 	} {
 		if want == nil {
-			want = []string{"/bin/sh", "-c", line}
+			want = append(shell(), line)
 		}
 		if got := Vector(line); !slices.Equal(got, want) {
 			t.Errorf("%q runs %q, want %q", line, got, want)

@@ -52,7 +52,7 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 		timeout = time.Duration(args.Timeout) * time.Second
 	}
 	out, late, err := c.Processes.Run(ctx, process.Command{Line: args.Command, Dir: c.Cwd, Shown: c.shown}, timeout)
-	text := strings.TrimRight(out.Text, "\n")
+	text := strings.TrimRight(out.Text, "\r\n")
 	if out.Skipped > 0 || out.Cut {
 		text = "[the beginning was left out]\n" + text
 	}
