@@ -51,9 +51,16 @@ local highlights = {
   replaying = "DiagnosticInfo",
 }
 
+---@param program hermes.Program
+---@return string
+local function place_of(program)
+  return ("in a terminal (%s)"):format(program.pane and "pane " .. program.pane or program.terminal)
+end
+
 ---@param session hermes.SessionInfo
+---@param program? hermes.Program that is in the session, too
 ---@return hermes.StatusRow
-local function session_row(session)
+local function session_row(session, program)
   local text = require("hermes.text")
   local parts = { choose.state_of(session) }
   if session.mode then
@@ -67,6 +74,9 @@ local function session_row(session)
     parts[#parts + 1] = ("%d prompt%s"):format(session.queued, s)
   end
   parts[#parts + 1] = usage_of(session.usage)
+  if program and program.state == "running" then
+    parts[#parts + 1] = place_of(program)
+  end
   local name = text.line(session.sessionId, 60)
   if type(session.title) == "string" and session.title ~= "" then
     name = ("%s (%s)"):format(text.line(session.title, 60), name)
@@ -105,6 +115,10 @@ local function make_rows()
     { text = "host: " .. (host and host.version or "not running") .. "   (g? shows the keys)" },
   }
   local pending = hermes().pending()
+  local programs = {} ---@type table<string, hermes.Program> by session id
+  for _, program in ipairs(package.loaded["hermes.program"] and hermes().shim.list() or {}) do
+    programs[program.sessionId] = program
+  end
   ---@param agent string
   ---@param session? hermes.SessionInfo
   ---@param open table<string, true> ids of the sessions that have rows of their own
@@ -149,20 +163,16 @@ local function make_rows()
     end)
     for _, session in ipairs(sessions) do
       open[session.sessionId] = true
-      list[#list + 1] = session_row(session)
+      list[#list + 1] = session_row(session, programs[session.sessionId])
+      programs[session.sessionId] = nil
       requests(agent.name, session, open)
     end
     requests(agent.name, nil, open)
   end
-  local opened = package.loaded["hermes.program"] and hermes().shim.list() or {}
-  for _, program in ipairs(opened) do
-    local where = program.pane and "pane " .. program.pane or program.terminal
+  for _, program in vim.spairs(programs) do
+    local name = text.line(program.agent, 40)
     list[#list + 1] = {
-      text = ("agent %s: %s in a terminal (%s)"):format(
-        text.line(program.agent, 40),
-        program.state,
-        where
-      ),
+      text = ("agent %s: %s %s"):format(name, program.state, place_of(program)),
       key = "program " .. program.name,
     }
   end
