@@ -19,6 +19,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/redial"
@@ -245,7 +246,7 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 	c, err := redial.Connect(ctx, redial.Options{
 		Dial: func(ctx context.Context) (transport.Transport, error) {
 			if id := session.Load(); id != nil { // a history that is still growing cannot be compared
-				for end := time.Now().Add(10 * time.Second); len(store.Texts(*id))%updates != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				for end := time.Now().Add(patience.Soon); len(store.Texts(*id))%updates != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 				}
 			}
 			return httpstream.Dial(web.URL, access.Client{Token: server.Guard.Token})

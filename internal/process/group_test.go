@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
@@ -47,14 +48,14 @@ func within[T any](t *testing.T, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Fatal("the program does not end")
 		panic("unreachable")
 	}
 }
 
 func gone(pid int) bool {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if syscall.Kill(pid, 0) == syscall.ESRCH || err == nil && strings.Contains(string(stat), ") Z ") {
 			return true

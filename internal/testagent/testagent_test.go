@@ -40,7 +40,7 @@ func TestAScenarioMixesBytesAndTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	update := `LINE {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"$SESSION","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"two"}}}}`
-	if r, err := testagent.Prompt(t.Context(), c, "s", "SAY one\nWAIT 50ms\nPUT \"noise\\n\"\n"+update+"\nWAIT 50ms\nREAD /three"); err != nil || r != acp.StopReasonEndTurn {
+	if r, err := testagent.Prompt(t.Context(), c, "s", "SAY one\nWAIT 500ms\nPUT \"noise\\n\"\n"+update+"\nWAIT 500ms\nREAD /three"); err != nil || r != acp.StopReasonEndTurn {
 		t.Fatal(r, err)
 	}
 	if got := strings.Join(client.Texts("s"), ", "); got != `one, two, READ {"content":"text of /three"}` {

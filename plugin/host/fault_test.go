@@ -68,7 +68,7 @@ func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
 		e.open()
 		e.lua(`
 hermes.on_request("PermissionRequest", function() end)
-hermes.prompt(s, "SAY last words\nWAIT 50ms\nERR out of memory\nEXIT 7", { on_done = finish(1) })
+hermes.prompt(s, "SAY last words\nWAIT 500ms\nERR out of memory\nEXIT 7", { on_done = finish(1) })
 hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.until("done[1] and done[2]")
 		for _, key := range []string{"1", "2"} {

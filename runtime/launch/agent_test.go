@@ -84,16 +84,17 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 
 func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 	t.Parallel()
-	// The pause is for the updates to be written.
+	// The pause is for the updates to be written, on a busy machine too.
 	for how, want := range map[string]launch.ExitError{
 		"ERR fatal: out of tokens\nEXIT 3": {Code: 3, Stderr: "fatal: out of tokens"},
 		"KILL":                             {Code: -1, Signal: "killed"},
 	} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			p := start(t, plays(agent))
 			u := new(updates)
 			c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
-			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT 50ms\n"+how)
+			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT 500ms\n"+how)
 			var closed *rpc.ClosedError
 			var exit *launch.ExitError
 			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 const goodFile = `{"version":1,"rules":[{"action":"allow","scope":"always"}]}`
@@ -32,7 +33,7 @@ func openSoon(t *testing.T, path string) (*Policy, error) {
 	select {
 	case o := <-done:
 		return o.p, o.err
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Fatalf("%s: Open hangs", path)
 		return nil, nil
 	}
@@ -149,7 +150,7 @@ func TestAFileIsCheckedWheneverItIsRead(t *testing.T) {
 		if !errors.Is(err, atomicfile.ErrNotRegular) {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Fatal("Add hangs")
 	}
 }

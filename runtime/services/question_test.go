@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
 )
 
@@ -137,7 +138,7 @@ func TestOpenElicitationsEndWithTheirTurnOrTheirServices(t *testing.T) {
 				if got != "cancel" {
 					t.Error(got)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience.Soon):
 				t.Fatal("the question stays open")
 			}
 		})

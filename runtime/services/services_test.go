@@ -473,7 +473,7 @@ func TestTheStateKnowsWhereATurnBegins(t *testing.T) {
 			}
 		}
 		must(t, b.agent.SessionUpdate(t.Context(), &acp.SessionNotification{SessionID: "s", Update: acp.NewAgentMessageChunk(acp.NewTextContent(text))}))
-		for end := time.Now().Add(20 * time.Second); !strings.HasSuffix(strings.Join(timeline(), "|"), text); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience.Soon); !strings.HasSuffix(strings.Join(timeline(), "|"), text); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%q", timeline())
 			}

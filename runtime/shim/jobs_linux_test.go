@@ -14,6 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
@@ -61,7 +62,7 @@ func newTerminal(t *testing.T, dir string, env []string, command ...string) *ter
 // expect waits for a text behind the last one.
 func (m *terminal) expect(text string) {
 	m.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); ; time.Sleep(5 * time.Millisecond) {
 		m.mu.Lock()
 		screen := m.screen.String()
 		m.mu.Unlock()

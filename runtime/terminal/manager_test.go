@@ -98,7 +98,7 @@ func pidOf(t *testing.T, m *Manager, id acp.TerminalID) int {
 
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); alive(pid); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Soon); alive(pid); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still there", pid)
 		}

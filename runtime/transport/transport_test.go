@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -189,7 +190,7 @@ func TestClosingUnblocksReadAndWrite(t *testing.T) {
 				if !errors.Is(err, transport.ErrClosed) {
 					t.Errorf("%s: ended with %v", name, err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(patience.Soon):
 				t.Fatalf("%s: Close does not unblock", name)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // C168, C169 of the conformance list.
@@ -60,7 +62,7 @@ func answer(t *testing.T, r io.Reader) string {
 	select {
 	case line := <-got:
 		return line
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Fatal("no answer")
 		return ""
 	}
@@ -98,7 +100,7 @@ func TestTheEndOfEitherSideEndsTheRecorder(t *testing.T) {
 			go func() { ended <- cmd.Wait() }()
 			select {
 			case <-ended:
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience.Soon):
 				t.Fatal("still running")
 			}
 			if cmd.ProcessState.ExitCode() != test.status || out.String() != test.says {

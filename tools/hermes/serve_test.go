@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -142,7 +143,7 @@ func TestServeFromTheCommandLine(t *testing.T) {
 		if strings.Contains(log, token.Reveal()) {
 			t.Error("the token is in the log")
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience.Soon):
 		t.Fatal("does not end")
 	}
 	if err := cmd.Wait(); err != nil {

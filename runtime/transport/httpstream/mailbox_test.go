@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // A few streams keep many sent events for returning clients. Many streams keep few
@@ -38,7 +40,7 @@ func TestEventsKeptForReturningClientsAreBoundedTogether(t *testing.T) {
 		c.Close()
 		c.abort(ErrAbandoned)
 	}
-	for end := time.Now().Add(20 * time.Second); s.kept.Load() != 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); s.kept.Load() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d bytes are still counted", s.kept.Load())
 		}

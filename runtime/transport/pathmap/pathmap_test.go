@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -241,7 +242,7 @@ func TestAMappedTransportReportsItsProgress(t *testing.T) {
 		close(ended)
 	}()
 	w.Write([]byte(`{"jsonrpc":`))
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); ; time.Sleep(time.Millisecond) {
 		if after, inside := p.Received(); inside && after != before {
 			break
 		} else if time.Now().After(end) {

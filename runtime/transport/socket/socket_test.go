@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -184,7 +185,7 @@ func TestTCPNeedsTheToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		io.WriteString(c, line)
-		c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		c.SetReadDeadline(time.Now().Add(patience.Soon))
 		got, _ := io.ReadAll(c)
 		if strings.HasPrefix(string(got), accepted) {
 			t.Errorf("%s: answered %q", name, got)
@@ -218,7 +219,7 @@ func TestMessagesRightAfterTheHandshakeAreNotLost(t *testing.T) {
 	io.WriteString(c, greeting+token.Reveal()+"\n{\"a\":1}\n{\"b\":2}\n")
 	want := "ok\n{\"a\":1}\n{\"b\":2}\n"
 	got := make([]byte, len(want))
-	c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience.Soon))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != want {
 		t.Fatalf("%q, %v", got, err)
 	}

@@ -13,6 +13,7 @@ import (
 	ws "github.com/coder/websocket"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -179,7 +180,7 @@ func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
 			if f.Kind != want {
 				t.Fatalf("reported %v: %v", f.Kind, f.Err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience.Soon):
 			t.Fatalf("no %v", want)
 		}
 		if want == rpc.FaultStalled {

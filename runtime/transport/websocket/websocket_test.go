@@ -16,6 +16,7 @@ import (
 	ws "github.com/coder/websocket"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
@@ -279,7 +280,7 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	for end := time.Now().Add(20 * time.Second); open.Load() != 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); open.Load() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("not released")
 		}
