@@ -149,6 +149,9 @@ func (s *supervisor) settleThread(tid uint32) {
 
 // waiting lists the operations without an outcome, in the order in which they began.
 func (s *supervisor) waiting() []*planned {
+	if len(s.pending) == 0 {
+		return nil // as mostly
+	}
 	return slices.SortedFunc(maps.Values(s.pending), func(p, q *planned) int { return p.started.Compare(q.started) })
 }
 

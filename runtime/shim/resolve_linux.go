@@ -34,10 +34,12 @@ func (p *place) close() {
 // descriptors and mounts of its own.
 type resolver struct {
 	slash     int // our root
+	fds       int // /proc/self/fd, which takes longer to find than to read
 	slashInfo fileID
 	root      fileID // of the project
 	rootPath  string
 	rootMount mount
+	text      [unix.PathMax]byte
 }
 
 // fileID tells files apart, and the mounts through which they are reached.
@@ -58,6 +60,9 @@ func newResolver(root string) (*resolver, error) {
 	if r.slashInfo, err = identify(slash, ""); err == nil {
 		r.root, err = identify(unix.AT_FDCWD, root)
 	}
+	if err == nil {
+		r.fds, err = unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
 	if err != nil {
 		unix.Close(slash)
 		return nil, err
@@ -71,6 +76,12 @@ func identify(dir int, name string) (fileID, error) {
 	var s unix.Statx_t
 	err := unix.Statx(dir, name, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_INO|unix.STATX_MNT_ID, &s)
 	return fileID{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, s.Mnt_id}, err
+}
+
+// nameOf returns the path of a descriptor of ours.
+func (r *resolver) nameOf(fd int) (string, error) {
+	n, err := unix.Readlinkat(r.fds, strconv.Itoa(fd), r.text[:])
+	return string(r.text[:max(n, 0)]), err
 }
 
 func procPath(tid uint32, name string) string {
@@ -305,7 +316,7 @@ func (l *lookup) open(at int, name string) (place, error) {
 		return p, nil // a terminal, a pipe
 	}
 	// Its name is that of the folder it is in and its own.
-	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	path, err := l.nameOf(fd)
 	if err != nil || strings.HasSuffix(path, " (deleted)") {
 		return p, nil
 	}
@@ -320,7 +331,7 @@ func (l *lookup) open(at int, name string) (place, error) {
 
 // canonical returns the path of a folder, or "" if it is known only to others.
 func (l *lookup) canonical(dir int) string {
-	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(dir))
+	path, err := l.nameOf(dir)
 	if err != nil {
 		return ""
 	}
