@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
@@ -36,6 +37,9 @@ func Vector(line string) []string {
 	}
 	return append(shell(), line)
 }
+
+// again is when a client that has ended a wait is asked to wait once more.
+const again = time.Second
 
 // inClient is a command in a terminal of the client, where the user sees it and can
 // end it.
@@ -70,38 +74,62 @@ func (r *Registry) inClient(ctx context.Context, _ string, c Command, exited fun
 	t := &inClient{terminals: r.opts.Terminals, session: r.opts.Session, id: created.TerminalID, done: make(chan struct{}), forget: forget}
 	go func() {
 		defer forget()
-		end, err := t.terminals.WaitForTerminalExit(waiting, &acp.WaitForTerminalExitRequest{SessionID: t.session, TerminalID: t.id})
+		status, err := t.wait(waiting)
 		t.release()
-		if err != nil {
-			exited(terminal.Status{}, true)
-		} else {
-			exited(terminal.Status{Code: int(end.ExitCode.V), Signal: end.Signal.V}, false)
-		}
+		exited(status, err != nil)
 		close(t.done)
 	}()
 	return t, nil
 }
 
-// fetch asks the client for the output. The caller holds mu.
-func (t *inClient) fetch() {
+// wait waits for the end of the command. A client may end the wait before, for example
+// with the turn that began it.
+func (t *inClient) wait(ctx context.Context) (terminal.Status, error) {
+	for {
+		end, err := t.terminals.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.session, TerminalID: t.id})
+		if err == nil {
+			return terminal.Status{Code: int(end.ExitCode.V), Signal: end.Signal.V}, nil
+		}
+		t.mu.Lock()
+		status, lost := t.fetch()
+		t.mu.Unlock()
+		switch {
+		case status != nil:
+			return terminal.Status{Code: int(status.ExitCode.V), Signal: status.Signal.V}, nil
+		case lost != nil:
+			return terminal.Status{}, err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return terminal.Status{}, err
+		}
+	}
+}
+
+// fetch asks the client for the output, and for the status if the command has ended. The
+// caller holds mu.
+func (t *inClient) fetch() (*acp.TerminalExitStatus, error) {
 	if t.released {
-		return
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	answer, err := t.terminals.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.session, TerminalID: t.id})
 	if err != nil {
-		t.out += fmt.Sprintf("[the output is lost: %v]\n", err)
-		return
+		return nil, err
 	}
 	t.out, t.cut = answer.Output, answer.Truncated
+	return answer.ExitStatus, nil
 }
 
 // release keeps the output and gives the terminal back.
 func (t *inClient) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fetch()
+	if _, err := t.fetch(); err != nil {
+		t.out += fmt.Sprintf("[the output is lost: %v]\n", err)
+	}
 	t.released = true
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()

@@ -5,8 +5,11 @@ package process
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,20 +80,32 @@ func FuzzOverlapsAreTheLongest(f *testing.F) {
 	})
 }
 
-// client has real terminals, and may lose them.
+// client has real terminals. It may lose them, and end a wait before the command ends.
 type client struct {
 	*services.Services
-	lost error
+	lost, ended error
+	again       func() // called by the second wait, if the first one is ended
+	waits       atomic.Int32
 }
 
 func (c *client) WaitForTerminalExit(ctx context.Context, p *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
+	if n := c.waits.Add(1); c.ended != nil && n == 1 {
+		return nil, c.ended
+	} else if c.ended != nil && n == 2 {
+		c.again()
+	}
 	answer, err := c.Services.WaitForTerminalExit(ctx, p)
 	return answer, errors.Join(err, c.lost)
 }
 
-func newClient(t *testing.T, lost error) (*client, string) {
+func (c *client) TerminalOutput(ctx context.Context, p *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+	answer, err := c.Services.TerminalOutput(ctx, p)
+	return answer, errors.Join(err, c.lost)
+}
+
+func newClient(t *testing.T) (*client, string) {
 	t.Helper()
-	c := &client{services.New(services.Options{ApproveCommand: services.AllowCommands}), lost}
+	c := &client{Services: services.New(services.Options{ApproveCommand: services.AllowCommands})}
 	t.Cleanup(func() { c.Close() })
 	dir := t.TempDir()
 	if err := c.OpenSession("s", []string{dir}); err != nil {
@@ -101,7 +116,7 @@ func newClient(t *testing.T, lost error) (*client, string) {
 
 func TestTheNewestOutputOfATerminalOfTheClientIsKept(t *testing.T) {
 	t.Parallel()
-	c, dir := newClient(t, nil)
+	c, dir := newClient(t)
 	r := registry(t, Options{Terminals: c, Session: "s"})
 	const line = `i=0; while [ $i -lt 9 ]; do i=$((i+1)); echo begin $i; head -c 50000 /dev/zero | tr '\0' x; echo; done; echo end`
 	info, err := r.Start(t.Context(), Command{Line: line, Dir: dir})
@@ -120,12 +135,26 @@ func TestTheNewestOutputOfATerminalOfTheClientIsKept(t *testing.T) {
 	}
 }
 
+// Some clients end what is open when a turn ends.
+func TestACommandOutlivesTheWaitForIt(t *testing.T) {
+	t.Parallel()
+	c, dir := newClient(t)
+	c.ended = errors.New("cancelled by the user")
+	c.again = func() { os.WriteFile(filepath.Join(dir, "go"), nil, 0o644) }
+	r := registry(t, Options{Terminals: c, Session: "s"})
+	out, late, err := r.Run(t.Context(), Command{Line: "until [ -e go ]; do sleep 0.05; done; echo done; exit 5", Dir: dir}, time.Hour)
+	if err != nil || late || out.Status != "exited" || out.Code == nil || *out.Code != 5 || out.Text != "done\n" {
+		t.Errorf("%v, %v, %+v", err, late, out)
+	}
+}
+
 func TestATerminalThatTheClientLosesEndsItsProcess(t *testing.T) {
 	t.Parallel()
-	c, dir := newClient(t, errors.New("the window is gone"))
+	c, dir := newClient(t)
+	c.lost = errors.New("the window is gone")
 	r := registry(t, Options{Terminals: c, Session: "s"})
 	out, late, err := r.Run(t.Context(), Command{Line: "echo so far", Dir: dir}, time.Hour)
-	if err != nil || late || out.Status != "lost" || out.Code != nil || out.Text != "so far\n" {
+	if err != nil || late || out.Status != "lost" || out.Code != nil || out.Text != "[the output is lost: the window is gone]\n" {
 		t.Errorf("%v, %v, %+v", err, late, out)
 	}
 	if _, err := r.Start(t.Context(), Command{Line: "true", Dir: "/"}); err == nil || !strings.Contains(err.Error(), "start the command") {
