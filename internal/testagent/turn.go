@@ -65,6 +65,7 @@ var turnVerbs = map[string]func(t *turn, ctx context.Context, rest string) error
 	"EXEC":     (*turn).exec,     // PROGRAM ARG...: run a program in a terminal of the client
 	"FILL":     (*turn).fill,     // N SIZE: N updates of SIZE bytes
 	"HANGUP":   (*turn).hangUp,   // close the connection
+	"LEAVE":    (*turn).leave,    // METHOD PARAMS: call any method of the client, and do not wait for the answer
 	"LOOSE":    (*turn).loose,    // SCRIPT: run a shell in a session of its own, and forget it
 	"MAY":      (*turn).may,      // KIND PATH: announce a tool call, and ask about it by its id
 	"MAYRUN":   (*turn).mayRun,   // TITLE: announce a tool call that executes, and ask about it by its id
@@ -303,6 +304,12 @@ func (t *turn) call(ctx context.Context, rest string) error {
 	var r acp.Raw
 	err := t.conn.Call(ctx, method, acp.Raw(params), &r)
 	return t.report(ctx, "CALL", r, err)
+}
+
+func (t *turn) leave(ctx context.Context, rest string) error {
+	method, params, _ := strings.Cut(rest, " ")
+	_, err := t.conn.Start(context.WithoutCancel(ctx), method, acp.Raw(params))
+	return err
 }
 
 func (t *turn) notify(ctx context.Context, rest string) error {

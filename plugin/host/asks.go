@@ -115,6 +115,16 @@ func (s *asks) cancelSession(agent, session string) {
 	}
 }
 
+// endTurn withdraws what waits for an answer in a turn that is over. A command may
+// outlive its turn, so the wait for its end does too.
+func (s *asks) endTurn(agent, session string) {
+	for _, a := range s.of(agent, session) {
+		if a.method != acp.MethodTerminalWaitForExit {
+			s.withdraw(a, "the turn was cancelled", answer{cancelled: true, By: "cancel"})
+		}
+	}
+}
+
 func (s *asks) of(agent, session string) []*ask {
 	s.mu.Lock()
 	defer s.mu.Unlock()

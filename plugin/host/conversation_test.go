@@ -448,6 +448,27 @@ func TestARequestTheAgentTakesBackIsClosed(t *testing.T) {
 	})
 }
 
+// A command may outlive its turn. Everything else that is asked in a turn ends with it.
+func TestTheWaitForACommandOutlivesItsTurn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`_G.asked = {}
+for _, name in ipairs({ "TerminalExit", "ReadTextFile", "PermissionRequest" }) do
+  hermes.on_request(name, function(data) asked[name] = data end)
+end
+hermes.prompt(s, ..., { on_done = finish("turn") })`, strings.Join([]string{
+			`LEAVE terminal/wait_for_exit {"sessionId":"s1","terminalId":"t1"}`, `LEAVE fs/read_text_file {"sessionId":"s1","path":"/p"}`, "ASK sure?",
+		}, "\n"))
+		e.until("asked.TerminalExit and asked.ReadTextFile and asked.PermissionRequest")
+		e.is("asked.PermissionRequest.respond('yes')", true)
+		e.until("done.turn")
+		e.until(`#of("RequestCancelled") > 0`)
+		e.is(`vim.tbl_map(function(data) return data.method end, of("RequestCancelled"))`, []string{"fs/read_text_file"})
+		e.is("asked.ReadTextFile.respond('late')", false)
+		e.is("asked.TerminalExit.respond(3)", true)
+	})
+}
+
 // R03 of the conformance list.
 func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {

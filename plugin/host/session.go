@@ -183,7 +183,7 @@ func (s *session) run(t *turn) {
 	close(t.over)
 	s.turnOver(s.author())
 	h := s.conn.host
-	h.asks.cancelSession(s.conn.name, string(s.id))
+	h.asks.endTurn(s.conn.name, string(s.id))
 	result := r.AppendJSON(nil)
 	if err == nil {
 		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))

@@ -1,6 +1,6 @@
 -- A day with hermes-agent: unsaved text, a denial, a review, a plan, a live terminal, a
--- cancel, a new process and a loaded session. Started by hermes_agent_test.go;
--- $HERMES_E2E says with whom and where.
+-- command in the background, a cancel, a new process and a loaded session. Started by
+-- hermes_agent_test.go; $HERMES_E2E says with whom and where.
 local config = vim.json.decode(vim.env.HERMES_E2E)
 local user = dofile(vim.fs.dirname(arg[0]) .. "/user.lua")
 local ws = config.workspace
@@ -136,6 +136,21 @@ wait("end of the command", function()
   return ended
 end)
 assert(joined("AgentTextMessage", "text"):find("first\nsecond"), joined("AgentTextMessage", "text"))
+
+-- A command in the background outlives its turn, in a terminal where the user ends it.
+turn(call("process", { action = "start", command = "echo serving; sleep 600" }))
+wait("output", function()
+  return joined("TerminalData", "chunk"):find("serving")
+end)
+local terminal = seen.TerminalData[1].terminalId
+assert(#seen.TerminalExited == 0, "the command ended with the turn")
+turn(call("process", { action = "list" }))
+local process = joined("AgentTextMessage", "text"):match("proc_%x+")
+assert(joined("AgentTextMessage", "text"):find('"status":"running"', 1, true))
+hermes.kill_terminal(session, terminal)
+turn(call("process", { action = "wait", id = process }))
+assert(joined("AgentTextMessage", "text"):find('"status":"killed"', 1, true))
+assert(joined("AgentTextMessage", "text"):find("serving"), "the output is lost")
 
 -- A cancel ends the command and the turn.
 prompt(call("terminal", { command = "echo started; sleep 600" }))
