@@ -6,12 +6,14 @@ local M = {}
 ---@param ... string arguments
 ---@return string? out
 ---@return string? err
+---@return string? said its own words
 local function ask(program, ...)
   local ok, out = pcall(function(...)
     return vim.system({ program, ... }, { text = true, timeout = 5000 }):wait()
   end, ...)
   if not ok or out.code ~= 0 then
-    return nil, ("%s cannot be run: %s"):format(program, ok and vim.trim(out.stderr) or out)
+    local said = require("hermes.text").line(ok and vim.trim(out.stderr) or out, 400)
+    return nil, ("%s cannot be run: %s"):format(program, said), said
   end
   return vim.trim(out.stdout)
 end
@@ -20,6 +22,7 @@ end
 ---@param ... string arguments of the program
 ---@return string? out
 ---@return string? err
+---@return string? said its own words
 local function ask_host(...)
   local cmd, err = require("hermes.host").command()
   if not cmd then
@@ -171,13 +174,20 @@ local function check_connections()
   end
 end
 
+---Whether the program is there that an agent of Hermes itself watches.
+---@param agent { name: string, configured?: boolean }
+---@return boolean
+local function runs(agent)
+  return agent.name ~= "claude-terminal" or agent.configured or vim.fn.executable("claude") == 1
+end
+
 local function check_agents()
   local npm = false
   for _, agent in ipairs(agents()) do
     npm = npm or vim.startswith(agent.install or "", "npm ")
     if agent.protocol and agent.protocol ~= "stdio" then
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
-    elseif vim.fn.executable(agent.command) == 1 then
+    elseif vim.fn.executable(agent.command) == 1 and runs(agent) then
       local why = (agent.why or "") ~= "" and (" (%s)"):format(agent.why) or ""
       vim.health.ok(("%s: %s%s"):format(agent.name, vim.fn.exepath(agent.command), why))
     elseif agent.configured then
@@ -208,24 +218,6 @@ local function check_sandbox()
   end
 end
 
-local function check_shim()
-  local tmux, done = require("hermes.program.tmux"), false
-  if not tmux.here() and require("hermes.config").get().shim.terminal ~= "tmux" then
-    return vim.health.info("Neovim does not run in tmux: agents open in terminal buffers")
-  end
-  require("hermes.async").run(tmux.check, function(err, version)
-    done = true
-    if err then
-      vim.health.warn("agents cannot open in panes: " .. err.message)
-    else
-      vim.health.ok(("tmux %s: agents open in panes"):format(version))
-    end
-  end)
-  vim.wait(10000, function()
-    return done
-  end, 10)
-end
-
 function M.check()
   vim.health.start("hermes")
   check_neovim()
@@ -239,7 +231,10 @@ function M.check()
   vim.health.start("hermes: sandbox")
   check_sandbox()
   vim.health.start("hermes: agents in a terminal")
-  check_shim()
+  require("hermes.program.health").check(function(...)
+    local out, err, said = ask_host(...)
+    return out, said or err
+  end)
   vim.health.start("hermes: agents")
   check_agents()
 end

@@ -105,7 +105,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", p.Cwd)
 	}
-	if err := a.suits(ctx); err != nil {
+	if err := a.opts.Check(ctx); err != nil {
 		return nil, err
 	}
 	s, err := a.open()

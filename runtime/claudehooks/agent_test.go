@@ -454,14 +454,13 @@ func TestAClaudeCodeThatIsTooOldIsRefused(t *testing.T) {
 		{Options{Gate: true}, "2.1.294 (Claude Code)", "it takes 2.1.295"}, {Options{Gate: true}, "2.1.295 (Claude Code)", ""},
 		{Options{Gate: true}, "10.0.0", ""}, {Options{Gate: true, FailOpen: true}, "2.1.100", ""}, {Options{}, "hello", "not a version"}, {Options{}, "", "no such program"},
 	} {
-		a := &agent{opts: c.opts}
-		a.opts.Installed = func(context.Context) (string, error) {
+		c.opts.Installed = func(context.Context) (string, error) {
 			if c.version == "" {
 				return "", errors.New("no such program")
 			}
 			return c.version, nil
 		}
-		if err := a.suits(t.Context()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := c.opts.Check(t.Context()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v %q: %v, want %q", c.opts, c.version, err, c.want)
 		}
 	}

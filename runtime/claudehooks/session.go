@@ -41,7 +41,7 @@ type session struct {
 
 func (a *agent) open() (*session, error) {
 	s := &session{agent: a, id: acp.SessionID(rand.Text()), token: rand.Text(), tools: map[string]*tool{}}
-	path, err := writeSettings(a.hooks.url, s.token, a.opts.Gate, a.closed())
+	path, err := writeSettings(a.hooks.url, s.token, a.opts.Gate, a.opts.closed())
 	s.settings = path
 	return s, err
 }
@@ -148,7 +148,7 @@ func (s *session) before(ctx context.Context, e *event) answer {
 	switch {
 	case err == nil && allowed:
 		return allow()
-	case err != nil && !s.agent.closed():
+	case err != nil && !s.agent.opts.closed():
 		s.failed(err)
 		return answer{}
 	case err != nil:

@@ -20,17 +20,17 @@ var (
 
 var versionNumber = regexp.MustCompile(`^(\d+)\.(\d+)\.(\d+)`)
 
-// suits reports why the installed Claude Code cannot be used.
-func (a *agent) suits(ctx context.Context) error {
-	if a.opts.Installed == nil {
+// Check reports why the installed Claude Code cannot be used.
+func (o Options) Check(ctx context.Context) error {
+	if o.Installed == nil {
 		return nil
 	}
-	line, err := a.opts.Installed(ctx)
+	line, err := o.Installed(ctx)
 	if err != nil {
 		return refuse(acp.ErrorCodeInternalError, "claude: %v", err)
 	}
 	want, why := oldest, "for HTTP hooks"
-	if a.closed() {
+	if o.closed() {
 		want, why = oldestClosed, "for a gate that denies what it cannot ask about"
 	}
 	found := versionNumber.FindStringSubmatch(strings.TrimSpace(line))
@@ -51,4 +51,4 @@ func (a *agent) suits(ctx context.Context) error {
 func dotted(v []int) string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
 
 // closed reports whether a tool call is denied when nobody could be asked.
-func (a *agent) closed() bool { return a.opts.Gate && !a.opts.FailOpen }
+func (o Options) closed() bool { return o.Gate && !o.FailOpen }

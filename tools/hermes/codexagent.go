@@ -37,7 +37,10 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	}
 	command := launch.Command{Path: *program, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}
 	if *check {
-		return checkCodex(ctx, *program, command, std)
+		if err := checkCodex(ctx, *program, command, std); err != nil || !*share {
+			return err
+		}
+		return checkSharing(ctx, *program, std)
 	}
 	opts := codexagent.Options{
 		Command: command, Version: version, Log: slog.New(slog.NewTextHandler(std.err, nil)),
@@ -101,4 +104,29 @@ func checkCodex(ctx context.Context, program string, command launch.Command, std
 		fmt.Fprintln(std.out, oneLine(c))
 	}
 	return nil
+}
+
+// checkSharing prints whether an installed codex shares sessions now. It fails when
+// that codex is too old for it.
+func checkSharing(ctx context.Context, program string, std *stdio) error {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		args []string
+		has  string
+	}{{[]string{"app-server", "--help"}, "unix://"}, {[]string{"resume", "--help"}, "--remote"}} {
+		out, err := exec.CommandContext(ctx, path, c.args...).Output()
+		if err != nil || !strings.Contains(string(out), c.has) {
+			return fmt.Errorf("this codex is too old to share sessions: `codex %s` does not know %s", strings.Join(c.args, " "), c.has)
+		}
+	}
+	dir := shared.Dir(path)
+	sharing := "no app-server runs; the first session starts one"
+	if shared.Running(ctx, dir) {
+		sharing = "an app-server runs, " + shared.Socket(dir)
+	}
+	_, err = fmt.Fprintf(std.out, "sharing: %s\n", oneLine(sharing))
+	return err
 }

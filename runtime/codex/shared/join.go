@@ -61,6 +61,16 @@ func Join(dir string, start func() error) func(context.Context) (transport.Trans
 	}
 }
 
+// Running reports whether there is a hub in a folder.
+func Running(ctx context.Context, dir string) bool {
+	c, err := socket.Dial(ctx, Socket(dir))
+	if err != nil {
+		return false
+	}
+	c.Close()
+	return true
+}
+
 // wire is a connection whose end has the reason why the app-server has ended.
 type wire struct {
 	transport.Transport
