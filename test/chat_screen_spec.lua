@@ -151,6 +151,27 @@ describe("the chat on the screen", function()
     })
   end)
 
+  it("says of a command that printed nothing only how it failed", function()
+    open()
+    local steps = {}
+    for i, code in ipairs({ 0, 3 }) do
+      steps[i] = {
+        update = {
+          sessionUpdate = "tool_call",
+          toolCallId = "c" .. i,
+          title = "make",
+          status = code == 0 and "completed" or "failed",
+          rawInput = { command = "make" },
+          rawOutput = { status = "it has ended", exitCode = code },
+        },
+      }
+    end
+    screen:lua("Say(...)", vim.list_extend(steps, { text("agent_message_chunk", "That is all.") }))
+    screen:wait_for_text("That is all.")
+    local shown = screen:lua("return Buffer('hermes_chat')")
+    eq(shown:match("make\n.*") or shown, "make\nmake\nexit status 3\n\nThat is all.\n")
+  end)
+
   it("keeps the height of the prompt when windows come and go", function()
     open({ prompt_height = { 3, 12 } })
     screen:lua(

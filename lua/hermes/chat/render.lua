@@ -154,8 +154,14 @@ local function tool_lines(call, chat)
       add_tail(list, output or "", over and M.max_lines or 10)
     end
   end
-  if not call.content and call.rawOutput ~= nil then
-    local output = call.rawOutput
+  local output = call.rawOutput
+  local exit = command and type(output) == "table" and tonumber(output.exitCode)
+  if call.content then
+    output = nil -- the same, for programs
+  elseif exit then
+    output = exit ~= 0 and ("exit status %d"):format(exit) or nil
+  end
+  if output ~= nil then
     add_tail(list, type(output) == "string" and output or vim.json.encode(output), M.max_lines)
   end
   return list, over and #list - from > M.open_output and from or nil
