@@ -166,7 +166,11 @@ function View:fit()
     end
     height = math.min(height, math.max(1, room))
     if api.nvim_win_get_height(self.windows.prompt) ~= height then
-      require("hermes.pane").set_height(self.windows.prompt, height)
+      local lines = vim.o.cmdheight
+      api.nvim_win_set_height(self.windows.prompt, height)
+      if vim.o.cmdheight ~= lines then -- it got what the only window has lost
+        vim.o.cmdheight = lines
+      end
     end
   end
 end
