@@ -167,8 +167,11 @@ describe("the chat on the screen", function()
       }
     end
     screen:lua("Say(...)", vim.list_extend(steps, { text("agent_message_chunk", "That is all.") }))
-    screen:wait_for_text("That is all.")
-    local shown = screen:lua("return Buffer('hermes_chat')")
+    local shown
+    screen:wait_for("the end of the turn", function() -- whose prompt has the same words
+      shown = screen:lua("return Buffer('hermes_chat')")
+      return shown:find("\nThat is all.\n", 1, true)
+    end)
     eq(shown:match("make\n.*") or shown, "make\nmake\nexit status 3\n\nThat is all.\n")
   end)
 
