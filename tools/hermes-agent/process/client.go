@@ -196,7 +196,11 @@ func (t *inClient) end() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
-	t.terminals.KillTerminal(ctx, &acp.KillTerminalRequest{SessionID: t.session, TerminalID: t.id}) // it may have ended
+	t.mu.Lock()
+	if !t.released { // not in the middle of it either
+		t.terminals.KillTerminal(ctx, &acp.KillTerminalRequest{SessionID: t.session, TerminalID: t.id}) // it may have ended
+	}
+	t.mu.Unlock()
 	select {
 	case <-t.done:
 	case <-ctx.Done(): // the client does not answer

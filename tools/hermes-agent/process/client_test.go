@@ -165,3 +165,45 @@ func TestATerminalThatTheClientLosesEndsItsProcess(t *testing.T) {
 		t.Error("a command was started by a client that is gone")
 	}
 }
+
+// slowRelease answers a release late.
+type slowRelease struct {
+	*client
+	releasing, killed chan struct{}
+}
+
+func (c *slowRelease) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+	answer, err := c.client.ReleaseTerminal(ctx, p)
+	close(c.releasing)
+	select {
+	case <-c.killed:
+	case <-time.After(100 * time.Millisecond):
+	}
+	return answer, err
+}
+
+func (c *slowRelease) KillTerminal(ctx context.Context, p *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
+	close(c.killed)
+	return c.client.KillTerminal(ctx, p)
+}
+
+// A command may end at the moment at which it is killed.
+func TestATerminalIsNotKilledWhenItIsReleased(t *testing.T) {
+	t.Parallel()
+	base, dir := newClient(t)
+	c := &slowRelease{client: base, releasing: make(chan struct{}), killed: make(chan struct{})}
+	r := registry(t, Options{Terminals: c, Session: "s"})
+	info, err := r.Start(t.Context(), Command{Line: "true", Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.releasing
+	if _, err := r.Kill(info.ID); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-c.killed:
+		t.Error("the terminal was killed after its release")
+	default:
+	}
+}
