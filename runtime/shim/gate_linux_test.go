@@ -298,7 +298,7 @@ func TestAGateIsClosedWhileTheDiskIsFull(t *testing.T) {
 	s.config.Gate = &shim.Gate{Allow: []string{s.root}}
 	s.write("a", strings.Repeat("old", 100_000))
 	s.write("b", "old")
-	inner := s.command("sh", "-c", `rm -f first; echo x >> a; i=0; while test $i -lt 50; do sleep 0.02; echo new 2> /dev/null > b || break; i=$((i+1)); done; test $i -lt 50 && echo closed`)
+	inner := s.command("sh", "-c", `rm -f first; i=0; while test $i -lt 50; do echo x 2> /dev/null >> a; sleep 0.02; echo new 2> /dev/null > b || break; i=$((i+1)); done; test $i -lt 50 && echo closed`)
 	script := "mkdir -p " + disk + " && mount -t tmpfs -o size=200k none " + disk + " && exec \"$@\""
 	outer := exec.Command("unshare", append([]string{"-rm", "sh", "-c", script, "sh"}, inner.Args...)...)
 	outer.Dir, outer.Env = inner.Dir, inner.Env
