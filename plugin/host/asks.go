@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -108,18 +109,10 @@ func (s *asks) withdraw(a *ask, reason string, v answer) bool {
 	return true
 }
 
-// cancelSession withdraws what waits for an answer in a session.
-func (s *asks) cancelSession(agent, session string) {
+// cancelSession withdraws what waits for an answer in a session, but for some methods.
+func (s *asks) cancelSession(agent, session string, except ...string) {
 	for _, a := range s.of(agent, session) {
-		s.withdraw(a, "the turn was cancelled", answer{cancelled: true, By: "cancel"})
-	}
-}
-
-// endTurn withdraws what waits for an answer in a turn that is over. A command may
-// outlive its turn, so the wait for its end does too.
-func (s *asks) endTurn(agent, session string) {
-	for _, a := range s.of(agent, session) {
-		if a.method != acp.MethodTerminalWaitForExit {
+		if !slices.Contains(except, a.method) {
 			s.withdraw(a, "the turn was cancelled", answer{cancelled: true, By: "cancel"})
 		}
 	}

@@ -52,8 +52,8 @@ type reviews struct {
 	projects map[string]*reviewed
 	noted    map[string]bool // roots of which the user knows that they have no review
 	expired  bool
-	barriers int64            // so far
-	reached  map[int64]func() // of those that Lua has not passed yet
+	barriers int64                   // so far
+	reached  map[int64]chan struct{} // closed when Lua passes the barrier, and removed
 
 	closed sync.WaitGroup // of those that are being closed
 
@@ -87,7 +87,7 @@ type reviewed struct {
 }
 
 func newReviews(h *Host) *reviews {
-	return &reviews{host: h, projects: make(map[string]*reviewed), noted: make(map[string]bool), reached: make(map[int64]func())}
+	return &reviews{host: h, projects: make(map[string]*reviewed), noted: make(map[string]bool), reached: make(map[int64]chan struct{})}
 }
 
 // post has f done after everything that was posted before.
@@ -380,7 +380,7 @@ func (r *reviews) barrier(look bool) {
 	r.mu.Lock()
 	r.barriers++
 	id := r.barriers
-	r.reached[id] = func() { close(done) }
+	r.reached[id] = done
 	r.mu.Unlock()
 	r.host.queue.push(new(object).num("id", id).flag("look", look).item(kindBarrier))
 	select {
@@ -396,6 +396,6 @@ func (r *reviews) passed(id int64) {
 	defer r.mu.Unlock()
 	if done := r.reached[id]; done != nil {
 		delete(r.reached, id)
-		done()
+		close(done)
 	}
 }

@@ -106,13 +106,17 @@ func (h *Host) review(id string, op reviewOp) error {
 func (r *reviews) settle() {
 	ctx, cancel := context.WithTimeout(r.host.ctx, settleLimit)
 	defer cancel()
+	waited := false
 	for _, p := range r.all() {
 		if p.Settled() {
 			continue
 		}
+		waited = true
 		if err := p.Wait(ctx); err != nil {
 			r.host.log.Warn("the answer may lack the newest changes", "error", err)
 		}
+	}
+	if waited {
 		r.barrier(true) // for buffers that follow the disk
 	}
 }

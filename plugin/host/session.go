@@ -183,7 +183,8 @@ func (s *session) run(t *turn) {
 	close(t.over)
 	s.turnOver(s.author())
 	h := s.conn.host
-	h.asks.endTurn(s.conn.name, string(s.id))
+	// A command may outlive its turn, so the wait for its end does too.
+	h.asks.cancelSession(s.conn.name, string(s.id), acp.MethodTerminalWaitForExit)
 	result := r.AppendJSON(nil)
 	if err == nil {
 		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
