@@ -62,7 +62,7 @@ end
 ---line, which therefore gets its height back.
 ---@param win integer
 ---@param height integer
-function M.set_height(win, height)
+local function set_height(win, height)
   local lines = vim.o.cmdheight
   vim.api.nvim_win_set_height(win, height)
   if vim.o.cmdheight ~= lines then
@@ -77,7 +77,7 @@ function M.fit(buf, exactly)
   local height = height_for(vim.api.nvim_buf_line_count(buf))
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if exactly or vim.api.nvim_win_get_height(win) < height then
-      M.set_height(win, height)
+      set_height(win, height)
     end
   end
 end

@@ -41,6 +41,15 @@ func newShown() *shown {
 // shown what comes before. Otherwise it gets the whole message later.
 func (s *shown) whole(item string) bool { return !s.missed || s.heard[item] }
 
+// part is what to show of a part of a message.
+func (s *shown) part(item string, u acp.SessionUpdate) []acp.SessionUpdate {
+	if !s.whole(item) {
+		return nil
+	}
+	s.texts[item] = true
+	return one(u)
+}
+
 // known notes that the client knows a tool call, and reports whether it did before.
 func (s *shown) known(id string) bool {
 	s.mu.Lock()
@@ -68,23 +77,11 @@ func (s *session) updates(note any) []acp.SessionUpdate {
 	case *appserver.TurnStartedNotification:
 		s.shown = newShown()
 	case *appserver.AgentMessageDeltaNotification:
-		if !s.shown.whole(n.ItemID) {
-			return nil
-		}
-		s.shown.texts[n.ItemID] = true
-		return one(message(n.ItemID, n.Delta))
+		return s.shown.part(n.ItemID, message(n.ItemID, n.Delta))
 	case *appserver.ReasoningSummaryTextDeltaNotification:
-		if !s.shown.whole(n.ItemID) {
-			return nil
-		}
-		s.shown.texts[n.ItemID] = true
-		return one(thought(n.ItemID, n.Delta))
+		return s.shown.part(n.ItemID, thought(n.ItemID, n.Delta))
 	case *appserver.ReasoningTextDeltaNotification:
-		if !s.shown.whole(n.ItemID) {
-			return nil
-		}
-		s.shown.texts[n.ItemID] = true
-		return one(thought(n.ItemID, n.Delta))
+		return s.shown.part(n.ItemID, thought(n.ItemID, n.Delta))
 	case *appserver.ReasoningSummaryPartAddedNotification:
 		if n.SummaryIndex > 0 && s.shown.whole(n.ItemID) {
 			return one(thought(n.ItemID, "\n\n"))
