@@ -24,19 +24,33 @@ type blobs struct {
 		bytes int64
 	}
 	shards   map[string]bool // the directories that exist
+	pack     pack
+	packs    map[int]int64 // the sizes of the packs when they were listed
 	unsynced []Hash
 	temps    int
 	closed   bool
 }
 
 type blob struct {
-	size int64     // negative: the disk failed to keep it, so it must be written again
+	size int64     // negative after lose
 	put  time.Time // when this program put it, zero if it did not
+	pack int       // where it is; 0 if it has a file of its own
+	at   int64     // of its bytes in the pack
 }
+
+// lose says that the disk failed to keep a blob, so it must be written again.
+func (b blob) lose() blob {
+	b.size = min(b.size, ^b.size)
+	return b
+}
+
+// bytes is how many bytes a blob has, or had.
+func (b blob) bytes() int64 { return max(b.size, ^b.size) }
 
 func (b *blobs) close() {
 	b.mu.Lock()
 	b.closed = true
+	b.pack.finish()
 	b.mu.Unlock()
 }
 
@@ -55,9 +69,13 @@ func (s *Store) loaded() (*blobs, error) {
 	if err != nil {
 		return nil, err
 	}
+	last, packs, err := s.listPacks(known)
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.known, b.shards = known, shards
+	b.known, b.shards, b.pack, b.packs, b.bytes = known, shards, last, packs, 0
 	for _, k := range known {
 		b.bytes += k.size
 	}
@@ -156,6 +174,16 @@ func (s *Store) put(h Hash, path string, data []byte) error {
 		b.mu.Unlock()
 		return err
 	}
+	if size <= maxPacked && !s.opts.alone {
+		defer b.mu.Unlock()
+		at, err := s.appendPacked(h, data)
+		if err != nil {
+			return err
+		}
+		at.put = time.Now()
+		s.keep(h, at)
+		return nil
+	}
 	b.coming.bytes += size
 	b.coming.blobs++
 	b.temps++
@@ -180,10 +208,15 @@ func (s *Store) put(h Hash, path string, data []byte) error {
 		return err
 	}
 	b.shards[filepath.Base(shard)] = true
-	b.set(h, blob{size: size, put: time.Now()})
-	b.unsynced = append(b.unsynced, h)
-	s.flusher.wrote()
+	s.keep(h, blob{size: size, put: time.Now()})
 	return nil
+}
+
+// keep notes a blob that was written. It is called with the lock held.
+func (s *Store) keep(h Hash, at blob) {
+	s.blobs.set(h, at)
+	s.blobs.unsynced = append(s.blobs.unsynced, h)
+	s.flusher.wrote()
 }
 
 // set is called with the lock held.
@@ -195,23 +228,57 @@ func (b *blobs) set(h Hash, to blob) {
 // Get returns a blob. One that is missing is fs.ErrNotExist, one whose bytes
 // have changed is ErrDamaged; Put makes it whole again.
 func (s *Store) Get(h Hash) ([]byte, error) {
-	path := s.blobPath(h)
-	data, err := os.ReadFile(path)
-	if err == nil && HashOf(data) != h {
-		err = ErrDamaged
+	b, err := s.loaded()
+	if err != nil {
+		return nil, failed("read blob", s.blobPath(h), err)
+	}
+	path, data, err := s.read(h)
+	if err != nil && s.opts.ReadOnly && s.packsChanged() {
+		if _, err = s.loaded(); err == nil {
+			path, data, err = s.read(h)
+		}
 	}
 	if err == nil {
 		return data, nil
 	}
-	if b, fault := s.loaded(); fault == nil {
-		b.mu.Lock()
-		if known, ok := b.known[h]; ok {
-			known.size = -1
-			b.set(h, known)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.known[h]; ok {
+		if known.pack == b.pack.number && known.pack > 0 {
+			b.pack.finish() // something is wrong with this file
 		}
-		b.mu.Unlock()
+		b.set(h, known.lose())
 	}
 	return nil, failed("read blob", path, err)
+}
+
+// read reads a blob from where it is now.
+func (s *Store) read(h Hash) (path string, data []byte, err error) {
+	b := &s.blobs
+	known := b.get(h)
+	for {
+		if known.pack > 0 {
+			path = s.packPath(known.pack)
+			data, err = s.readPacked(known)
+		} else {
+			path = s.blobPath(h)
+			data, err = os.ReadFile(path)
+		}
+		if err == nil && HashOf(data) != h {
+			err = ErrDamaged
+		}
+		now := b.get(h)
+		if err == nil || now.pack == known.pack && now.at == known.at {
+			return path, data, err
+		}
+		known = now // Prune moved it meanwhile
+	}
+}
+
+func (b *blobs) get(h Hash) blob {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known[h]
 }
 
 // Save keeps data that the program can do without, such as an index, under a

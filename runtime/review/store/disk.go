@@ -6,10 +6,6 @@ import (
 	"os"
 )
 
-// manyBlobs is the number of blobs from which flushing the whole file system is
-// faster.
-const manyBlobs = 64
-
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
@@ -108,17 +104,9 @@ func (d disk) flushDir(path string) error {
 	return syncDir(path)
 }
 
-// flushBlobs waits until blobs are on the disk, and the names in their
-// directories.
-func (d disk) flushBlobs(dir string, paths, dirs []string) error {
-	if len(paths) > manyBlobs {
-		if err := d.before("flush", dir); err != nil {
-			return err
-		}
-		if done, err := flushAll(dir); done {
-			return err
-		}
-	}
+// flushFiles waits until files are on the disk, and the names in directories. Files
+// that are gone do not matter.
+func (d disk) flushFiles(paths, dirs []string) error {
 	for _, path := range paths {
 		if err := d.before("flush", path); err != nil {
 			return err

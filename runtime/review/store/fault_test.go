@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// dropped is more than half of what is kept, so that the pack that has it goes.
+var dropped = strings.Repeat("dropped ", 30)
+
 // script uses every method of a store that writes, and notes what is known
 // about the result.
 type script struct {
@@ -85,9 +88,9 @@ func (c *script) run() *Store {
 		c.maybe = append(c.maybe, before)
 		return false
 	}
-	drop := HashOf([]byte("dropped"))
+	drop := HashOf([]byte(dropped))
 	prune := func() bool {
-		delete(c.blobs, "dropped")
+		delete(c.blobs, dropped)
 		_, err := s.Prune(func(yield func(Hash) bool) {
 			for text := range c.blobs {
 				if !yield(HashOf([]byte(text))) {
@@ -102,7 +105,7 @@ func (c *script) run() *Store {
 	}
 	sync := func() bool { return c.did("sync", s.Sync(), c.records...) }
 	_ = c.append(s, "one") &&
-		c.put(s, "first") && c.put(s, "dropped") &&
+		c.put(s, "first") && c.put(s, dropped) &&
 		c.append(s, "two") && sync() &&
 		c.put(s, "second") && c.append(s, strings.Repeat("three ", 20)) &&
 		compact("one and two", "three") &&
@@ -133,7 +136,7 @@ func (c *script) check(t *testing.T, what string) {
 			t.Errorf("%s: blob %q: %v", what, text, err)
 		}
 	}
-	for _, text := range []string{"first", "dropped", "second", "third"} {
+	for _, text := range []string{"first", dropped, "second", "third"} {
 		if _, err := s.Get(HashOf([]byte(text))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: blob %q: %v", what, text, err)
 		}
@@ -154,14 +157,18 @@ func (c *script) check(t *testing.T, what string) {
 // A device error cannot be produced on demand, so the test injects it.
 func TestAnErrorAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 	t.Parallel()
+	bothWays(t, anErrorAtAnyStep)
+}
+
+func anErrorAtAnyStep(t *testing.T, alone bool) {
 	steps := 0
-	whole := script{dir: t.TempDir(), opts: Options{fault: func(string, string) error { steps++; return nil }}}
+	whole := script{dir: t.TempDir(), opts: Options{alone: alone, fault: func(string, string) error { steps++; return nil }}}
 	must(t, whole.run().Close())
 	if len(whole.errs) > 0 || len(whole.records) != 4 || len(whole.blobs) != 3 {
 		t.Fatalf("%+v", whole)
 	}
 	whole.check(t, "no fault")
-	if steps < 60 {
+	if steps < 50 {
 		t.Fatalf("only %d steps", steps)
 	}
 	causes := []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EACCES}
@@ -170,7 +177,7 @@ func TestAnErrorAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 		for mode, until := range map[string]int{"once": n, "twice": n + 1, "from then on": 1 << 30} {
 			cause := causes[n%len(causes)]
 			at, last, off := 0, "", false
-			c := script{dir: t.TempDir(), recover: true}
+			c := script{dir: t.TempDir(), recover: true, opts: Options{alone: alone}}
 			c.opts.fault = func(op, path string) error {
 				defer func() { at++ }()
 				if off || at < n || at > until {
@@ -214,14 +221,18 @@ func TestAnErrorAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 // is under way.
 func TestAKillAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 	t.Parallel()
+	bothWays(t, aKillAtAnyStep)
+}
+
+func aKillAtAnyStep(t *testing.T, alone bool) {
 	var writes []int // bytes of each step, 0 if it is not a write
-	sizes := script{dir: t.TempDir()}
+	sizes := script{dir: t.TempDir(), opts: Options{alone: alone}}
 	sizes.opts.fault = func(op, path string) error {
 		n := 0
 		if op == "write" {
 			n = 3
-			if filepath.Base(path) == "journal" {
-				n = 40
+			if filepath.Base(path) == "journal" || filepath.Base(filepath.Dir(path)) == "packs" {
+				n = 50
 			}
 		}
 		writes = append(writes, n)
@@ -232,7 +243,7 @@ func TestAKillAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 	for n, bytes := range writes {
 		for part := range bytes + 1 {
 			at := 0
-			c := script{dir: t.TempDir()}
+			c := script{dir: t.TempDir(), opts: Options{alone: alone}}
 			c.opts.fault = func(op, path string) error {
 				at++
 				switch {
@@ -290,13 +301,38 @@ func TestAFailedWriteLeavesNothingBehindLaterRecords(t *testing.T) {
 	}
 }
 
+func TestAFailedWriteLeavesNothingInAPack(t *testing.T) {
+	t.Parallel()
+	failing := false
+	s := open(t, t.TempDir(), Options{Delay: time.Hour, fault: func(op, path string) error {
+		if failing && op == "write" {
+			return &shortWrite{100, syscall.ENOSPC}
+		}
+		return nil
+	}})
+	put(t, s, "one")
+	failing = true
+	if _, err := s.Put([]byte(dropped)); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free space") {
+		t.Error(err)
+	}
+	failing = false
+	if sizes := packsOf(t, s); sizes[1] != int64(headLen+3) {
+		t.Errorf("packs of %v bytes", sizes)
+	}
+	put(t, s, "two")
+	if sizes := packsOf(t, s); sizes[1] != int64(headLen+3)*2 {
+		t.Errorf("packs of %v bytes", sizes)
+	}
+}
+
 // A flush that failed is not repeated: the system may have dropped the bytes
 // and report success.
 func TestAfterAFailedFlushEverythingIsWrittenAgain(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"journal", "blobs"} {
+	for _, part := range []string{"journal", "blobs", "packs"} {
 		failing := false
-		s := open(t, t.TempDir(), Options{Delay: time.Hour, fault: func(op, path string) error {
+		dir := t.TempDir()
+		s := open(t, dir, Options{alone: part == "blobs", Delay: time.Hour, fault: func(op, path string) error {
 			if failing && op == "flush" && filepath.Base(path) == part {
 				return syscall.EIO
 			}
@@ -317,7 +353,7 @@ func TestAfterAFailedFlushEverythingIsWrittenAgain(t *testing.T) {
 		if s.Has(h) != (part == "journal") {
 			t.Errorf("%s: the blob is there: %v", part, s.Has(h))
 		}
-		must(t, os.WriteFile(s.blobPath(h), nil, 0o600)) // what may be on the disk
+		must(t, os.WriteFile(s.pathOf(h), nil, 0o600)) // what may be on the disk
 		if part == "journal" {
 			s.Get(h)
 		}
@@ -330,6 +366,11 @@ func TestAfterAFailedFlushEverythingIsWrittenAgain(t *testing.T) {
 		must(t, s.Sync())
 		if got := records(t, s); !slices.Equal(got, []string{"one", "two"}) {
 			t.Errorf("%s: %q", part, got)
+		}
+		must(t, s.Close())
+		s = open(t, dir, Options{})
+		if data, err := s.Get(h); err != nil || string(data) != "blob" {
+			t.Errorf("%s: after reopening: %q, %v", part, data, err)
 		}
 	}
 }

@@ -123,26 +123,17 @@ func (s *Store) flushBlobs() error {
 	if len(pending) == 0 {
 		return nil
 	}
-	var paths, dirs []string
-	seen := make(map[string]bool)
-	for _, h := range pending {
-		path := s.blobPath(h)
-		paths = append(paths, path)
-		if dir := filepath.Dir(path); !seen[dir] {
-			seen[dir] = true
-			dirs = append(dirs, dir)
-		}
-	}
-	err := s.disk.flushBlobs(s.dir, paths, append(dirs, s.path("blobs")))
+	files, dirs := s.names(pending)
+	err := s.disk.flushFiles(files, dirs)
 	if err == nil {
 		return nil
 	}
 	err = failed("flush blobs", s.path("blobs"), err)
 	b.mu.Lock()
+	b.pack.finish()
 	for _, h := range pending {
 		if known, ok := b.known[h]; ok {
-			known.size = -1
-			b.set(h, known)
+			b.set(h, known.lose())
 		}
 	}
 	b.mu.Unlock()

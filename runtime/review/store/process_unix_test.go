@@ -97,7 +97,7 @@ func writeUntilKilled(dir string) error {
 	out := bufio.NewWriter(os.Stdout)
 	for {
 		n++
-		h, err := s.Put(fmt.Appendf(nil, "%d %s", n, strings.Repeat("text", n%5000)))
+		h, err := s.Put(fmt.Appendf(nil, "%d %s", n, strings.Repeat("text", n%7*3000)))
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (s *Store) Prune(live iter.Seq[Hash], grace time.Duration) (Pruned, error) 
 			done.Bytes += size
 		}
 	}
-	return done, errors.Join(errs...)
+	return done, errors.Join(append(errs, s.prunePacks())...)
 }
 
 // removeBlob keeps the lock, so that no Put finds the blob meanwhile.
@@ -120,8 +120,10 @@ func (s *Store) removeBlob(h Hash, grace time.Duration) (size int64, removed boo
 	if !known.put.IsZero() && time.Since(known.put) < grace {
 		return 0, false, nil
 	}
-	if err := s.disk.remove(s.blobPath(h)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, false, err
+	if known.pack == 0 {
+		if err := s.disk.remove(s.blobPath(h)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, false, err
+		}
 	}
 	size = max(known.size, 0)
 	b.bytes -= size

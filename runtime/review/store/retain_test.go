@@ -11,8 +11,12 @@ import (
 
 func TestPruningRemovesWhatNothingNames(t *testing.T) {
 	t.Parallel()
+	bothWays(t, pruning)
+}
+
+func pruning(t *testing.T, alone bool) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{})
+	s := open(t, dir, Options{alone: alone})
 	var live []Hash
 	for i := range 100 {
 		if h := put(t, s, fmt.Sprint("old ", i)); i%10 == 0 {
@@ -23,7 +27,7 @@ func TestPruningRemovesWhatNothingNames(t *testing.T) {
 		t.Errorf("removed what may not be named yet: %+v, %v", done, err)
 	}
 	must(t, s.Close())
-	s = open(t, dir, Options{}) // whose records are complete
+	s = open(t, dir, Options{alone: alone}) // whose records are complete
 	fresh := put(t, s, "fresh")
 	again := put(t, s, "old 1")
 	done, err := s.Prune(slices.Values(live), time.Hour)
@@ -44,7 +48,7 @@ func TestPruningRemovesWhatNothingNames(t *testing.T) {
 			t.Errorf("round %d: %+v, %v", round, size, err)
 		}
 		must(t, s.Close())
-		s = open(t, dir, Options{})
+		s = open(t, dir, Options{alone: alone})
 	}
 	done, err = s.Prune(slices.Values(live), 0)
 	if err != nil || done.Blobs != 2 {

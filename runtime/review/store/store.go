@@ -14,7 +14,8 @@
 //	project          the root of the project
 //	journal          a header, then records: length, checksum, bytes
 //	journal.damaged  what Open cut from the journal, the last time
-//	blobs/ab/cdef…   a blob; its name is its hash
+//	blobs/ab/cdef…   a large blob; its name is its hash
+//	packs/N          small blobs, one after the other
 //	cache/NAME       what Cache returns
 //	temp/…           files that are being written
 package store
@@ -48,6 +49,7 @@ type Options struct {
 	Delay time.Duration
 
 	fault func(op, path string) error // tests make steps fail here
+	alone bool                        // tests: small blobs have files of their own, too
 }
 
 // Limits bound a store. Zero values mean the defaults.
@@ -156,7 +158,7 @@ func (s *Store) open() error {
 	if err := os.Chmod(s.dir, dirMode); err != nil {
 		return err
 	}
-	for _, name := range []string{"blobs", "cache", "temp"} {
+	for _, name := range []string{"blobs", "packs", "cache", "temp"} {
 		if err := s.disk.mkdir(s.path(name)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return failed("make directory", s.path(name), err)
 		}
