@@ -2,10 +2,9 @@ package store
 
 import (
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // flushBlob hands a blob to the drive. The journal, which is flushed
 // afterwards, also empties the cache of the drive, which is what takes long.
-func flushBlob(f *os.File) error { return unix.Fsync(int(f.Fd())) }
+func flushBlob(f *os.File) error { return syscall.Fsync(int(f.Fd())) }
