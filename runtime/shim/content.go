@@ -1,8 +1,8 @@
 package shim
 
 import (
+	"bytes"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -20,8 +20,8 @@ type content struct {
 	id                   identity
 
 	once sync.Once
-	file *os.File // nil once it is read, or if there is nothing to read
-	data []byte   // until it is in the store
+	file io.ReadCloser // nil once it is read, or if there is nothing to read
+	data []byte        // until it is in the store
 	hash store.Hash
 }
 
@@ -48,11 +48,11 @@ func (c *content) read() {
 		if c.size > maxContent {
 			return
 		}
-		data, err := io.ReadAll(io.LimitReader(c.file, maxContent+1))
-		if err != nil || len(data) > maxContent {
+		data := bytes.NewBuffer(make([]byte, 0, c.size+bytes.MinRead))
+		if _, err := data.ReadFrom(io.LimitReader(c.file, maxContent+1)); err != nil || data.Len() > maxContent {
 			return
 		}
-		c.data, c.size, c.hash = data, int64(len(data)), store.HashOf(data)
+		c.data, c.size, c.hash = data.Bytes(), int64(data.Len()), store.HashOf(data.Bytes())
 	})
 }
 

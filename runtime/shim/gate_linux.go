@@ -113,7 +113,7 @@ func (s *supervisor) judge(o *operation, p *planned) verdict {
 				dir = at.file
 			}
 			st, ok := at.stat()
-			if id, failed := identify(dir, ""); failed != nil || id.dev == s.resolver.root.dev && (at.file < 0 || !ok || st.Nlink > 0) {
+			if id, failed := identify(dir, ""); failed != nil || id.dev == s.resolver.root.dev && (at.file < 0 || !ok || st.links > 0) {
 				return denied
 			}
 			continue
@@ -259,7 +259,7 @@ func (s *supervisor) perform(o *operation, p *planned) {
 			s.listener.finish(o.id, err)
 		}
 	}
-	if st, ok := o.target.stat(); ok && st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if st, ok := o.target.stat(); ok && st.kind() != unix.S_IFREG {
 		go give() // it may wait for the other end
 		return
 	}

@@ -3,22 +3,40 @@
 package shim
 
 import (
-	"os"
+	"io"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// stat returns what is at a place; false if nothing is.
-func (p *place) stat() (s unix.Stat_t, ok bool) {
-	if p.file >= 0 {
-		return s, unix.Fstat(p.file, &s) == nil
-	}
-	return s, unix.Fstatat(p.dir, p.name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil
+// status is what the system says of a file.
+type status struct {
+	identity
+	mode  uint32
+	links uint32
+	mount uint64 // through which it was reached
 }
 
-func identityOf(s *unix.Stat_t) identity {
-	return identity{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}
+func (s *status) kind() uint32 { return s.mode & unix.S_IFMT }
+
+// stat returns the status of a name in a folder, or of a descriptor if name is "".
+func stat(dir int, name string, flags int) (status, error) {
+	var s unix.Statx_t
+	err := unix.Statx(dir, name, flags|unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &s)
+	ns := func(t unix.StatxTimestamp) int64 { return t.Sec*1e9 + int64(t.Nsec) }
+	return status{identity{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, int64(s.Size), ns(s.Mtime), ns(s.Ctime)}, uint32(s.Mode), s.Nlink, s.Mnt_id}, err
+}
+
+// stat returns what is at a place; false if nothing is.
+func (p *place) stat() (status, bool) {
+	s, err := status{}, error(nil)
+	if p.file >= 0 {
+		s, err = stat(p.file, "", 0)
+	} else {
+		s, err = stat(p.dir, p.name, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return s, err == nil
 }
 
 // inode tells files apart, whatever their names are.
@@ -33,8 +51,26 @@ func (p *place) see() *content {
 	if !ok {
 		return &content{absent: true}
 	}
-	c := &content{size: s.Size, id: identityOf(&s)}
-	switch s.Mode & unix.S_IFMT {
+	return p.show(&s)
+}
+
+// first returns what was at a place when it was found, and, because that may be long
+// ago, what is there now if it is called again.
+func (p *place) first() *content {
+	if !p.fresh {
+		return p.see()
+	}
+	p.fresh = false
+	if !p.exists {
+		return &content{absent: true}
+	}
+	return p.show(&p.found)
+}
+
+// show makes a content of a status that was found at a place.
+func (p *place) show(s *status) *content {
+	c := &content{size: s.size, id: s.identity}
+	switch s.kind() {
 	case unix.S_IFDIR:
 		c.dir, c.size = true, 0
 	case unix.S_IFLNK:
@@ -67,9 +103,38 @@ func (p *place) hold(seen, known *content, unchanged bool) *content {
 		fd, err = unix.Openat(p.dir, p.name, flags, 0)
 	}
 	if err == nil {
-		seen.file = os.NewFile(uintptr(fd), p.name)
+		file := &heldFile{fd: fd}
+		file.lost = runtime.AddCleanup(file, func(fd int) { unix.Close(fd) }, fd)
+		seen.file = file
 	}
 	return seen
+}
+
+// heldFile is an open file that is read once. An os.File would ask the system twice
+// whether it can be waited for.
+type heldFile struct {
+	fd   int
+	lost runtime.Cleanup // nobody has read it
+}
+
+func (f *heldFile) Read(p []byte) (int, error) {
+	for {
+		n, err := unix.Read(f.fd, p)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+func (f *heldFile) Close() error {
+	f.lost.Stop()
+	return unix.Close(f.fd)
 }
 
 // look returns what is at a place. The bytes are read later.

@@ -50,7 +50,7 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if !p.inside && !p.fromInside || o.nameless() {
 		return nil
 	}
-	p.before = o.target.see()
+	p.before = o.target.first()
 	if o.opens() || o.verb == truncate {
 		// It is about to be changed in place, perhaps by another name.
 		s.inodes[p.before.id.inode()].read()
@@ -76,7 +76,7 @@ func (s *supervisor) prepare(o *operation) *planned {
 		}
 	case rename:
 		p.op = Rename
-		p.moved = o.other.see()
+		p.moved = o.other.first()
 		if p.moved.absent || p.moved.id.isFile(p.before.id) && exists {
 			return nil
 		}
@@ -108,14 +108,13 @@ func (p *planned) event(phase Phase) *change {
 // happened reports whether the files are as they must be after the operation.
 func (p *planned) happened() bool {
 	now, exists := p.target.stat()
-	id := identityOf(&now)
 	switch p.verb {
 	case unlink, rmdir:
-		return !exists || !id.isFile(p.before.id)
+		return !exists || !now.isFile(p.before.id)
 	case rename:
-		return exists && id.isFile(p.moved.id)
+		return exists && now.isFile(p.moved.id)
 	case truncate:
-		return exists && now.Size == p.length
+		return exists && now.size == p.length
 	}
 	return exists
 }

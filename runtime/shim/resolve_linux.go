@@ -21,6 +21,10 @@ type place struct {
 	// path is absolute, as this process would write it. It is "" if this process
 	// cannot reach the file.
 	path string
+
+	found  status // what was there when the place was found
+	exists bool   // something was
+	fresh  bool   // found was not used yet
 }
 
 func (p *place) close() {
@@ -73,9 +77,8 @@ func newResolver(root string) (*resolver, error) {
 
 // identify returns the identity of a file, or of a folder if name is "".
 func identify(dir int, name string) (fileID, error) {
-	var s unix.Statx_t
-	err := unix.Statx(dir, name, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_INO|unix.STATX_MNT_ID, &s)
-	return fileID{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, s.Mnt_id}, err
+	s, err := stat(dir, name, unix.AT_STATX_DONT_SYNC)
+	return fileID{s.dev, s.ino, s.mount}, err
 }
 
 // nameOf returns the path of a descriptor of ours.
@@ -145,7 +148,7 @@ func (r *resolver) place(tid uint32, dirfd int32, path string, follow bool) (p p
 	if p.file >= 0 {
 		return p, nil
 	}
-	if dir := l.canonical(p.dir); dir != "" {
+	if dir := l.canonical(&p); dir != "" {
 		p.path = filepath.Join(dir, p.name)
 	}
 	return p, nil
@@ -192,12 +195,11 @@ func (l *lookup) walk(at int, names []string, follow bool) (p place, err error) 
 			}
 			continue
 		}
-		var s unix.Stat_t
-		err := unix.Fstatat(at, name, &s, unix.AT_SYMLINK_NOFOLLOW)
-		isLink := err == nil && s.Mode&unix.S_IFMT == unix.S_IFLNK
+		s, err := stat(at, name, unix.AT_SYMLINK_NOFOLLOW)
+		isLink := err == nil && s.kind() == unix.S_IFLNK
 		switch {
 		case last && (err == unix.ENOENT || err == nil && !(isLink && follow)):
-			return place{dir: at, name: name, file: -1}, nil
+			return place{dir: at, name: name, file: -1, found: s, exists: err == nil, fresh: true}, nil
 		case err != nil:
 			return p, err
 		case !isLink:
@@ -311,8 +313,8 @@ func (l *lookup) open(at int, name string) (place, error) {
 		return place{}, err
 	}
 	p := place{dir: at, name: name, file: fd}
-	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil || s.Mode&unix.S_IFMT != unix.S_IFREG {
+	s, err := stat(fd, "", 0)
+	if err != nil || s.kind() != unix.S_IFREG {
 		return p, nil // a terminal, a pipe
 	}
 	// Its name is that of the folder it is in and its own.
@@ -320,22 +322,25 @@ func (l *lookup) open(at int, name string) (place, error) {
 	if err != nil || strings.HasSuffix(path, " (deleted)") {
 		return p, nil
 	}
-	id, err := identify(fd, "")
-	if err == nil && id.mount == l.resolver.root.mount {
+	if s.mount == l.resolver.root.mount {
 		p.path = path
-	} else if err == nil {
-		p.path = l.alias(id, path)
+	} else {
+		p.path = l.alias(fileID{s.dev, s.ino, s.mount}, path)
 	}
 	return p, nil
 }
 
-// canonical returns the path of a folder, or "" if it is known only to others.
-func (l *lookup) canonical(dir int) string {
-	path, err := l.nameOf(dir)
+// canonical returns the path of the folder of a place, or "" if it is known only to
+// others.
+func (l *lookup) canonical(p *place) string {
+	path, err := l.nameOf(p.dir)
 	if err != nil {
 		return ""
 	}
-	id, err := identify(dir, "")
+	if p.exists && p.found.kind() == unix.S_IFREG && p.found.mount == l.resolver.root.mount {
+		return path // a file is reached through the mount of its folder, or one of its own
+	}
+	id, err := identify(p.dir, "")
 	if err != nil || id.mount == l.resolver.root.mount {
 		return path
 	}
