@@ -1,14 +1,14 @@
 package codex
 
-import "regexp"
+import "github.com/hermes-nvim/hermes/internal/lazyregexp"
 
 // secret matches what must not get from the process's last words into errors and
 // logs: keys, tokens, and values that are called so.
-var secret = regexp.MustCompile(`(?i)\b(sk-[a-z0-9_-]{8,}|eyJ[a-z0-9_-]{8,}\.[a-z0-9_.-]+|gh[a-z]_[a-z0-9]{16,})` +
+var secret = lazyregexp.New(`(?i)\b(sk-[a-z0-9_-]{8,}|eyJ[a-z0-9_-]{8,}\.[a-z0-9_.-]+|gh[a-z]_[a-z0-9]{16,})` +
 	`|(bearer\s+|(?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',;]+`)
 
 // Redact replaces keys and tokens in a text.
-func Redact(text string) string { return secret.ReplaceAllString(text, "${2}[redacted]") }
+func Redact(text string) string { return secret().ReplaceAllString(text, "${2}[redacted]") }
 
 // redactedError is an error whose text has no secrets.
 type redactedError struct{ err error }

@@ -2,11 +2,11 @@ package lint
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 func contentRules() []Rule {
@@ -240,11 +240,11 @@ func checkBlock(c *Checker, m *Message, block Value) {
 	}
 }
 
-var mimeType = regexp.MustCompile("^([A-Za-z0-9!#$&^_.+*'`|~-]+)/[A-Za-z0-9!#$&^_.+*'`|~-]+[ \t]*(;.*)?$")
+var mimeType = lazyregexp.New("^([A-Za-z0-9!#$&^_.+*'`|~-]+)/[A-Za-z0-9!#$&^_.+*'`|~-]+[ \t]*(;.*)?$")
 
 // mainType returns the part of a MIME type before the slash, in lower case.
 func mainType(b []byte) (string, bool) {
-	n := mimeType.FindSubmatch(b)
+	n := mimeType().FindSubmatch(b)
 	if n == nil {
 		return "", false
 	}

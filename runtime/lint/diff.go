@@ -2,7 +2,8 @@ package lint
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 func diffRules() []Rule {
@@ -117,9 +118,9 @@ func checkChange(c *Checker, m *Message, change Value) {
 }
 
 var (
-	commitHeader = regexp.MustCompile(`^(From [0-9a-f]{7,64} |commit [0-9a-f]{7,64}$|From: |Author: |Date: |Subject: )`)
-	hunkHeader   = regexp.MustCompile(`^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@`)
-	fileHeader   = regexp.MustCompile(`^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to )(.+)$`)
+	commitHeader = lazyregexp.New(`^(From [0-9a-f]{7,64} |commit [0-9a-f]{7,64}$|From: |Author: |Date: |Subject: )`)
+	hunkHeader   = lazyregexp.New(`^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@`)
+	fileHeader   = lazyregexp.New(`^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to )(.+)$`)
 )
 
 // readPatch returns the paths in the headers of a patch, and the first line of a commit
@@ -140,7 +141,7 @@ func readPatch(text []byte) (paths [][]byte, commit []byte) {
 			}
 			continue
 		}
-		if n := hunkHeader.FindSubmatch(line); n != nil {
+		if n := hunkHeader().FindSubmatch(line); n != nil {
 			old, now = count(n[1]), count(n[2])
 			continue
 		}
@@ -151,11 +152,11 @@ func readPatch(text []byte) (paths [][]byte, commit []byte) {
 			}
 			continue
 		}
-		if n := fileHeader.FindSubmatch(line); n != nil && n[1][0] != '"' {
+		if n := fileHeader().FindSubmatch(line); n != nil && n[1][0] != '"' {
 			began = true
 			path, _, _ := bytes.Cut(n[1], []byte("\t")) // before a time
 			paths = append(paths, path)
-		} else if !began && commit == nil && commitHeader.Match(line) {
+		} else if !began && commit == nil && commitHeader().Match(line) {
 			commit = line
 		}
 	}

@@ -3,7 +3,8 @@ package lint
 import (
 	"bytes"
 	"net/url"
-	"regexp"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 const longPattern = 1000 // bytes of a pattern that nobody writes by hand
@@ -175,7 +176,7 @@ func elicitationRules() []Rule {
 						return
 					}
 					for _, name := range []string{"title", "description"} {
-						if text := field.Get(name); webLink.Match(text.Bytes()) && !sample.Match(text.Bytes()) {
+						if text := field.Get(name); webLink().Match(text.Bytes()) && !sample().Match(text.Bytes()) {
 							c.Fail(m, text, "the %s has a link", name)
 						}
 					}
@@ -327,7 +328,7 @@ func elicitationRules() []Rule {
 						return
 					}
 					c.Exercised()
-					if t := grantedToken.Find(m.Bytes); t != nil && isRandom(t) {
+					if t := grantedToken().Find(m.Bytes); t != nil && isRandom(t) {
 						c.Fail(m, holder(m.Root, t), "this looks like a token, and the user has logged in on a page")
 					}
 				}))
@@ -346,7 +347,7 @@ func elicitationRules() []Rule {
 					c.Exercised()
 					if len(p.Bytes()) > longPattern {
 						c.Fail(m, p, "the pattern has %d bytes", len(p.Bytes()))
-					} else if explosive.Match(p.Bytes()) {
+					} else if explosive().Match(p.Bytes()) {
 						c.Fail(m, p, "the pattern repeats a repetition")
 					}
 				})
@@ -383,14 +384,14 @@ func eachQuestion(c *Checker, f func(m *Message, mode string)) {
 }
 
 var (
-	secretWords = regexp.MustCompile(`(?i)pass(word|wd|phrase|code)|api[ _-]?(key|token|secret)|(access|auth|bearer|refresh|secret)[ _-]?token|(secret|private)[ _-]?key|client[ _-]?secret|credit[ _-]?card|\bcvv\b`)
-	askedWords  = regexp.MustCompile(`(?i)\b(enter|paste|type|provide|give|supply)\b[^.?!]{0,40}\b(password|passphrase|api key|(access|auth|secret) token|private key|client secret)\b`)
-	webLink     = regexp.MustCompile(`(?i)\bhttps?://[^\s]+`)
-	sample      = regexp.MustCompile(`(?i)\be\.g\.|\bexample\b|such as|like https?://`)
+	secretWords = lazyregexp.New(`(?i)pass(word|wd|phrase|code)|api[ _-]?(key|token|secret)|(access|auth|bearer|refresh|secret)[ _-]?token|(secret|private)[ _-]?key|client[ _-]?secret|credit[ _-]?card|\bcvv\b`)
+	askedWords  = lazyregexp.New(`(?i)\b(enter|paste|type|provide|give|supply)\b[^.?!]{0,40}\b(password|passphrase|api key|(access|auth|secret) token|private key|client secret)\b`)
+	webLink     = lazyregexp.New(`(?i)\bhttps?://[^\s]+`)
+	sample      = lazyregexp.New(`(?i)\be\.g\.|\bexample\b|such as|like https?://`)
 	// explosive is a group of one repetition, or more that may be empty, which is repeated.
-	explosive    = regexp.MustCompile(`\((?:\?:)?(?:\[[^\]]*\]|\\.|[^\\()\[\]|*+?])[+*](?:(?:\[[^\]]*\]|\\.|[^\\()\[\]|*+?])[?*])*\)(?:[+*]|\{\d+,)`)
-	mailAddress  = regexp.MustCompile(`[\w.+-]+@[\w-]+\.\w`)
-	grantedToken = regexp.MustCompile(`\b(gh[oupsr]_[A-Za-z0-9]{30,}|ya29\.[\w-]{30,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|xox[bpa]-[\w-]{20,})`)
+	explosive    = lazyregexp.New(`\((?:\?:)?(?:\[[^\]]*\]|\\.|[^\\()\[\]|*+?])[+*](?:(?:\[[^\]]*\]|\\.|[^\\()\[\]|*+?])[?*])*\)(?:[+*]|\{\d+,)`)
+	mailAddress  = lazyregexp.New(`[\w.+-]+@[\w-]+\.\w`)
+	grantedToken = lazyregexp.New(`\b(gh[oupsr]_[A-Za-z0-9]{30,}|ya29\.[\w-]{30,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|xox[bpa]-[\w-]{20,})`)
 )
 
 // checkDeclined looks for turns that fail as the next thing that the agent says about

@@ -33,12 +33,12 @@ func eachSecret(c *Checker, f func(m *Message, at Value)) {
 				continue
 			}
 			free = true
-			if secretWords.Match(name) || secretWords.Match(field.Get("title").Bytes()) {
+			if secretWords().Match(name) || secretWords().Match(field.Get("title").Bytes()) {
 				f(m, field)
 				return
 			}
 		}
-		if text := m.Params.Get("message"); free && askedWords.Match(text.Bytes()) {
+		if text := m.Params.Get("message"); free && askedWords().Match(text.Bytes()) {
 			f(m, text)
 		}
 	})

@@ -47,7 +47,7 @@ func grants(u *url.URL) string {
 			case "x-amz-signature", "x-goog-signature":
 				return "a signature in " + quote(name)
 			}
-			if slices.ContainsFunc(values, func(v string) bool { return mailAddress.MatchString(v) && !strings.Contains(v, "://") }) {
+			if slices.ContainsFunc(values, func(v string) bool { return mailAddress().MatchString(v) && !strings.Contains(v, "://") }) {
 				return "an e-mail address in " + quote(name)
 			}
 		}

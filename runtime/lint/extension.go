@@ -2,10 +2,10 @@ package lint
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/lint/shape"
 )
 
@@ -172,7 +172,7 @@ var traceFormats = []struct {
 	ok   func(string) bool
 }{
 	{"traceparent", func(s string) bool {
-		n := traceparent.FindStringSubmatch(s)
+		n := traceparent().FindStringSubmatch(s)
 		return n != nil && n[1] != "ff" && strings.Trim(n[2], "0") != "" && strings.Trim(n[3], "0") != "" && (n[1] != "00" || n[4] == "")
 	}},
 	{"tracestate", func(s string) bool { return isList(s, 32) }},
@@ -180,15 +180,15 @@ var traceFormats = []struct {
 }
 
 var (
-	traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
-	pair        = regexp.MustCompile(`^[ \t]*[^\s=,;"]+[ \t]*=[!-~ \t]*$`)
+	traceparent = lazyregexp.New(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+	pair        = lazyregexp.New(`^[ \t]*[^\s=,;"]+[ \t]*=[!-~ \t]*$`)
 )
 
 // isList reports whether a text is a list of pairs such as a=1,b=2.
 func isList(s string, limit int) bool {
 	list := strings.Split(s, ",")
 	return len(list) <= limit && !slices.ContainsFunc(list, func(p string) bool {
-		return strings.TrimSpace(p) != "" && !pair.MatchString(p)
+		return strings.TrimSpace(p) != "" && !pair().MatchString(p)
 	})
 }
 

@@ -3,10 +3,10 @@ package lint
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 const fsRead, fsWrite = "fs/read_text_file", "fs/write_text_file"
@@ -235,7 +235,7 @@ func oddPath(p []byte) string {
 // folder returns the folder of a path, with slashes.
 func folder(p Value) string { return path.Dir(cleanPath(bounded(p.Bytes()))) }
 
-var notFound = regexp.MustCompile(`(?i)enoent|no such file|(file|path)[^.]{0,80} (not found|does not exist|doesn't exist)`)
+var notFound = lazyregexp.New(`(?i)enoent|no such file|(file|path)[^.]{0,80} (not found|does not exist|doesn't exist)`)
 
 // checkWriteCreates looks for writes that failed because there was no such file,
 // although its folder was there.
@@ -261,7 +261,7 @@ func checkWriteCreates(c *Checker) {
 			return
 		}
 		for _, text := range []Value{m.Error.Get("message"), m.Error.Get("data"), m.Error.Get("data", "details"), m.Error.Get("data", "message")} {
-			if notFound.Match(head(text)) {
+			if notFound().Match(head(text)) {
 				c.Report(m.Frame, Finding{Text: "the file was not created", Also: []int{m.Answers.Number}}, m.Error)
 				return
 			}
@@ -270,7 +270,7 @@ func checkWriteCreates(c *Checker) {
 }
 
 // trusted are files that run or configure programs, by the end of their paths.
-var trusted = regexp.MustCompile(`(?i)/(` + strings.Join([]string{
+var trusted = lazyregexp.New(`(?i)/(` + strings.Join([]string{
 	`\.git/(hooks/[^/]+|config)`, `\.(hg/hgrc|husky/[^/]+)`, `\.gitconfig`, `\.config/git/config`,
 	`\.(bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc)`, `\.?config\.fish`,
 	`\.?(vimrc|exrc|nvimrc|gvimrc|emacs)`, `\.nvim\.lua`, `nvim/init\.(lua|vim)`, `\.emacs\.d/init\.el`, `\.envrc`,
@@ -293,7 +293,7 @@ func checkTrustedFiles(c *Checker) {
 		}
 		c.Exercised()
 		name := cleanPath(bounded(p.Bytes()))
-		if _, ok := asked.Get(Of{m.SessionID, name}); !ok && !asked.Lost() && trusted.MatchString(name) {
+		if _, ok := asked.Get(Of{m.SessionID, name}); !ok && !asked.Lost() && trusted().MatchString(name) {
 			c.Fail(m, p, "other programs run or trust this file, and no permission request has named it")
 		}
 	}), fsWrite)

@@ -2,9 +2,9 @@ package lint
 
 import (
 	"crypto/sha256"
-	"regexp"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 // manySessions is how many entries of a page are still sane.
@@ -143,7 +143,7 @@ func listRules() []Rule {
 					switch {
 					case !at.IsString():
 						c.Fail(m, at, "updatedAt is not a string")
-					case c.Version&V1 != 0 && iso8601.Match(at.Bytes()):
+					case c.Version&V1 != 0 && iso8601().Match(at.Bytes()):
 					case !jx.IsDateTime(at.Str()):
 						c.Fail(m, at, "updatedAt is not a time of RFC 3339")
 					}
@@ -172,7 +172,7 @@ func listRules() []Rule {
 }
 
 // iso8601 matches dates, with or without a time and a zone.
-var iso8601 = regexp.MustCompile(`^\d{4}-?\d\d-?\d\d([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$`)
+var iso8601 = lazyregexp.New(`^\d{4}-?\d\d-?\d\d([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$`)
 
 // eachListed calls f with the sessions that the agent lists.
 func eachListed(c *Checker, f func(*Message, Value)) {

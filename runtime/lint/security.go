@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 const (
@@ -30,7 +31,7 @@ func securityRules() []Rule {
 					if !hasCredentialMark(m.Bytes) {
 						return
 					}
-					for _, at := range credential.FindAllIndex(m.Bytes, maxFindings) {
+					for _, at := range credential().FindAllIndex(m.Bytes, maxFindings) {
 						text := m.Bytes[at[0]:at[1]]
 						if bytes.HasPrefix(text, []byte("-----")) || isRandom(text) {
 							c.Fail(m, holder(m.Root, text), "this looks like a credential")
@@ -122,7 +123,7 @@ func securityRules() []Rule {
 								continue
 							}
 							c.Exercised()
-							if secretName.Match(name.Bytes()) && isLiteral(value.Bytes()) {
+							if secretName().Match(name.Bytes()) && isLiteral(value.Bytes()) {
 								c.Fail(m, value, "the value of %q is a secret", quote(name.Str()))
 							}
 						}
@@ -193,9 +194,9 @@ var (
 		{{"ghp", '_', ""}, {"gho", '_', ""}, {"ghs", '_', ""}, {"github", '_', "pat_"}, {"npm", '_', ""}},
 		{{"", 'A', "KIA"}, {"", 'A', "Iza"}},
 	}
-	credential = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(\\n|\\r|[A-Za-z0-9+/=]){64}|\b(gh[pos]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{50,}|glpat-[\w-]{20,}|sk-(ant|proj)-[\w-]{40,}|xox[bp]-[\w-]{30,}|AKIA[A-Z0-9]{16}\b|AIza[\w-]{35}|npm_[A-Za-z0-9]{36})`)
-	secretName = regexp.MustCompile(`(?i)(^|[_-])(token|secret|password|passwd|api_?key|apikey|authorization|private_key|access_key)$`)
-	indirect   = regexp.MustCompile(`^\s*$|[$<{]|(?i)^(bearer )?(x+|\*+|redacted|changeme|your[_-].*|\[redacted\]|todo|none|test|dummy|placeholder)$`)
+	credential = lazyregexp.New(`-----BEGIN [A-Z ]*PRIVATE KEY-----(\\n|\\r|[A-Za-z0-9+/=]){64}|\b(gh[pos]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{50,}|glpat-[\w-]{20,}|sk-(ant|proj)-[\w-]{40,}|xox[bp]-[\w-]{30,}|AKIA[A-Z0-9]{16}\b|AIza[\w-]{35}|npm_[A-Za-z0-9]{36})`)
+	secretName = lazyregexp.New(`(?i)(^|[_-])(token|secret|password|passwd|api_?key|apikey|authorization|private_key|access_key)$`)
+	indirect   = lazyregexp.New(`^\s*$|[$<{]|(?i)^(bearer )?(x+|\*+|redacted|changeme|your[_-].*|\[redacted\]|todo|none|test|dummy|placeholder)$`)
 )
 
 func hasCredentialMark(text []byte) bool {
@@ -203,7 +204,7 @@ func hasCredentialMark(text []byte) bool {
 }
 
 // isLiteral reports whether a value is a secret itself, not a reference to one.
-func isLiteral(value []byte) bool { return !indirect.Match(value) }
+func isLiteral(value []byte) bool { return !indirect().Match(value) }
 
 // eachShown calls f with text of the agent that clients show as it is.
 func eachShown(c *Checker, f func(*Message, Value)) {

@@ -2,9 +2,10 @@ package lint
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 const (
@@ -238,7 +239,7 @@ func terminalRules() []Rule {
 						return
 					}
 					c.Exercised()
-					if m.Params.Get("args").Len() == 0 && shellSyntax.Match(command.Bytes()) {
+					if m.Params.Get("args").Len() == 0 && shellSyntax().Match(command.Bytes()) {
 						c.Fail(m, command, "the command is a line for a shell")
 					}
 				}), "terminal/create")
@@ -284,7 +285,7 @@ var hooks = []string{
 }
 
 // shellSyntax are operators of shells, and words after the name of a program.
-var shellSyntax = regexp.MustCompile("[|&;<>\n`]|\\$\\(|^[^ /\\\\]+ +[^ ]")
+var shellSyntax = lazyregexp.New("[|&;<>\n`]|\\$\\(|^[^ /\\\\]+ +[^ ]")
 
 // terminal returns the terminal that a message is about, and whether it is certain that
 // the session has none with this id.

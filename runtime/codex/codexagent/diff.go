@@ -2,11 +2,11 @@ package codexagent
 
 import (
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 )
 
@@ -72,13 +72,13 @@ type hunk struct {
 	old, new     []string
 }
 
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
 // parseHunks reads a unified diff of one file.
 func parseHunks(diff string) []hunk {
 	var out []hunk
 	for line := range strings.Lines(diff) {
-		if m := hunkHead.FindStringSubmatch(line); m != nil {
+		if m := hunkHead().FindStringSubmatch(line); m != nil {
 			from, _ := strconv.Atoi(m[1])
 			to, _ := strconv.Atoi(m[2])
 			out = append(out, hunk{oldAt: from, newAt: to})

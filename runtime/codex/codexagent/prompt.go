@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 )
@@ -95,7 +95,7 @@ func input(blocks []acp.ContentBlock) []appserver.UserInput {
 }
 
 // badName is what codex does not allow in the name of an MCP server.
-var badName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var badName = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 
 // mcpConfig are the client's MCP servers as configuration of codex.
 func mcpConfig(servers []acp.MCPServer) (json.RawMessage, error) {
@@ -107,13 +107,13 @@ func mcpConfig(servers []acp.MCPServer) (json.RawMessage, error) {
 			for _, e := range v.Env {
 				env[e.Name] = e.Value
 			}
-			list[badName.ReplaceAllString(v.Name, "_")] = map[string]any{"command": v.Command, "args": append([]string{}, v.Args...), "env": env}
+			list[badName().ReplaceAllString(v.Name, "_")] = map[string]any{"command": v.Command, "args": append([]string{}, v.Args...), "env": env}
 		case *acp.MCPServerHTTP:
 			headers := map[string]string{}
 			for _, h := range v.Headers {
 				headers[h.Name] = h.Value
 			}
-			list[badName.ReplaceAllString(v.Name, "_")] = map[string]any{"url": v.URL, "http_headers": headers}
+			list[badName().ReplaceAllString(v.Name, "_")] = map[string]any{"url": v.URL, "http_headers": headers}
 		default:
 			return nil, refuse(acp.ErrorCodeInvalidParams, "mcpServers: codex reaches servers over stdio and HTTP only")
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -377,7 +378,7 @@ func excerpt(raw []byte, from int) string {
 	return "…" + lint.Visible(raw[min(from, len(raw)):], maxExcerpt)
 }
 
-var index = regexp.MustCompile(`/\d+(/|$)`)
+var index = lazyregexp.New(`/\d+(/|$)`)
 
 // findings compares what the linter found.
 func (c *comparison) findings() {
@@ -387,8 +388,8 @@ func (c *comparison) findings() {
 		for _, v := range r.Report.Verdicts {
 			for _, f := range v.Findings {
 				pointer := f.Pointer
-				for index.MatchString(pointer) {
-					pointer = index.ReplaceAllString(pointer, "/*$1")
+				for index().MatchString(pointer) {
+					pointer = index().ReplaceAllString(pointer, "/*$1")
 				}
 				k := place{f.Rule.ID, f.By.String(), r.messages[f.Message], pointer}
 				if all[k] == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -44,19 +45,19 @@ const minFound = 8
 
 // noise are texts that are made up in each run, the longest kind first.
 var noise = []struct {
-	what *regexp.Regexp
+	what func() *regexp.Regexp
 	as   string
 }{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?`), "‹time›"},
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "‹uuid›"},
-	{regexp.MustCompile(`(/private)?(/var/folders/[^/\s"']+/[^/\s"']+/T|/tmp|/var/tmp)/[^/\s"'` + "`" + `]+`), "‹temporary›"},
-	{regexp.MustCompile(`(?i)[a-z]:\\users\\[^\\\s"']+\\appdata\\local\\temp\\[^\\\s"']+`), "‹temporary›"},
-	{regexp.MustCompile(`(/home|/Users)/[^/\s"'` + "`" + `]+`), "‹home›"},
-	{regexp.MustCompile(`(?i)\b(p?pid|pgid)(\W{1,4})\d+\b`), "${1}${2}‹process›"},
-	{regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|µs|ns|s|seconds|milliseconds)\b`), "‹duration›"},
+	{lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?`), "‹time›"},
+	{lazyregexp.New(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "‹uuid›"},
+	{lazyregexp.New(`(/private)?(/var/folders/[^/\s"']+/[^/\s"']+/T|/tmp|/var/tmp)/[^/\s"'` + "`" + `]+`), "‹temporary›"},
+	{lazyregexp.New(`(?i)[a-z]:\\users\\[^\\\s"']+\\appdata\\local\\temp\\[^\\\s"']+`), "‹temporary›"},
+	{lazyregexp.New(`(/home|/Users)/[^/\s"'` + "`" + `]+`), "‹home›"},
+	{lazyregexp.New(`(?i)\b(p?pid|pgid)(\W{1,4})\d+\b`), "${1}${2}‹process›"},
+	{lazyregexp.New(`\b\d+(\.\d+)? ?(ms|µs|ns|s|seconds|milliseconds)\b`), "‹duration›"},
 }
 
-var token = regexp.MustCompile(`[0-9A-Za-z_]{12,}`)
+var token = lazyregexp.New(`[0-9A-Za-z_]{12,}`)
 
 // random reports whether a word looks made up: long, with digits among letters.
 func random(word string) bool {
@@ -101,9 +102,9 @@ func (n *names) normal(text string) string {
 		return text // has nothing of what follows
 	}
 	for _, x := range noise {
-		text = x.what.ReplaceAllString(text, x.as)
+		text = x.what().ReplaceAllString(text, x.as)
 	}
-	return token.ReplaceAllStringFunc(text, func(word string) string {
+	return token().ReplaceAllStringFunc(text, func(word string) string {
 		if random(word) {
 			return "‹random›"
 		}
