@@ -60,8 +60,8 @@ type Event struct {
 	Session  string `json:"session,omitempty"` // of a Start
 }
 
-// Version is what a file was or is. The store of the journal has its content under
-// the hash, unless the file is too large.
+// Version is what a file was or is. The journal has its content under the hash (see
+// Reader.Content), unless the file is too large.
 type Version struct {
 	Absent bool       `json:"absent,omitempty"`
 	Dir    bool       `json:"dir,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -127,11 +128,13 @@ func (j *journal) discard() {
 	os.Remove(j.dir) // unless something else is there
 }
 
-// Reader reads the events of a journal, also while it is written.
+// Reader reads the events and the contents of a journal, also while it is written.
+// One goroutine may use it at a time.
 type Reader struct {
-	file *os.File
-	in   *bufio.Reader
-	part []byte // the start of a line whose end is not there yet
+	file  *os.File
+	in    *bufio.Reader
+	part  []byte       // the start of a line whose end is not there yet
+	store *store.Store // nil until a content is wanted
 }
 
 // OpenJournal opens the journal in a folder for reading.
@@ -166,5 +169,30 @@ func (r *Reader) Next() (e Event, err error) {
 	}
 }
 
-// Close closes the file.
-func (r *Reader) Close() error { return r.file.Close() }
+// Content returns the content that an event names (see Version). One that was not
+// kept is fs.ErrNotExist.
+func (r *Reader) Content(h store.Hash) ([]byte, error) {
+	if r.store == nil {
+		st, err := store.Open(filepath.Join(filepath.Dir(r.file.Name()), storeName), store.Options{ReadOnly: true})
+		if err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		r.store = st
+	}
+	data, err := r.store.Get(h)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("journal: %s has no content %s: %w", filepath.Dir(r.file.Name()), h, fs.ErrNotExist)
+	} else if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	return data, nil
+}
+
+// Close closes the files.
+func (r *Reader) Close() error {
+	err := r.file.Close()
+	if r.store != nil {
+		err = errors.Join(err, r.store.Close())
+	}
+	return err
+}

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
@@ -242,11 +241,11 @@ func (s *shimmed) events() (list []shim.Event) {
 // lines are the events of some phases, one line each, with the contents.
 func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
 	s.t.Helper()
-	st, err := store.Open(filepath.Join(s.config.Journal, "store"), store.Options{ReadOnly: true})
+	journal, err := shim.OpenJournal(s.config.Journal)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer st.Close()
+	defer journal.Close()
 	text := func(v *shim.Version) string {
 		switch {
 		case v == nil:
@@ -260,7 +259,7 @@ func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
 		case v.Hash.IsZero():
 			return fmt.Sprint(v.Size, " bytes")
 		}
-		data, err := st.Get(v.Hash)
+		data, err := journal.Content(v.Hash)
 		if err != nil {
 			s.t.Errorf("content is lost: %v", err)
 		}

@@ -21,13 +21,16 @@ import (
 )
 
 const shimSynopsis = `[flags] -- COMMAND [ARGUMENT...]
+       hermes shim content JOURNAL HASH
        hermes shim doctor
 
 Runs COMMAND as if there were no shim, and reports every file that it, or
 anything it starts, changes in the project to the editor. The changes are also in
 a journal, with the contents before and after, so that nothing is lost while no
 editor is there. The exit status is that of COMMAND, or 125 when the shim could
-not start, in which case COMMAND did not start either. doctor says what this
+not start, in which case COMMAND did not start either.
+
+content prints a content that an event of a journal names. doctor says what this
 system can do.
 `
 
@@ -50,6 +53,9 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	before, command := splitCommand(args)
 	if len(command) == 0 && len(before) == 1 && before[0] == "doctor" {
 		return shimDoctor(std)
+	}
+	if len(command) == 0 && len(before) > 0 && before[0] == "content" {
+		return shimContent(before[1:], std)
 	}
 	c, sandbox, err := parseShim(before, std)
 	if err != nil {
@@ -88,6 +94,28 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 		shim.Die(syscall.Signal(-status))
 	}
 	return &exit{Status: status}
+}
+
+// shimContent prints a content of a journal.
+func shimContent(args []string, std *stdio) error {
+	if len(args) != 2 {
+		return usageError("which content? Give the folder of the journal, and the hash of an event in it")
+	}
+	hash, err := store.ParseHash(args[1])
+	if err != nil {
+		return usageError("%v", err)
+	}
+	journal, err := shim.OpenJournal(args[0])
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	data, err := journal.Content(hash)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(data)
+	return err
 }
 
 func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandbox, err error) {

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,25 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 	}
 	journals, err := filepath.Glob(filepath.Join(store.Dir(r.state, r.root), "shim", "*", "events.jsonl"))
 	if err != nil || len(journals) != 1 {
-		t.Errorf("journals: %v, %v", journals, err)
+		t.Fatalf("journals: %v, %v", journals, err)
+	}
+	dir := filepath.Dir(journals[0])
+	names := regexp.MustCompile(`"phase":"post","op":"write","path":"[^"]*/deep/new",.*"after":{"size":\d+,"hash":"(\w+)"`).FindStringSubmatch(readFile(t, journals[0]))
+	if len(names) != 2 {
+		t.Fatalf("%s", readFile(t, journals[0]))
+	}
+	for _, c := range []struct {
+		hash, out, errs string
+		status          int
+	}{
+		{names[1], readFile(t, filepath.Join(r.root, "deep/new")), "", 0},
+		{strings.Repeat("0", 64), "", dir + " has no content 000", 1},
+		{"00", "", "not a hash: 2 characters, want 64", 2},
+	} {
+		out, errs, status := end(t, hermes(t, r.root, "shim", "content", dir, c.hash))
+		if out != c.out || status != c.status || !strings.Contains(errs, c.errs) {
+			t.Errorf("content %s: %d\n%s%s", c.hash, status, out, errs)
+		}
 	}
 }
 
@@ -117,6 +136,8 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		want   string
 	}{
 		{"shim", 2, "which command? Give it after --"},
+		{"shim content", 2, "Give the folder of the journal, and the hash of an event"},
+		{"shim content . " + strings.Repeat("0", 64), 1, "journal: open events.jsonl: no such file"},
 		{"shim x -- true", 2, `unexpected argument "x"; a command follows --`},
 		{"shim --deny x -- true", 2, "--allow and --deny need --gate"},
 		{"shim --gate --sandbox -- true", 2, "--gate and --sandbox do not go together"},

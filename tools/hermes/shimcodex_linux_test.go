@@ -103,26 +103,21 @@ func fileChanges(t *testing.T, r *reviewed) (list []string) {
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("journals: %v, %v", journals, err)
 	}
-	contents, err := store.Open(filepath.Join(journals[0], "store"), store.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer contents.Close()
-	text := func(v *shim.Version) string {
-		if v.Absent {
-			return "absent"
-		}
-		data, err := contents.Get(v.Hash)
-		if err != nil {
-			t.Errorf("content is lost: %v", err)
-		}
-		return fmt.Sprintf("%q", data)
-	}
 	journal, err := shim.OpenJournal(journals[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer journal.Close()
+	text := func(v *shim.Version) string {
+		if v.Absent {
+			return "absent"
+		}
+		data, err := journal.Content(v.Hash)
+		if err != nil {
+			t.Errorf("content is lost: %v", err)
+		}
+		return fmt.Sprintf("%q", data)
+	}
 	for {
 		e, err := journal.Next()
 		switch {

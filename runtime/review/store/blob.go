@@ -25,7 +25,7 @@ type blobs struct {
 	}
 	shards   map[string]bool // the directories that exist
 	pack     pack
-	packs    map[int]int64 // the sizes of the packs when they were listed
+	packs    map[int]int64 // where what was listed of each ends
 	unsynced []Hash
 	temps    int
 	closed   bool
@@ -233,7 +233,7 @@ func (s *Store) Get(h Hash) ([]byte, error) {
 		return nil, failed("read blob", s.blobPath(h), err)
 	}
 	path, data, err := s.read(h)
-	if err != nil && s.opts.ReadOnly && s.packsChanged() {
+	if err != nil && s.opts.ReadOnly && s.followPacks() {
 		if _, err = s.loaded(); err == nil {
 			path, data, err = s.read(h)
 		}

@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,24 +56,24 @@ func checksum(head [headLen]byte) uint32 {
 
 // listPacks adds the blobs in packs to those that are known. Of two with one hash,
 // the later one counts: it was written because the other was damaged.
-func (s *Store) listPacks(known map[Hash]blob) (last pack, sizes map[int]int64, err error) {
-	sizes, err = s.packSizes()
+func (s *Store) listPacks(known map[Hash]blob) (last pack, ends map[int]int64, err error) {
+	sizes, err := s.packSizes()
+	ends = make(map[int]int64, len(sizes))
 	for number, size := range sizes {
 		if err != nil {
 			break
 		}
-		var end int64
-		end, err = s.listPack(number, size, func(h Hash, b blob) {
+		ends[number], err = s.listPack(number, 0, size, func(h Hash, b blob) {
 			if old, ok := known[h]; !ok || old.pack <= number {
 				known[h] = b
 			}
 		})
 		if number > last.number {
 			// What follows the end is what is left of a write that did not end.
-			last = pack{number: number, end: end, ended: end < size}
+			last = pack{number: number, end: ends[number], ended: ends[number] < size}
 		}
 	}
-	return last, sizes, err
+	return last, ends, err
 }
 
 // packSizes lists the packs with their sizes.
@@ -97,28 +96,45 @@ func (s *Store) packSizes() (map[int]int64, error) {
 	return sizes, nil
 }
 
-// packsChanged reports whether another program has changed the packs since they were
-// listed. If so, they will be listed again.
-func (s *Store) packsChanged() bool {
+// followPacks lists what another program has added to the packs since they were
+// listed. It reports whether there is anything new.
+func (s *Store) followPacks() bool {
 	sizes, err := s.packSizes()
 	b := &s.blobs
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err != nil || maps.Equal(sizes, b.packs) {
-		return false
+	for number, end := range b.packs {
+		if err != nil || sizes[number] < end {
+			b.known = nil // some are gone, so all are listed again
+			return true
+		}
 	}
-	b.known = nil
-	return true
+	grown := false
+	for number, size := range sizes {
+		from := b.packs[number]
+		if size <= from {
+			continue
+		}
+		end, err := s.listPack(number, from, size, b.set)
+		if err != nil {
+			break
+		}
+		b.packs[number] = end
+		grown = grown || end > from
+	}
+	return grown
 }
 
-// listPack lists the blobs of a pack and returns where the last whole one ends.
-func (s *Store) listPack(number int, size int64, add func(Hash, blob)) (end int64, err error) {
+// listPack lists the blobs of a pack from one on, and returns where the last whole one
+// ends.
+func (s *Store) listPack(number int, from, size int64, add func(Hash, blob)) (end int64, err error) {
+	end = from
 	f, err := os.Open(s.packPath(number))
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil // pruned
+		return end, nil // pruned
 	}
 	if err != nil {
-		return 0, failed("list blobs", s.packPath(number), err)
+		return end, failed("list blobs", s.packPath(number), err)
 	}
 	defer f.Close()
 	for {
