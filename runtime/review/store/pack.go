@@ -13,8 +13,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
-// To make a file costs more than to write a small one, on a busy file system ten
-// times as much. So small blobs share files, the packs. A pack is a row of blobs,
+// To make a file costs more than to write a small one, ten times as much on a file
+// system that has just removed many. So small blobs share files, the packs. A pack is a row of blobs,
 // each with a head before it: the length of its bytes, a checksum of the length and
 // the hash, both 32 bits and little-endian, and the hash. A pack only grows, and
 // Prune removes it when less than half of it is needed.
