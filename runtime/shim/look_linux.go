@@ -30,12 +30,11 @@ func stat(dir int, name string, flags int) (status, error) {
 
 // stat returns what is at a place; false if nothing is.
 func (p *place) stat() (status, bool) {
-	s, err := status{}, error(nil)
+	dir, name := p.dir, p.name
 	if p.file >= 0 {
-		s, err = stat(p.file, "", 0)
-	} else {
-		s, err = stat(p.dir, p.name, unix.AT_SYMLINK_NOFOLLOW)
+		dir, name = p.file, ""
 	}
+	s, err := stat(dir, name, unix.AT_SYMLINK_NOFOLLOW)
 	return s, err == nil
 }
 
