@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/process"
 )
 
 // The first argument of Child.
@@ -67,7 +68,7 @@ func execute(control int, path string, argv []string) error {
 func supervise(control *os.File, path string, argv []string) int {
 	inherited := descriptors(int(control.Fd()))
 	// The terminal's signals are for the program, and for the front.
-	signal.Notify(make(chan os.Signal, 1), caught()...)
+	process.Notify(make(chan os.Signal, 1), caught...)
 	in, out := json.NewDecoder(control), json.NewEncoder(control)
 	var first word
 	if err := in.Decode(&first); err != nil || first.Config == nil {

@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/process"
 )
 
 // word is what the front and the supervisor tell each other.
@@ -69,7 +71,7 @@ func Run(c Config, self []string, path string, argv []string) (status int, err e
 		return 0, fmt.Errorf("shim: %w", err)
 	}
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, caught()...)
+	process.Notify(signals, caught...)
 	defer signal.Stop(signals)
 
 	args := append(append([]string{}, self[1:]...), childSupervisor, strconv.Itoa(theirs), path)
@@ -89,15 +91,8 @@ func Run(c Config, self []string, path string, argv []string) (status int, err e
 }
 
 // caught are the signals that the front passes on, or that stop it only when the
-// program has stopped. What is ignored stays ignored.
-func caught() (list []os.Signal) {
-	for _, s := range []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT} {
-		if !signal.Ignored(s) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
+// program has stopped.
+var caught = []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT}
 
 // front is the process that the caller started.
 type front struct {

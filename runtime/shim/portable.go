@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 	"github.com/hermes-nvim/hermes/runtime/review/watch"
 )
@@ -88,11 +89,7 @@ type portable struct {
 func (p *portable) run(path string, argv []string) (int, error) {
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	signals := make(chan os.Signal, 16)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
-	}
+	process.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("shim: %w", err)

@@ -31,7 +31,8 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s%s", err, out, complaints.String())
+		recorded, _ := os.ReadFile(env.recording) // says how far it came
+		t.Fatalf("%v\n%s%s\n%s", err, out, complaints.String(), recorded[max(0, len(recorded)-4000):])
 	}
 	var seen struct {
 		Version                int

@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"syscall"
 
+	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
@@ -59,7 +59,7 @@ func codexHub(args []string, errs io.Writer) int {
 			err = shared.Detach(argv)
 		}
 	} else {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		ctx, stop := process.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 		err = shared.Serve(ctx, shared.Options{Dir: dir, Command: launch.Command{Path: codex, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}})
 	}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"syscall"
 
+	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/shim"
 )
@@ -84,9 +83,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == shimCommand {
 		os.Exit(shim.Child(os.Args[2:]))
 	}
-	// What is ignored, as by nohup, stays ignored.
-	ends := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := process.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	std := standard()
 	if len(os.Args) < 2 {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -118,7 +119,7 @@ func proxy(w proxied, argv []string, std *stdio) error {
 	theirs := []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...)
+	process.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
 	err := cmd.Start()
 	for _, f := range theirs {

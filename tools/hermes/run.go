@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
@@ -55,7 +56,7 @@ func runAgent(ctx context.Context, args []string, std *stdio) error {
 		return err
 	}
 	again := make(chan os.Signal, 4)
-	signal.Notify(again, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	process.Notify(again, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(again)
 	return j.show.end(newTurn(j).play(ctx, again))
 }
