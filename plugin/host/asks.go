@@ -109,7 +109,7 @@ func (s *asks) withdraw(a *ask, reason string, v answer) bool {
 	return true
 }
 
-// cancelSession withdraws what waits for an answer in a session, but for some methods.
+// cancelSession withdraws the questions of a session, except those of some methods.
 func (s *asks) cancelSession(agent, session string, except ...string) {
 	for _, a := range s.of(agent, session) {
 		if !slices.Contains(except, a.method) {

@@ -20,6 +20,8 @@ type status struct {
 
 func (s *status) kind() uint32 { return s.mode & unix.S_IFMT }
 
+func (s *status) fileID() fileID { return fileID{s.dev, s.ino, s.mount} }
+
 // stat returns the status of a name in a folder, or of a descriptor if name is "".
 func stat(dir int, name string, flags int) (status, error) {
 	var s unix.Statx_t
@@ -60,7 +62,7 @@ func (p *place) first() *content {
 		return p.see()
 	}
 	p.fresh = false
-	if !p.exists {
+	if p.found.mode == 0 {
 		return &content{absent: true}
 	}
 	return p.show(&p.found)

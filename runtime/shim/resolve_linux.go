@@ -22,9 +22,8 @@ type place struct {
 	// cannot reach the file.
 	path string
 
-	found  status // what was there when the place was found
-	exists bool   // something was
-	fresh  bool   // found was not used yet
+	found status // what was there when the place was found; its mode is 0 if nothing was
+	fresh bool   // found was not used yet
 }
 
 func (p *place) close() {
@@ -78,7 +77,7 @@ func newResolver(root string) (*resolver, error) {
 // identify returns the identity of a file, or of a folder if name is "".
 func identify(dir int, name string) (fileID, error) {
 	s, err := stat(dir, name, unix.AT_STATX_DONT_SYNC)
-	return fileID{s.dev, s.ino, s.mount}, err
+	return s.fileID(), err
 }
 
 // nameOf returns the path of a descriptor of ours.
@@ -199,7 +198,7 @@ func (l *lookup) walk(at int, names []string, follow bool) (p place, err error) 
 		isLink := err == nil && s.kind() == unix.S_IFLNK
 		switch {
 		case last && (err == unix.ENOENT || err == nil && !(isLink && follow)):
-			return place{dir: at, name: name, file: -1, found: s, exists: err == nil, fresh: true}, nil
+			return place{dir: at, name: name, file: -1, found: s, fresh: true}, nil
 		case err != nil:
 			return p, err
 		case !isLink:
@@ -325,7 +324,7 @@ func (l *lookup) open(at int, name string) (place, error) {
 	if s.mount == l.resolver.root.mount {
 		p.path = path
 	} else {
-		p.path = l.alias(fileID{s.dev, s.ino, s.mount}, path)
+		p.path = l.alias(s.fileID(), path)
 	}
 	return p, nil
 }
@@ -337,7 +336,7 @@ func (l *lookup) canonical(p *place) string {
 	if err != nil {
 		return ""
 	}
-	if p.exists && p.found.kind() == unix.S_IFREG && p.found.mount == l.resolver.root.mount {
+	if p.found.kind() == unix.S_IFREG && p.found.mount == l.resolver.root.mount {
 		return path // a file is reached through the mount of its folder, or one of its own
 	}
 	id, err := identify(p.dir, "")

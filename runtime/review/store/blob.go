@@ -116,6 +116,14 @@ func (s *Store) blobPath(h Hash) string {
 	return s.path("blobs", name[:2], name[2:])
 }
 
+// pathOf returns the file that has a blob.
+func (s *Store) pathOf(h Hash, b blob) string {
+	if b.pack > 0 {
+		return s.packPath(b.pack)
+	}
+	return s.blobPath(h)
+}
+
 // Has reports whether the store has a blob.
 func (s *Store) Has(h Hash) bool {
 	b, err := s.loaded()
@@ -178,7 +186,7 @@ func (s *Store) put(h Hash, path string, data []byte) error {
 		defer b.mu.Unlock()
 		at, err := s.appendPacked(h, data)
 		if err != nil {
-			return err
+			return failed("write blob", s.path("packs"), err)
 		}
 		at.put = time.Now()
 		s.keep(h, at)
@@ -257,11 +265,10 @@ func (s *Store) read(h Hash) (path string, data []byte, err error) {
 	b := &s.blobs
 	known := b.get(h)
 	for {
+		path = s.pathOf(h, known)
 		if known.pack > 0 {
-			path = s.packPath(known.pack)
 			data, err = s.readPacked(known)
 		} else {
-			path = s.blobPath(h)
 			data, err = os.ReadFile(path)
 		}
 		if err == nil && HashOf(data) != h {

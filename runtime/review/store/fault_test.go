@@ -353,7 +353,7 @@ func TestAfterAFailedFlushEverythingIsWrittenAgain(t *testing.T) {
 		if s.Has(h) != (part == "journal") {
 			t.Errorf("%s: the blob is there: %v", part, s.Has(h))
 		}
-		must(t, os.WriteFile(s.pathOf(h), nil, 0o600)) // what may be on the disk
+		must(t, os.WriteFile(s.pathOf(h, s.blobs.get(h)), nil, 0o600)) // what may be on the disk
 		if part == "journal" {
 			s.Get(h)
 		}

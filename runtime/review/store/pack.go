@@ -69,7 +69,7 @@ func (s *Store) listPacks(known map[Hash]blob) (last pack, ends map[int]int64, e
 			}
 		})
 		if number > last.number {
-			// What follows the end is what is left of a write that did not end.
+			// A write that did not end may have left bytes behind the last whole blob.
 			last = pack{number: number, end: ends[number], ended: ends[number] < size}
 		}
 	}
@@ -328,10 +328,7 @@ func (s *Store) names(list []Hash) (files, dirs []string) {
 		if !ok {
 			continue // pruned
 		}
-		path := s.blobPath(h)
-		if known.pack > 0 {
-			path = s.packPath(known.pack)
-		}
+		path := s.pathOf(h, known)
 		add(&files, path)
 		add(&dirs, filepath.Dir(path))
 		if known.pack == 0 {

@@ -69,12 +69,6 @@ func bothWays(t *testing.T, test func(t *testing.T, alone bool)) {
 	}
 }
 
-// pathOf returns the file that has a blob.
-func (s *Store) pathOf(h Hash) string {
-	files, _ := s.names([]Hash{h})
-	return files[0]
-}
-
 func TestWhatIsWrittenIsThereAfterReopening(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state", "review", "x")
@@ -204,13 +198,13 @@ func aBlobThatChanged(t *testing.T, alone bool) {
 				dir := t.TempDir()
 				s := open(t, dir, Options{alone: alone})
 				h := put(t, s, "content")
-				path := s.pathOf(h)
+				path := s.pathOf(h, s.blobs.get(h))
 				must(t, harm(path))
 				if again {
 					must(t, s.Close())
 					s = open(t, dir, Options{alone: alone})
 				}
-				// What is damaged so much that it says nothing is not there.
+				// A pack whose heads are damaged does not have the blob.
 				want := ErrDamaged
 				if name == "missing" || again && !alone && name != "one bit" {
 					path, want = s.blobPath(h), fs.ErrNotExist
@@ -557,7 +551,7 @@ func aBlobIsFlushedFirst(t *testing.T, alone bool) {
 			if alone {
 				most = 2*blobs + 6
 			}
-			first, then := slices.Index(steps, "flush "+filepath.Base(s.pathOf(last))), slices.Index(steps, "flush journal")
+			first, then := slices.Index(steps, "flush "+filepath.Base(s.pathOf(last, s.blobs.get(last)))), slices.Index(steps, "flush journal")
 			if first < 0 || then < first || compact != slices.Contains(steps, "rename journal") || len(steps) > most {
 				t.Errorf("%d blobs, compaction %v: %q", blobs, compact, steps)
 			}
