@@ -3,12 +3,12 @@ package claudehooks
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 // The oldest versions of Claude Code that can be used. Older ones refuse the settings,
@@ -18,7 +18,7 @@ var (
 	oldestClosed = []int{2, 1, 295}
 )
 
-var versionNumber = regexp.MustCompile(`^(\d+)\.(\d+)\.(\d+)`)
+var versionNumber = lazyregexp.New(`^(\d+)\.(\d+)\.(\d+)`)
 
 // Check reports why the installed Claude Code cannot be used.
 func (o Options) Check(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (o Options) Check(ctx context.Context) error {
 	if o.closed() {
 		want, why = oldestClosed, "for a gate that denies what it cannot ask about"
 	}
-	found := versionNumber.FindStringSubmatch(strings.TrimSpace(line))
+	found := versionNumber().FindStringSubmatch(strings.TrimSpace(line))
 	if found == nil {
 		return refuse(acp.ErrorCodeInternalError, "claude --version printed %.60q, not a version", line)
 	}

@@ -6,10 +6,10 @@ package launch
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 // Command says how to start an agent.
@@ -73,9 +73,7 @@ func (c Command) withDefaults() Command {
 }
 
 // secret matches options whose values must not appear in messages.
-var secret = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
-})
+var secret = lazyregexp.New(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
 
 // String returns the command as a user would type it, for messages. The values
 // of options named after keys, tokens, secrets or passwords are masked.

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 )
@@ -35,7 +35,7 @@ func (p Preset) Box(launcher, env []string, folders ...string) (*confine.Box, er
 var known = sync.OnceValue(Builtin)
 
 // moved matches the beginning of a path of State that a variable moves.
-var moved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{(\w+):-([^}]*)\}`) })
+var moved = lazyregexp.New(`^\$\{(\w+):-([^}]*)\}`)
 
 // state returns the paths of State, without those that do not exist and cannot be made.
 // Without State, that of the preset for the same program counts.
