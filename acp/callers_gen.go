@@ -15,7 +15,7 @@ type Agent struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
 	r := new(AuthenticateResponse)
-	if err := a.Conn.Call(ctx, MethodAuthenticate, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodAuthenticate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -26,7 +26,7 @@ func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*Authe
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)
-	if err := a.Conn.Call(ctx, MethodInitialize, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -37,7 +37,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
 	r := new(LogoutResponse)
-	if err := a.Conn.Call(ctx, MethodLogout, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodLogout, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -47,7 +47,7 @@ func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, e
 // open `session/prompt` is then answered with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionCancel, p)
+	return Connected(a.Conn).Notify(ctx, MethodSessionCancel, p)
 }
 
 // CloseSession sends the request session/close, which ends an active session: cancels its work
@@ -55,7 +55,7 @@ func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionClose, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -66,7 +66,7 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionDelete, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -77,7 +77,7 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
-	if err := a.Conn.Call(ctx, MethodSessionList, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -88,7 +88,7 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
 	r := new(LoadSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionLoad, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionLoad, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -99,7 +99,7 @@ func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSes
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionNew, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -110,7 +110,7 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
-	if err := a.Conn.Call(ctx, MethodSessionPrompt, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -121,7 +121,7 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionResume, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -132,7 +132,7 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -143,7 +143,7 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
 	r := new(SetSessionModeResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetMode, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionSetMode, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -160,7 +160,7 @@ type Client struct {
 // that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
-	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
+	return Connected(a.Conn).Notify(ctx, MethodElicitationComplete, p)
 }
 
 // CreateElicitation sends the request elicitation/create, which asks the user for input, by a
@@ -168,7 +168,7 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
-	if err := a.Conn.Call(ctx, MethodElicitationCreate, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -179,7 +179,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
 	r := new(ReadTextFileResponse)
-	if err := a.Conn.Call(ctx, MethodFsReadTextFile, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodFsReadTextFile, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -190,7 +190,7 @@ func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*Read
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
 	r := new(WriteTextFileResponse)
-	if err := a.Conn.Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -201,7 +201,7 @@ func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*Wr
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -211,7 +211,7 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 // session: messages, tool calls, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
+	return Connected(a.Conn).Notify(ctx, MethodSessionUpdate, p)
 }
 
 // CreateTerminal sends the request terminal/create, which starts a command in a terminal of
@@ -219,7 +219,7 @@ func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
 	r := new(CreateTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalCreate, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodTerminalCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -230,7 +230,7 @@ func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
 	r := new(KillTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalKill, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodTerminalKill, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -241,7 +241,7 @@ func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*Kill
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
 	r := new(TerminalOutputResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalOutput, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodTerminalOutput, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -252,7 +252,7 @@ func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
 	r := new(ReleaseTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalRelease, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodTerminalRelease, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -263,7 +263,7 @@ func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) 
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
 	r := new(WaitForTerminalExitResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
+	if err := Connected(a.Conn).Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -327,6 +327,9 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
@@ -395,9 +398,18 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ToolCallContentOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -435,9 +447,18 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentBlockOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ContentBlockOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -592,6 +613,9 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -661,6 +685,9 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ImageContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ImageContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -730,6 +757,9 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AudioContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AudioContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -817,6 +847,9 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResourceLink) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResourceLink")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -885,6 +918,9 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextResourceContents")
+	}
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -943,6 +979,9 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BlobResourceContents")
+	}
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
@@ -1005,6 +1044,9 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *EmbeddedResource")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -1058,6 +1100,9 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Content")
+	}
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
@@ -1113,6 +1158,9 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Diff) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Diff")
+	}
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
@@ -1165,6 +1213,9 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Terminal")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
@@ -1772,6 +1823,9 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -1827,6 +1881,9 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
+	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
@@ -1877,6 +1934,9 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
+	}
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "requestId")
@@ -2014,9 +2074,18 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2171,6 +2240,9 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
@@ -2276,6 +2348,9 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2360,6 +2435,9 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2432,6 +2510,9 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
@@ -2470,9 +2551,18 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2525,6 +2615,9 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
 	for i := range v.Enum {
@@ -2589,6 +2682,9 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
 	for i := range v.AnyOf {
@@ -2666,6 +2762,9 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
@@ -2742,6 +2841,9 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationFormMode = []string{"requestedSchema"}
 
 func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
+	}
 	b = append(jx.Comma(b), `"requestedSchema":`...)
 	b = v.RequestedSchema.AppendJSON(b)
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
@@ -2797,6 +2899,9 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
+	}
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
 	b = append(b, `,"url":`...)
@@ -3700,6 +3805,9 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
 	b = append(b, `,"name":`...)
@@ -3780,6 +3888,9 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
 	b = append(b, `,"name":`...)
@@ -4274,9 +4385,18 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -4480,6 +4600,9 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(b, `,"options":`...)
@@ -4528,6 +4651,9 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
@@ -5231,9 +5357,18 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
+	}
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
@@ -5425,6 +5560,9 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCall")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(b, `,"title":`...)
@@ -5586,6 +5724,9 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Plan) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Plan")
+	}
 	b = append(jx.Comma(b), `"entries":`...)
 	b = append(b, '[')
 	for i := range v.Entries {
@@ -5709,6 +5850,9 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
+	}
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
@@ -5779,6 +5923,9 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
+	}
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
 	for i := range v.AvailableCommands {
@@ -5838,6 +5985,9 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CurrentModeUpdate")
+	}
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
@@ -5905,6 +6055,9 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
+	}
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
 	for i := range v.ConfigOptions {
@@ -5980,6 +6133,9 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
+	}
 	switch v.Title.State {
 	case PatchNull:
 		b = append(jx.Comma(b), `"title":`...)
@@ -6110,6 +6266,9 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UsageUpdate")
+	}
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
 	b = append(b, `,"size":`...)
@@ -6171,6 +6330,9 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Notice) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Notice")
+	}
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(b, `,"title":`...)
@@ -6271,6 +6433,9 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionUpdate")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"status":`...)
@@ -6356,6 +6521,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"content":`...)
@@ -7463,6 +7631,9 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"url":`...)
@@ -7539,6 +7710,9 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerSSE")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"url":`...)
@@ -7618,6 +7792,9 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerStdio")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"command":`...)
@@ -8135,6 +8312,9 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -8184,6 +8364,9 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -8438,6 +8621,9 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8473,9 +8659,18 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
+	}
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
@@ -8531,6 +8726,9 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
+	}
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
@@ -8960,6 +9158,9 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8998,6 +9199,9 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -9033,9 +9237,18 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
+	}
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
@@ -9099,6 +9312,9 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
+	}
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '{')

@@ -130,9 +130,9 @@ func InvalidParams(method string, err error) *Error {
 	e := &Error{Code: ErrorCodeInvalidParams, Message: method + ": " + err.Error()}
 	var at *jx.Error
 	if errors.As(err, &at) {
-		b := append([]byte(`{"pointer":`), jx.AppendString(nil, at.Pointer)...)
+		b := append([]byte(`{"pointer":`), jx.AppendReplaced(nil, at.Pointer)...)
 		b = append(b, `,"reason":`...)
-		e.Data = append(jx.AppendString(b, at.Msg), '}')
+		e.Data = append(jx.AppendReplaced(b, at.Msg), '}')
 	}
 	return e
 }
@@ -163,7 +163,7 @@ func (e *Error) AppendJSON(b []byte) []byte {
 	b = append(b, `{"code":`...)
 	b = jx.AppendInt(b, int64(e.Code))
 	b = append(b, `,"message":`...)
-	b = jx.AppendString(b, e.Message)
+	b = jx.AppendReplaced(b, e.Message)
 	if e.Data != nil {
 		b = append(b, `,"data":`...)
 		b = jx.AppendRaw(b, e.Data)

@@ -2,10 +2,35 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
 )
+
+// A caller without a connection is an error that says so.
+func TestACallerWithoutAConnectionFails(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"session/update: the caller has no connection": Client{}.SessionUpdate(t.Context(), &SessionNotification{}),
+		"session/cancel: the caller has no connection": Agent{}.Session("s").Cancel(t.Context()),
+		"session/new: the caller has no connection":    second(Agent{}.NewSession(t.Context(), &NewSessionRequest{})),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// A Protocol prints as what it is, such as the one that both sides agreed on.
+func TestAProtocolPrintsItsVersion(t *testing.T) {
+	t.Parallel()
+	if got := fmt.Sprint(V1); got != "version 1 (stable)" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 func TestTheTextOfAnErrorHasItsCause(t *testing.T) {
 	t.Parallel()

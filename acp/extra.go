@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
@@ -29,11 +30,14 @@ func (e Extra) Get(name string) (json.RawMessage, bool) {
 func (e Extra) All() iter.Seq2[string, json.RawMessage] { return jx.Members(e) }
 
 // Set stores a member and replaces one of the same name. It fails if value is not
-// one JSON value, or has a member twice. A member that the type declares does not
+// one JSON value, or has a member twice, or if name is not UTF-8. A member that the type declares does not
 // belong here: a message with one cannot be sent.
 func (e *Extra) Set(name string, value json.RawMessage) error {
 	if err := jx.Distinct(value); err != nil {
 		return fmt.Errorf("extra member %q: %w", name, err)
+	}
+	if !utf8.ValidString(name) {
+		return fmt.Errorf("extra member %q: the name is not UTF-8", name)
 	}
 	e.edit(name, value)
 	return nil

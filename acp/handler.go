@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
@@ -15,19 +16,18 @@ type Appender interface {
 // Handler answers the messages one side of a connection receives. AgentSide
 // and ClientSide make one from typed handlers; a program that wants the raw
 // messages implements it directly. Params are valid until the call returns.
+//
+// A handler that wraps another embeds it, and so stays on its side:
+//
+//	type logged struct{ acp.Handler }
 type Handler interface {
+	// Side says which side of the protocol this is. A connection behaves as that
+	// side must. 0 leaves it to the options of the connection.
+	Side() Side
 	// HandleRequest returns the result, or an error. An *Error reaches the
 	// peer as it is; any other error reaches it as an internal error.
 	HandleRequest(ctx context.Context, method string, params json.RawMessage) (Appender, error)
 	HandleNotification(ctx context.Context, method string, params json.RawMessage) error
-}
-
-// Sided is a Handler that says which side of the protocol it is, as those of
-// AgentSide and ClientSide do. A connection with such a handler behaves as that side
-// must. A handler that wraps another should pass its Side on.
-type Sided interface {
-	Handler
-	Side() Side
 }
 
 // Caller sends requests and notifications to the peer. An rpc.Conn is one.
@@ -36,6 +36,25 @@ type Caller interface {
 	// answer is returned as *Error.
 	Call(ctx context.Context, method string, params Appender, result json.Unmarshaler) error
 	Notify(ctx context.Context, method string, params Appender) error
+}
+
+// Connected returns c, or for nil a Caller whose calls fail. The generated callers
+// use it, so that an Agent or Client without a connection is an error, not a panic.
+func Connected(c Caller) Caller {
+	if c == nil {
+		return nowhere{}
+	}
+	return c
+}
+
+type nowhere struct{}
+
+func (nowhere) Call(_ context.Context, method string, _ Appender, _ json.Unmarshaler) error {
+	return fmt.Errorf("%s: the caller has no connection: its field Conn is nil", method)
+}
+
+func (n nowhere) Notify(ctx context.Context, method string, params Appender) error {
+	return n.Call(ctx, method, params, nil)
 }
 
 // ExtHandler is implemented by an AgentHandler or ClientHandler that handles methods

@@ -42,7 +42,7 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 		`{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"plan","entries":[]}}`:                     `/update/sessionUpdate: duplicate member`,
 		`{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[],"_vendor":[{"a":1,"\u0061":2}]}}`:             `/update/_vendor/0/a: duplicate member`,
 		`{"sessionId":"s","update":{"x":1,"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":1}}}`: `/update/content/text: want string, got number`,
-		`{"SessionId":"s"}`:    `missing required member "sessionId"; did you mean "SessionId"?`,
+		`{"SessionId":"s"}`:    `missing required member "sessionId"; found "SessionId"`,
 		`{"sessionId":"s",}`:   `invalid JSON at byte 17: expected a member name`,
 		`{"sessionId":"s"} {}`: `missing required member "sessionId"`,
 	} {
@@ -104,12 +104,12 @@ func TestErrorsNameTheProbableWord(t *testing.T) {
 		text, want string
 		into       json.Unmarshaler
 	}{
-		{`{"sessionID":"s","update":{"sessionUpdate":"plan","entries":[]}}`, `missing required member "sessionId"; did you mean "sessionID"?`, new(SessionNotification)},
-		{`{"sessionId":"s","update":{"a":[{}],"session_update":"plan","entries":[]}}`, `/update: missing required member "sessionUpdate"; did you mean "session_update"?`, new(SessionNotification)},
-		{`{"stop_reason":"end_turn"}`, `missing required member "stopReason"; did you mean "stop_reason"?`, new(PromptResponse)},
+		{`{"sessionID":"s","update":{"sessionUpdate":"plan","entries":[]}}`, `missing required member "sessionId"; found "sessionID"`, new(SessionNotification)},
+		{`{"sessionId":"s","update":{"a":[{}],"session_update":"plan","entries":[]}}`, `/update: missing required member "sessionUpdate"; found "session_update"`, new(SessionNotification)},
+		{`{"stop_reason":"end_turn"}`, `missing required member "stopReason"; found "stop_reason"`, new(PromptResponse)},
 		{`{"stopReason":"endTurn"}`, `/stopReason: unknown StopReason "endTurn"; did you mean "end_turn"?`, new(PromptResponse)},
 		{`{"stopReason":"_nap"}`, `/stopReason: unknown StopReason "_nap"`, new(PromptResponse)},
-		{`{"path":"/a","oldText":"x","new-text":"y"}`, `missing required member "newText"; did you mean "new-text"?`, new(Diff)},
+		{`{"path":"/a","oldText":"x","new-text":"y"}`, `missing required member "newText"; found "new-text"`, new(Diff)},
 		{`{"path":"/a","oldText":"x"}`, `missing required member "newText"`, new(Diff)},
 		{`{"sessionID":"s"`, `invalid JSON at byte 16: unexpected end`, new(PromptRequest)},
 	} {

@@ -47,6 +47,8 @@ type Method struct {
 // Each package of this module has one (acp.V1, unstable.V1, v2.V2 and
 // v2/unstable.V2). It is safe for concurrent use.
 type Protocol interface {
+	// String names the version, such as "version 1 (stable)".
+	String() string
 	// Version is the number that initialize negotiates.
 	Version() int
 	// Channel is "stable" or "unstable".

@@ -27,6 +27,10 @@ func (protocol) Channel() string {
 	return "stable"
 }
 
+func (protocol) String() string {
+	return "version 1 (stable)"
+}
+
 var methods = []Method{
 	{Name: MethodAuthenticate, Handler: SideAgent, Request: true},
 	{Name: MethodInitialize, Handler: SideAgent, Request: true},

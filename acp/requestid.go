@@ -40,7 +40,7 @@ func (id RequestID) AppendJSON(b []byte) []byte {
 	case idNumber:
 		return strconv.AppendInt(b, id.num, 10)
 	case idString:
-		return jx.AppendString(b, id.str)
+		return jx.AppendReplaced(b, id.str)
 	}
 	return append(b, "null"...)
 }

@@ -54,6 +54,9 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	case nil:
 		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	case *ToolCallContentOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ToolCallContentOther")
+		}
 		switch v.Tag {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
@@ -146,6 +149,9 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	case nil:
 		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	case *ContentBlockOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ContentBlockOther")
+		}
 		switch v.Tag {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
@@ -264,6 +270,9 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	case *CreateElicitationRequestOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+		}
 		switch v.Tag {
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
@@ -361,6 +370,9 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	case nil:
 		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	case *ElicitationPropertySchemaOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+		}
 		switch v.Tag {
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
@@ -430,6 +442,9 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	case nil:
 		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	case *MultiSelectItemsOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+		}
 		switch v.Tag {
 		case "string":
 			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
@@ -614,6 +629,9 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	case nil:
 		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	case *SessionConfigOptionOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+		}
 		switch v.Tag {
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
@@ -824,6 +842,9 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	case nil:
 		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	case *SessionUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionUpdateOther")
+		}
 		switch v.Tag {
 		case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
@@ -1042,6 +1063,9 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	case nil:
 		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	case *RequestPermissionOutcomeOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+		}
 		switch v.Tag {
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
@@ -1124,6 +1148,9 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	case *CreateElicitationResponseOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+		}
 		switch v.Tag {
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)

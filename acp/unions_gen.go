@@ -2,6 +2,8 @@
 
 package acp
 
+import "github.com/hermes-nvim/hermes/internal/jx"
+
 // ToolCallContent is something a tool call produced.
 //
 // It is one of:
@@ -222,6 +224,9 @@ type SessionUpdate interface {
 type UserMessageChunk ContentChunk
 
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserMessageChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
@@ -233,6 +238,9 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 type AgentMessageChunk ContentChunk
 
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentMessageChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
@@ -244,6 +252,9 @@ func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 type AgentThoughtChunk ContentChunk
 
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentThoughtChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 

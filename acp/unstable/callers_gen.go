@@ -18,7 +18,7 @@ type Agent struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
 	r := new(AuthStatusResponse)
-	if err := a.Conn.Call(ctx, MethodAuthStatus, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthStatus, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -29,7 +29,7 @@ func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatu
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
 	r := new(AuthenticateResponse)
-	if err := a.Conn.Call(ctx, MethodAuthenticate, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthenticate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -40,7 +40,7 @@ func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*Authe
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)
-	if err := a.Conn.Call(ctx, MethodInitialize, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -51,7 +51,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
 	r := new(LogoutResponse)
-	if err := a.Conn.Call(ctx, MethodLogout, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodLogout, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -61,7 +61,7 @@ func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, e
 // connection: requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error {
-	return a.Conn.Notify(ctx, MethodMCPMessage, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodMCPMessage, p)
 }
 
 // DisableProvider sends the request providers/disable, which switches one model provider off,
@@ -69,7 +69,7 @@ func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error 
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
 	r := new(DisableProviderResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersDisable, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersDisable, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -80,7 +80,7 @@ func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
 	r := new(ListProvidersResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -91,7 +91,7 @@ func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*Lis
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
 	r := new(SetProviderResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersSet, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersSet, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -102,7 +102,7 @@ func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProv
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
 	r := new(ArchiveSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionArchive, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionArchive, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -112,7 +112,7 @@ func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*A
 // open `session/prompt` is then answered with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionCancel, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionCancel, p)
 }
 
 // CloseSession sends the request session/close, which ends an active session: cancels its work
@@ -120,7 +120,7 @@ func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionClose, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -131,7 +131,7 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionDelete, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -142,7 +142,7 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
 	r := new(ForkSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionFork, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionFork, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -153,7 +153,7 @@ func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSes
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
-	if err := a.Conn.Call(ctx, MethodSessionList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -164,7 +164,7 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
 	r := new(LoadSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionLoad, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionLoad, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -175,7 +175,7 @@ func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSes
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionNew, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -186,7 +186,7 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
-	if err := a.Conn.Call(ctx, MethodSessionPrompt, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -197,7 +197,7 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionResume, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -208,7 +208,7 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -219,7 +219,7 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
 	r := new(SetSessionModeResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetMode, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetMode, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -230,7 +230,7 @@ func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*S
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
 	r := new(SetSessionTitleResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetTitle, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetTitle, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -241,7 +241,7 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
 	r := new(SessionStatusResponse)
-	if err := a.Conn.Call(ctx, MethodSessionStatus, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionStatus, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -252,7 +252,7 @@ func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*Ses
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
 	r := new(UnarchiveSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionUnarchive, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionUnarchive, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -269,14 +269,14 @@ type Client struct {
 // state changed. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error {
-	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
 // CompleteElicitation sends the notification elicitation/complete, which notifies the client
 // that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
-	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodElicitationComplete, p)
 }
 
 // CreateElicitation sends the request elicitation/create, which asks the user for input, by a
@@ -284,7 +284,7 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
-	if err := a.Conn.Call(ctx, MethodElicitationCreate, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -295,7 +295,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
 	r := new(ReadTextFileResponse)
-	if err := a.Conn.Call(ctx, MethodFsReadTextFile, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodFsReadTextFile, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -306,7 +306,7 @@ func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*Read
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
 	r := new(WriteTextFileResponse)
-	if err := a.Conn.Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -317,7 +317,7 @@ func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*Wr
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error) {
 	var r resultOfMessageMCPResponse
-	if err := a.Conn.Call(ctx, MethodMCPMessage, p, &r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodMCPMessage, p, &r); err != nil {
 		return nil, err
 	}
 	return r.v, nil
@@ -328,7 +328,7 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -338,7 +338,7 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 // session: messages, tool calls, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionUpdate, p)
 }
 
 // CreateTerminal sends the request terminal/create, which starts a command in a terminal of
@@ -346,7 +346,7 @@ func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
 	r := new(CreateTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalCreate, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -357,7 +357,7 @@ func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
 	r := new(KillTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalKill, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalKill, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -368,7 +368,7 @@ func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*Kill
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
 	r := new(TerminalOutputResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalOutput, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalOutput, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -379,7 +379,7 @@ func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
 	r := new(ReleaseTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalRelease, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalRelease, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -390,7 +390,7 @@ func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) 
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
 	r := new(WaitForTerminalExitResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -328,6 +328,9 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
@@ -396,9 +399,18 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ToolCallContentOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -436,9 +448,18 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentBlockOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ContentBlockOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -593,6 +614,9 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -662,6 +686,9 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ImageContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ImageContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -731,6 +758,9 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AudioContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AudioContent")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -818,6 +848,9 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResourceLink) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResourceLink")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -886,6 +919,9 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextResourceContents")
+	}
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -944,6 +980,9 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BlobResourceContents")
+	}
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
@@ -1006,6 +1045,9 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *EmbeddedResource")
+	}
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -1059,6 +1101,9 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Content")
+	}
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
@@ -1114,6 +1159,9 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Diff) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Diff")
+	}
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
@@ -1166,6 +1214,9 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Terminal")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
@@ -1773,6 +1824,9 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -1828,6 +1882,9 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
+	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
@@ -1878,6 +1935,9 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
+	}
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "requestId")
@@ -2015,9 +2075,18 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2172,6 +2241,9 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
@@ -2277,6 +2349,9 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2361,6 +2436,9 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2433,6 +2511,9 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
@@ -2471,9 +2552,18 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2526,6 +2616,9 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
 	for i := range v.Enum {
@@ -2590,6 +2683,9 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
 	for i := range v.AnyOf {
@@ -2667,6 +2763,9 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
@@ -2743,6 +2842,9 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationFormMode = []string{"requestedSchema"}
 
 func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
+	}
 	b = append(jx.Comma(b), `"requestedSchema":`...)
 	b = v.RequestedSchema.AppendJSON(b)
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
@@ -2798,6 +2900,9 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
+	}
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
 	b = append(b, `,"url":`...)
@@ -4307,6 +4412,9 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
 	b = append(b, `,"name":`...)
@@ -4387,6 +4495,9 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
 	b = append(b, `,"name":`...)
@@ -5340,9 +5451,18 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -5546,6 +5666,9 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(b, `,"options":`...)
@@ -5594,6 +5717,9 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
@@ -6713,9 +6839,18 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
+	}
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
@@ -6907,6 +7042,9 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCall")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(b, `,"title":`...)
@@ -7068,6 +7206,9 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Plan) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Plan")
+	}
 	b = append(jx.Comma(b), `"entries":`...)
 	b = append(b, '[')
 	for i := range v.Entries {
@@ -7109,9 +7250,18 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "PlanUpdateContentOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -7185,6 +7335,9 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanItems")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(b, `,"entries":`...)
@@ -7246,6 +7399,9 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanFile) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanFile")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(b, `,"uri":`...)
@@ -7300,6 +7456,9 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanMarkdown")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(b, `,"content":`...)
@@ -7351,6 +7510,9 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanUpdate")
+	}
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
 	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
@@ -7400,6 +7562,9 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanRemoved")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId _meta")
@@ -7516,6 +7681,9 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
+	}
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
@@ -7586,6 +7754,9 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
+	}
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
 	for i := range v.AvailableCommands {
@@ -7645,6 +7816,9 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CurrentModeUpdate")
+	}
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
@@ -7712,6 +7886,9 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
+	}
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
 	for i := range v.ConfigOptions {
@@ -7787,6 +7964,9 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
+	}
 	switch v.Title.State {
 	case acp.PatchNull:
 		b = append(jx.Comma(b), `"title":`...)
@@ -7917,6 +8097,9 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UsageUpdate")
+	}
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
 	b = append(b, `,"size":`...)
@@ -7978,6 +8161,9 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Notice) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Notice")
+	}
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(b, `,"title":`...)
@@ -8078,6 +8264,9 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionUpdate")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"status":`...)
@@ -8163,6 +8352,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"content":`...)
@@ -8303,9 +8495,18 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StateUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "StateUpdateOther has no state")
+	}
 	return jx.AppendMembers(b, v.Raw, "state")
 }
 
@@ -8353,6 +8554,9 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RunningStateUpdate")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -8402,6 +8606,9 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ErrorStopReason")
+	}
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
 		b = v.Error.AppendJSON(b)
@@ -8465,6 +8672,9 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfIdleStateUpdate = []string{"usage", "_meta"}
 
 func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdate")
+	}
 	if v.Usage != nil {
 		b = append(jx.Comma(b), `"usage":`...)
 		b = v.Usage.AppendJSON(b)
@@ -8508,6 +8718,9 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8543,6 +8756,9 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8581,6 +8797,9 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8619,6 +8838,9 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8654,6 +8876,9 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8692,6 +8917,9 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -8724,9 +8952,18 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "IdleStateUpdateOther has no stopReason")
+	}
 	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
@@ -8774,6 +9011,9 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -8819,6 +9059,9 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnknownStateUpdate")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -8947,6 +9190,9 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SubagentUpdate")
+	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	switch v.Title.State {
@@ -9140,6 +9386,9 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionMessage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionMessage")
+	}
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.SenderSessionID.State {
@@ -9247,6 +9496,9 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionMessageChunk")
+	}
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(b, `,"content":`...)
@@ -10777,6 +11029,9 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"url":`...)
@@ -10853,6 +11108,9 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerSSE")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"url":`...)
@@ -10916,6 +11174,9 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerACP")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"serverId":`...)
@@ -10986,6 +11247,9 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerStdio")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"command":`...)
@@ -11905,6 +12169,9 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -11954,6 +12221,9 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -12208,6 +12478,9 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -12243,9 +12516,18 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
+	}
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
@@ -12301,6 +12583,9 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
+	}
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
@@ -12730,6 +13015,9 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -12768,6 +13056,9 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -12803,9 +13094,18 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
+	}
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
@@ -12869,6 +13169,9 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
+	}
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '{')
@@ -12930,6 +13233,9 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
+	}
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
 	return jx.AppendRest(b, v.Meta, v.Extra, "result _meta")
@@ -12982,6 +13288,9 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPResponseError")
+	}
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
 	return jx.AppendRest(b, v.Meta, v.Extra, "error _meta")

@@ -28,6 +28,10 @@ func (protocol) Channel() string {
 	return "unstable"
 }
 
+func (protocol) String() string {
+	return "version 1 (unstable)"
+}
+
 var methods = []acp.Method{
 	{Name: MethodAuthStatus, Handler: acp.SideAgent, Request: true},
 	{Name: MethodAuthenticate, Handler: acp.SideAgent, Request: true},

@@ -54,6 +54,9 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	case nil:
 		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	case *ToolCallContentOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ToolCallContentOther")
+		}
 		switch v.Tag {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
@@ -146,6 +149,9 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	case nil:
 		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	case *ContentBlockOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ContentBlockOther")
+		}
 		switch v.Tag {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
@@ -264,6 +270,9 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	case *CreateElicitationRequestOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+		}
 		switch v.Tag {
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
@@ -361,6 +370,9 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	case nil:
 		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	case *ElicitationPropertySchemaOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+		}
 		switch v.Tag {
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
@@ -430,6 +442,9 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	case nil:
 		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	case *MultiSelectItemsOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+		}
 		switch v.Tag {
 		case "string":
 			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
@@ -614,6 +629,9 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	case nil:
 		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	case *SessionConfigOptionOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+		}
 		switch v.Tag {
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
@@ -854,6 +872,9 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	case nil:
 		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	case *SessionUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionUpdateOther")
+		}
 		switch v.Tag {
 		case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "plan_update", "plan_removed", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
@@ -934,6 +955,9 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	case nil:
 		return jx.AppendFault(b, "PlanUpdateContent is nil: no variant is set")
 	case *PlanUpdateContentOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *PlanUpdateContentOther")
+		}
 		switch v.Tag {
 		case "items", "file", "markdown":
 			return jx.AppendFault(b, "PlanUpdateContentOther has a known type: "+v.Tag)
@@ -1053,6 +1077,9 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	case nil:
 		return jx.AppendFault(b, "StateUpdate is nil: no variant is set")
 	case *StateUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *StateUpdateOther")
+		}
 		switch v.Tag {
 		case "running", "idle", "requires_action", "unknown":
 			return jx.AppendFault(b, "StateUpdateOther has a known state: "+v.Tag)
@@ -1152,6 +1179,9 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	case nil:
 		return jx.AppendFault(b, "IdleStateUpdateVariant is nil: no variant is set")
 	case *IdleStateUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *IdleStateUpdateOther")
+		}
 		switch v.Tag {
 		case "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error":
 			return jx.AppendFault(b, "IdleStateUpdateOther has a known stopReason: "+v.Tag)
@@ -1326,6 +1356,9 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	case nil:
 		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	case *RequestPermissionOutcomeOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+		}
 		switch v.Tag {
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
@@ -1408,6 +1441,9 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	case *CreateElicitationResponseOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+		}
 		switch v.Tag {
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)

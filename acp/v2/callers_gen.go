@@ -18,7 +18,7 @@ type Agent struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error) {
 	r := new(LoginAuthResponse)
-	if err := a.Conn.Call(ctx, MethodAuthLogin, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogin, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -29,7 +29,7 @@ func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthRe
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error) {
 	r := new(LogoutAuthResponse)
-	if err := a.Conn.Call(ctx, MethodAuthLogout, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogout, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -40,7 +40,7 @@ func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAut
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)
-	if err := a.Conn.Call(ctx, MethodInitialize, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -50,7 +50,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 // The agent then reports idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionCancel, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionCancel, p)
 }
 
 // CloseSession sends the request session/close, which ends an active session with all its
@@ -58,7 +58,7 @@ func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionClose, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -69,7 +69,7 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionDelete, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -80,7 +80,7 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
-	if err := a.Conn.Call(ctx, MethodSessionList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -91,7 +91,7 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionNew, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -102,7 +102,7 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
-	if err := a.Conn.Call(ctx, MethodSessionPrompt, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -113,7 +113,7 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionResume, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -125,7 +125,7 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -136,7 +136,7 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error) {
 	r := new(CancelTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalCancel, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalCancel, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -147,7 +147,7 @@ func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*C
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error) {
 	r := new(CancelToolCallResponse)
-	if err := a.Conn.Call(ctx, MethodToolCallCancel, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodToolCallCancel, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -164,7 +164,7 @@ type Client struct {
 // that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
-	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodElicitationComplete, p)
 }
 
 // CreateElicitation sends the request elicitation/create, which asks the user for input, by a
@@ -172,7 +172,7 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
-	if err := a.Conn.Call(ctx, MethodElicitationCreate, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -183,7 +183,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -193,5 +193,5 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 // session: messages, state, tool calls, terminals, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Client) SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionUpdate, p)
 }

@@ -107,9 +107,18 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "RequestPermissionSubjectOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -306,6 +315,9 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	switch v.Name.State {
@@ -434,9 +446,18 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ToolCallContentOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -474,9 +495,18 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentBlockOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ContentBlockOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -637,6 +667,9 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextContent")
+	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	if v.Annotations != nil {
@@ -716,6 +749,9 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ImageContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ImageContent")
+	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
 	b = append(b, `,"mimeType":`...)
@@ -785,6 +821,9 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AudioContent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AudioContent")
+	}
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
 	b = append(b, `,"mimeType":`...)
@@ -971,6 +1010,9 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResourceLink) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResourceLink")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"uri":`...)
@@ -1050,6 +1092,9 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextResourceContents")
+	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	b = append(b, `,"uri":`...)
@@ -1108,6 +1153,9 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BlobResourceContents")
+	}
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
 	b = append(b, `,"uri":`...)
@@ -1170,6 +1218,9 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *EmbeddedResource")
+	}
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
@@ -1223,6 +1274,9 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Content")
+	}
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
@@ -1325,9 +1379,18 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "DiffChangeOther has no operation")
+	}
 	return jx.AppendMembers(b, v.Raw, "operation")
 }
 
@@ -1549,6 +1612,9 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Diff) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Diff")
+	}
 	b = append(jx.Comma(b), `"changes":`...)
 	b = append(b, '[')
 	for i := range v.Changes {
@@ -1609,6 +1675,9 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Terminal")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
@@ -1825,6 +1894,9 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
+	}
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCall _meta")
@@ -1886,6 +1958,9 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandPermissionSubject")
+	}
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
 	b = append(b, `,"cwd":`...)
@@ -2058,6 +2133,9 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -2113,6 +2191,9 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
+	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
@@ -2163,6 +2244,9 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
+	}
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "requestId")
@@ -2294,9 +2378,18 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2451,6 +2544,9 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
@@ -2556,6 +2652,9 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2640,6 +2739,9 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
@@ -2712,6 +2814,9 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
@@ -2750,9 +2855,18 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2805,6 +2919,9 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
 	for i := range v.Enum {
@@ -2869,6 +2986,9 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
+	}
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
 	for i := range v.AnyOf {
@@ -2946,6 +3066,9 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
+	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
@@ -3022,6 +3145,9 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationFormMode = []string{"requestedSchema"}
 
 func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
+	}
 	b = append(jx.Comma(b), `"requestedSchema":`...)
 	b = v.RequestedSchema.AppendJSON(b)
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
@@ -3077,6 +3203,9 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfElicitationURLMode = []string{"elicitationId", "url"}
 
 func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
+	}
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
 	b = append(b, `,"url":`...)
@@ -3979,9 +4108,18 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	d.Need(m, seen, 0x3, "methodId name")
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "AuthMethodOther has no type")
+	}
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(b, `,"name":`...)
@@ -4114,6 +4252,9 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
+	}
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(b, `,"name":`...)
@@ -4194,6 +4335,9 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
+	}
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(b, `,"name":`...)
@@ -4511,9 +4655,18 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -4717,6 +4870,9 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(b, `,"options":`...)
@@ -4765,6 +4921,9 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
+	}
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
@@ -4811,9 +4970,18 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	d.Need(m, seen, 0x3, "name description")
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommandOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "AvailableCommandOther has no type")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"description":`...)
@@ -4855,9 +5023,18 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommandInputOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "AvailableCommandInputOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -4913,6 +5090,9 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextCommandInput")
+	}
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
@@ -4974,6 +5154,9 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Command) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Command")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"description":`...)
@@ -5631,6 +5814,9 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 }
 
 func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
+	}
 	b = append(jx.Comma(b), `"requested":`...)
 	b = jx.AppendInt(b, int64(v.Requested))
 	b = append(b, `,"supported":`...)
@@ -5692,6 +5878,9 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
+	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
@@ -5786,9 +5975,18 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
+	}
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
@@ -5928,6 +6126,9 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserMessage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserMessage")
+	}
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
@@ -6033,6 +6234,9 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentMessage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentMessage")
+	}
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
@@ -6138,6 +6342,9 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentThought) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentThought")
+	}
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	switch v.Content.State {
@@ -6195,9 +6402,18 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BackgroundWorkOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "BackgroundWorkOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -6250,6 +6466,9 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BackgroundTerminal")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
@@ -6299,6 +6518,9 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BackgroundToolCall")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId _meta")
@@ -6360,6 +6582,9 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RunningStateUpdate")
+	}
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
 		b = append(b, '[')
@@ -6420,6 +6645,9 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ErrorStopReason")
+	}
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
 		b = v.Error.AppendJSON(b)
@@ -6490,6 +6718,9 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfIdleStateUpdate = []string{"background", "_meta"}
 
 func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdate")
+	}
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
 		b = append(b, '[')
@@ -6540,6 +6771,9 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6575,6 +6809,9 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6613,6 +6850,9 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6651,6 +6891,9 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6686,6 +6929,9 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6724,6 +6970,9 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6756,9 +7005,18 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "IdleStateUpdateOther has no stopReason")
+	}
 	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
@@ -6823,6 +7081,9 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
+	}
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
 		b = append(b, '[')
@@ -6869,9 +7130,18 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *StateUpdateOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "StateUpdateOther has no state")
+	}
 	return jx.AppendMembers(b, v.Raw, "state")
 }
 
@@ -6927,6 +7197,9 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallContentChunk")
+	}
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(b, `,"content":`...)
@@ -7315,6 +7588,9 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalUpdate")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	switch v.Command.State {
@@ -7423,6 +7699,9 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutputChunk")
+	}
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
 	b = append(b, `,"data":`...)
@@ -7468,9 +7747,18 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	d.Need(m, seen, 0x1, "planId")
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "PlanUpdateContentOther has no type")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	return jx.AppendMembers(b, v.Raw, "type planId")
@@ -7599,6 +7887,9 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanItems) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanItems")
+	}
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(b, `,"entries":`...)
@@ -7657,6 +7948,9 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanUpdate")
+	}
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
 	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
@@ -7718,6 +8012,9 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
+	}
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
 	for i := range v.AvailableCommands {
@@ -7789,6 +8086,9 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
+	}
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
 	for i := range v.ConfigOptions {
@@ -7876,6 +8176,9 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
+	}
 	switch v.Title.State {
 	case acp.PatchNull:
 		b = append(jx.Comma(b), `"title":`...)
@@ -8016,6 +8319,9 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UsageUpdate")
+	}
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
 	b = append(b, `,"size":`...)
@@ -8081,6 +8387,9 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Notice) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Notice")
+	}
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(b, `,"title":`...)
@@ -8181,6 +8490,9 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionUpdate")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"status":`...)
@@ -8266,6 +8578,9 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
+	}
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(b, `,"content":`...)
@@ -8957,9 +9272,18 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "MCPServerOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -9082,6 +9406,9 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"url":`...)
@@ -9163,6 +9490,9 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerStdio")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"command":`...)
@@ -9421,9 +9751,18 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReplayFromOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ReplayFromOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -9471,6 +9810,9 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReplayFromStart")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -9739,6 +10081,9 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -9788,6 +10133,9 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
@@ -9834,9 +10182,18 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 	}
 	d.Need(m, seen, 0x1, "value")
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has no type")
+	}
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendRaw(b, v.Value)
 	return jx.AppendMembers(b, v.Raw, "type value")
@@ -10000,9 +10357,18 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
+	}
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
@@ -10053,6 +10419,9 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelledPermissionOutcome")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10103,6 +10472,9 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
+	}
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
@@ -10199,6 +10571,9 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -10237,6 +10612,9 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -10272,9 +10650,18 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
+	}
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
@@ -10338,6 +10725,9 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
+	}
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '{')

@@ -28,6 +28,10 @@ func (protocol) Channel() string {
 	return "stable"
 }
 
+func (protocol) String() string {
+	return "version 2 (stable)"
+}
+
 var methods = []acp.Method{
 	{Name: MethodAuthLogin, Handler: acp.SideAgent, Request: true},
 	{Name: MethodAuthLogout, Handler: acp.SideAgent, Request: true},

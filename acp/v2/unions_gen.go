@@ -2,7 +2,10 @@
 
 package v2
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"github.com/hermes-nvim/hermes/internal/jx"
+)
 
 // RequestPermissionSubject is what a permission request is about.
 //
@@ -89,6 +92,9 @@ type DiffChangeVariant interface {
 type DiffChangeAdd DiffPathChange
 
 func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeAdd")
+	}
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
@@ -100,6 +106,9 @@ func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
 type DiffChangeDelete DiffPathChange
 
 func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeDelete")
+	}
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
@@ -111,6 +120,9 @@ func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
 type DiffChangeModify DiffPathChange
 
 func (v *DiffChangeModify) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeModify")
+	}
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
@@ -122,6 +134,9 @@ func (v *DiffChangeModify) appendMembers(b []byte) []byte {
 type DiffChangeMove DiffPathPairChange
 
 func (v *DiffChangeMove) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeMove")
+	}
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
 
@@ -133,6 +148,9 @@ func (v *DiffChangeMove) appendMembers(b []byte) []byte {
 type DiffChangeCopy DiffPathPairChange
 
 func (v *DiffChangeCopy) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChangeCopy")
+	}
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
 
@@ -370,6 +388,9 @@ type SessionUpdate interface {
 type UserMessageChunk ContentChunk
 
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserMessageChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
@@ -381,6 +402,9 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 type AgentMessageChunk ContentChunk
 
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentMessageChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
@@ -392,6 +416,9 @@ func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 type AgentThoughtChunk ContentChunk
 
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentThoughtChunk")
+	}
 	return (*ContentChunk)(v).appendMembers(b)
 }
 

@@ -1,9 +1,12 @@
 package validate
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // Params checks the params of a request or notification that a side receives.
@@ -15,10 +18,10 @@ func (v *Validator) Params(to Side, method string, text []byte) ([]Finding, erro
 	if m == nil || err != nil {
 		return nil, err
 	}
-	if m.request != "" {
-		return v.payload(m.request, text, true)
+	if m.Request != nil {
+		return payload(m.Request, text, true), nil
 	}
-	return v.payload(m.notification, text, true)
+	return payload(m.Notification, text, true), nil
 }
 
 // Result checks the result of a request that a side has answered.
@@ -27,157 +30,144 @@ func (v *Validator) Result(from Side, method string, text []byte) ([]Finding, er
 	if m == nil || err != nil {
 		return nil, err
 	}
-	if m.response == "" {
+	if m.Result == nil {
 		return nil, fmt.Errorf("validate: %s is a notification, it has no result", method)
 	}
-	return v.payload(m.response, text, v.mode == Tolerant)
+	return payload(m.Result, text, v.mode == Tolerant), nil
 }
 
 // payload checks a text. If the definition requires no members, the text may be
 // missing, or null if nullable is set.
-func (v *Validator) payload(definition string, text []byte, nullable bool) ([]Finding, error) {
-	absent := len(text) == 0
-	if !absent && !(nullable && string(text) == "null") {
-		return v.Value(definition, text)
+func payload(s *shape.Shape, text []byte, nullable bool) []Finding {
+	if len(text) == 0 {
+		return part(s, jtree.Value{}, "", nullable)
 	}
-	findings, err := v.Value(definition, []byte("{}"))
-	if err != nil || len(findings) == 0 {
-		return nil, err
+	value, broken := parse(text)
+	if broken != nil {
+		return broken
 	}
-	got := "null"
-	if absent {
-		got = "nothing"
+	return append(part(s, value, "", nullable), duplicates(value)...)
+}
+
+// part checks a payload in a tree, whose place is at.
+func part(s *shape.Shape, v jtree.Value, at string, nullable bool) []Finding {
+	if v.Exists() && !(nullable && v.IsNull()) {
+		return explain(s, v)
 	}
-	return []Finding{{Rule: "required", Expected: "object (" + definition + ")", Got: got}}, nil
+	if !s.Requires() {
+		return nil
+	}
+	return []Finding{{at, "required", "object (" + s.Name() + ")", v.Kind().String()}}
 }
 
 // Message checks a whole JSON-RPC request or notification that a side receives, or a
 // response to one of its own requests. answers is the method of that request, and
 // empty for anything other than a response.
 func (v *Validator) Message(to Side, message []byte, answers string) ([]Finding, error) {
-	var frame map[string]json.RawMessage
-	if value, broken := parseText(message); broken != nil {
-		return []Finding{*broken}, nil
-	} else if _, ok := value.(map[string]any); !ok {
-		return []Finding{{Rule: "type", Expected: "object", Got: typeOf(value)}}, nil
-	}
-	if err := json.Unmarshal(message, &frame); err != nil {
+	edition, err := v.edition()
+	if err != nil {
 		return nil, err
 	}
-	findings := checkVersion(frame)
-	for _, d := range duplicates(message) {
-		if strings.Count(d.Pointer, "/") == 1 { // the parts are checked on their own
-			findings = append(findings, d)
-		}
+	frame, broken := parse(message)
+	if broken != nil {
+		return broken, nil
+	} else if !frame.IsObject() {
+		return []Finding{{Rule: "type", Expected: "object", Got: shape.TypeOf(frame)}}, nil
 	}
-	if id, ok := frame["id"]; ok {
-		more, err := v.part("RequestId", id, "/id")
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, more...)
+	findings := append(checkVersion(frame.Get("jsonrpc")), duplicates(frame)...)
+	if id := frame.Get("id"); id.Exists() {
+		findings = append(findings, explain(edition.Definition("RequestId"), id)...)
 	}
-	var err error
 	var more []Finding
-	if method, ok := frame["method"]; ok {
-		more, err = v.call(to, method, frame)
+	if method := frame.Get("method"); method.Exists() {
+		more = v.call(edition, to, method, frame)
 	} else {
-		more, err = v.response(to, answers, frame)
+		more, err = v.response(edition, to, answers, frame)
 	}
 	return append(findings, more...), err
 }
 
-func checkVersion(frame map[string]json.RawMessage) []Finding {
-	switch got := frame["jsonrpc"]; {
-	case got == nil:
+func checkVersion(got jtree.Value) []Finding {
+	switch {
+	case !got.Exists():
 		return []Finding{missing("", "jsonrpc")}
-	case string(got) != `"2.0"`:
-		return []Finding{{Pointer: "/jsonrpc", Rule: "const", Expected: `"2.0"`, Got: shorten(string(got))}}
+	case !got.Is("2.0"):
+		return []Finding{{"/jsonrpc", "const", `"2.0"`, shape.Show(got)}}
 	}
 	return nil
 }
 
 // call checks a request or notification.
-func (v *Validator) call(to Side, method json.RawMessage, frame map[string]json.RawMessage) ([]Finding, error) {
-	var name string
-	if err := json.Unmarshal(method, &name); err != nil || string(method) == "null" {
-		return []Finding{{Pointer: "/method", Rule: "type", Expected: "string", Got: typeOf(decode(method))}}, nil
+func (v *Validator) call(edition *shape.Edition, to Side, method, frame jtree.Value) []Finding {
+	if !method.IsString() {
+		return []Finding{{"/method", "type", "string", shape.TypeOf(method)}}
 	}
-	table, err := v.methods()
-	if err != nil {
-		return nil, err
-	}
+	name := method.Str()
 	if isExtension(name) {
-		return nil, nil
+		return nil
 	}
-	m := table.find(to, name)
+	m := edition.Handled(sides[to], name)
 	if m == nil {
-		return []Finding{{Pointer: "/method", Rule: "method", Expected: "method of the " + string(to), Got: quote(name)}}, nil
+		return []Finding{{"/method", "method", "method of the " + string(to), shape.Quote(name)}}
 	}
-	definition, kind := m.notification, "request with an id"
-	if frame["id"] != nil {
-		definition, kind = m.request, "notification without an id"
+	definition, kind := m.Notification, "request with an id"
+	if frame.Get("id").Exists() {
+		definition, kind = m.Request, "notification without an id"
 	}
-	if definition == "" {
-		return []Finding{{Rule: "method", Expected: kind, Got: quote(name)}}, nil
+	if definition == nil {
+		return []Finding{{"", "method", kind, shape.Quote(name)}}
 	}
-	findings, err := v.payload(definition, frame["params"], true)
-	return below("/params", findings), err
+	return part(definition, frame.Get("params"), "/params", true)
 }
 
 // response checks an answer to a request that a side has sent.
-func (v *Validator) response(to Side, method string, frame map[string]json.RawMessage) ([]Finding, error) {
+func (v *Validator) response(edition *shape.Edition, to Side, method string, frame jtree.Value) ([]Finding, error) {
 	var findings []Finding
-	if frame["id"] == nil {
+	if !frame.Get("id").Exists() {
 		findings = append(findings, missing("", "id"))
 	}
-	result, failed := frame["result"], frame["error"]
-	if (result == nil) == (failed == nil) {
-		return append(findings, Finding{Rule: "response", Expected: `one of "method", "result" and "error"`, Got: names(frame)}), nil
-	}
-	if failed != nil {
-		more, err := v.part("Error", failed, "/error")
-		return append(findings, more...), err
-	}
-	if method == "" || isExtension(method) {
+	result, failed := frame.Get("result"), frame.Get("error")
+	switch {
+	case result.Exists() == failed.Exists():
+		return append(findings, Finding{"", "response", `one of "method", "result" and "error"`, names(frame)}), nil
+	case failed.Exists():
+		return append(findings, explain(edition.Definition("Error"), failed)...), nil
+	case method == "", isExtension(method):
 		return findings, nil
 	}
-	table, err := v.methods()
-	if err != nil {
-		return nil, err
-	}
 	for _, from := range []Side{Agent, Client, Proxy} {
-		if m := table.find(from, method); m != nil && m.response != "" && (from != to || from == Proxy) {
-			more, err := v.payload(m.response, result, v.mode == Tolerant)
-			return append(findings, below("/result", more)...), err
+		if m := edition.Handled(sides[from], method); m != nil && m.Result != nil && (from != to || from == Proxy) {
+			return append(findings, part(m.Result, result, "/result", v.mode == Tolerant)...), nil
 		}
 	}
 	return nil, fmt.Errorf("validate: nobody answers %s to the %s", method, to)
 }
 
-// part checks a member of a frame.
-func (v *Validator) part(definition string, text json.RawMessage, at string) ([]Finding, error) {
-	findings, err := v.Value(definition, text)
-	return below(at, findings), err
+// names lists the members of a frame.
+func names(frame jtree.Value) string {
+	var list []string
+	for name := range frame.Members() {
+		list = append(list, shape.Quote(string(name)))
+	}
+	if len(list) == 0 {
+		return "no members"
+	}
+	slices.Sort(list)
+	return shape.Shorten(strings.Join(list, ", "))
 }
 
+var sides = map[Side]shape.Side{Agent: shape.Agent, Client: shape.Client, Proxy: shape.Proxy}
+
 // method finds a method. It returns neither a method nor an error for an extension.
-func (v *Validator) method(side Side, name string) (*method, error) {
-	table, err := v.methods()
+func (v *Validator) method(side Side, name string) (*shape.Method, error) {
+	edition, err := v.edition()
 	if err != nil || isExtension(name) {
 		return nil, err
 	}
-	if m := table.find(side, name); m != nil {
+	if m := edition.Handled(sides[side], name); m != nil {
 		return m, nil
 	}
 	return nil, fmt.Errorf("validate: the %s has no method %q", side, name)
 }
 
 func isExtension(method string) bool { return strings.HasPrefix(method, "_") }
-
-func below(at string, findings []Finding) []Finding {
-	for i := range findings {
-		findings[i].Pointer = at + findings[i].Pointer
-	}
-	return findings
-}

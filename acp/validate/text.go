@@ -5,18 +5,30 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
-// parseText decodes a JSON text, or says why it is not JSON. Like the bindings it
-// refuses text that is not UTF-8, and deep nesting.
-func parseText(text []byte) (any, *Finding) {
+// parse reads a JSON text, or says why it is not one. Like the bindings it refuses text
+// that is not UTF-8, and deep nesting.
+func parse(text []byte) (jtree.Value, []Finding) {
+	var tree jtree.Tree
+	err := tree.Parse(text)
+	if err == nil {
+		return tree.Root(), nil
+	}
+	if why := syntax(text); why != nil { // which says it in the words that people know
+		err = why
+	}
+	return jtree.Value{}, []Finding{{Rule: "json", Expected: "one JSON value", Got: err.Error()}}
+}
+
+func syntax(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var value any
+	var value json.RawMessage
 	err := d.Decode(&value)
 	if err == nil {
 		if _, next := d.Token(); next != io.EOF {
@@ -26,52 +38,20 @@ func parseText(text []byte) (any, *Finding) {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	if err == nil {
-		whole := jx.New(text)
-		whole.Skip()
-		err = whole.Err()
-	}
-	if err != nil {
-		return nil, &Finding{Rule: "json", Expected: "one JSON value", Got: err.Error()}
-	}
-	return value, nil
+	return err
 }
 
 // duplicates finds duplicate members of objects. Readers differ in which one they use;
 // the bindings refuse both.
-func duplicates(text []byte) []Finding {
-	w := walk{d: jx.New(text)}
-	w.value("")
-	return w.found
-}
-
-type walk struct {
-	d     *jx.Dec
-	found []Finding
-}
-
-func (w *walk) value(at string) {
-	switch w.d.Peek() {
-	case '{':
-		w.d.Obj()
-		seen := map[string]bool{}
-		for name, more := w.d.Next(); more; name, more = w.d.Next() {
-			k := string(name)
-			member := at + "/" + escapePointer.Replace(k)
-			if seen[k] {
-				w.found = append(w.found, Finding{Pointer: member, Rule: "duplicate", Expected: "member " + quote(k) + " once", Got: "it again"})
-			}
-			seen[k] = true
-			w.value(member)
-		}
-	case '[':
-		w.d.Array()
-		for i := 0; w.d.More(']'); i++ {
-			w.value(at + "/" + strconv.Itoa(i))
-		}
-	default:
-		w.d.Skip()
+func duplicates(whole jtree.Value) (found []Finding) {
+	list := whole.Tree().Duplicates()
+	slices.SortFunc(list, func(a, b jtree.Value) int { return a.Offset() - b.Offset() })
+	for _, v := range list {
+		at := v.Pointer()
+		name := unescape.Replace(at[strings.LastIndexByte(at, '/')+1:])
+		found = append(found, Finding{at, "duplicate", "member " + shape.Quote(name) + " once", "it again"})
 	}
+	return found
 }
 
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")

@@ -4,14 +4,16 @@
 //
 // Each mistake gives one [Finding] that names the place, the rule and what was
 // expected. The bindings in package acp check what they need while decoding;
-// this package is slower by two orders of magnitude and belongs off the hot
-// path. Nothing in acp imports it.
+// this package looks at everything else too, and belongs off the hot path.
+// Nothing in acp imports it.
 package validate
 
 import (
 	"fmt"
 	"sync"
 
+	"github.com/hermes-nvim/hermes/internal/jtree"
+	"github.com/hermes-nvim/hermes/internal/shape"
 	v1 "github.com/hermes-nvim/hermes/schema/v1"
 	v2 "github.com/hermes-nvim/hermes/schema/v2"
 )
@@ -66,91 +68,51 @@ const (
 	Proxy  Side = "proxy" // stands between the other two; only in the unstable editions
 )
 
-// Validator judges values of one edition. It is safe for concurrent use. A
-// definition is compiled when it is first needed, which takes milliseconds.
+// Validator judges values of one edition. It is safe for concurrent use. The schema is
+// compiled when it is first needed, which takes milliseconds.
 type Validator struct {
-	schema   func() (map[string]any, error)
-	mode     Mode
-	mu       sync.Mutex // guards compiler and programs
-	compiler *compiler
-	programs map[string]*program
-	methods  func() (methodTable, error)
+	edition func() (*shape.Edition, error)
+	mode    Mode
 }
 
 // New makes a validator. It does no work yet; an unknown edition is reported by
 // the first use.
 func New(e Edition, mode Mode) *Validator {
-	v := &Validator{mode: mode, programs: map[string]*program{}}
-	parse := func() (map[string]any, error) {
-		doc, ok := decode(e.source()).(map[string]any)
-		if !ok {
+	return &Validator{mode: mode, edition: sync.OnceValues(func() (*shape.Edition, error) {
+		text := e.source()
+		if text == nil {
 			return nil, fmt.Errorf("validate: unknown edition %q: want one of %v", string(e), Editions)
 		}
-		return doc, nil
-	}
-	v.methods = sync.OnceValues(func() (methodTable, error) {
-		doc, err := parse()
-		if err != nil {
-			return nil, err
-		}
-		return methodsOf(doc), nil
-	})
-	v.schema = sync.OnceValues(func() (map[string]any, error) {
-		doc, err := parse()
-		if err != nil {
-			return nil, err
-		}
-		addLimits(doc)
-		rewrite(doc, mode == Tolerant)
-		return doc, nil
-	})
-	return v
+		return shape.Load(text, mode == Tolerant)
+	})}
 }
 
 // Value checks a JSON text against a definition of the schema, for instance
 // "ContentBlock". It returns no findings for a valid value. The error is about
 // the call, not about the value: the definition does not exist.
 func (v *Validator) Value(definition string, text []byte) ([]Finding, error) {
-	p, err := v.program(definition)
+	edition, err := v.edition()
 	if err != nil {
 		return nil, err
 	}
-	value, broken := parseText(text)
-	if broken != nil {
-		return []Finding{*broken}, nil
-	}
-	return append(p.findings(value, ""), duplicates(text)...), nil
-}
-
-// program compiles a definition once.
-func (v *Validator) program(definition string) (*program, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if p := v.programs[definition]; p != nil {
-		return p, nil
-	}
-	doc, err := v.schema()
-	if err != nil {
-		return nil, err
-	}
-	if defs, _ := doc["$defs"].(map[string]any); defs[definition] == nil {
+	s := edition.Definition(definition)
+	if s == nil {
 		return nil, fmt.Errorf("validate: no definition %q in the schema", definition)
 	}
-	if v.compiler == nil {
-		if v.compiler, err = newCompiler(doc); err != nil {
-			return nil, err
-		}
-	}
-	p, err := v.compiler.compile(definition)
-	if err != nil {
-		return nil, err
-	}
-	v.programs[definition] = p
-	return p, nil
+	return value(s, text), nil
 }
 
-// decode reads a schema; the embedded ones are valid JSON.
-func decode(text []byte) any {
-	value, _ := parseText(text)
-	return value
+func value(s *shape.Shape, text []byte) []Finding {
+	value, broken := parse(text)
+	if broken != nil {
+		return broken
+	}
+	return append(explain(s, value), duplicates(value)...)
+}
+
+func explain(s *shape.Shape, v jtree.Value) (found []Finding) {
+	for _, m := range s.Explain(v) {
+		found = append(found, Finding(m))
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -244,11 +245,13 @@ func TestEveryDefinitionCompiles(t *testing.T) {
 	for _, e := range Editions {
 		for _, m := range []Mode{Strict, Tolerant} {
 			v := validator(e, m)
-			doc, err := v.schema()
-			if err != nil {
-				t.Fatal(err)
+			var doc struct {
+				Defs map[string]any `json:"$defs"`
 			}
-			for name := range doc["$defs"].(map[string]any) {
+			if err := json.Unmarshal(e.source(), &doc); err != nil || len(doc.Defs) < 100 {
+				t.Fatal(err, len(doc.Defs))
+			}
+			for name := range doc.Defs {
 				if _, err := v.Value(name, []byte("null")); err != nil {
 					t.Errorf("%s: %s: %v", e, name, err)
 				}

@@ -42,8 +42,14 @@ func pairs() map[string]pair {
 	member := func(m string) string { return fmt.Sprintf(frame, "", m, "") }
 	def := func(d string) string { return fmt.Sprintf(frame, "", "", d) }
 	return map[string]pair{
-		"nothing":            {member(`"a": {"type": "string"}`), member(`"a": {"type": "string"}`), ``},
-		"member removed":     {member(`"a": {"type": "string"}`), member(``), `BREAK DoRequest.a: removed`},
+		"nothing":        {member(`"a": {"type": "string"}`), member(`"a": {"type": "string"}`), ``},
+		"member removed": {member(`"a": {"type": "string"}`), member(``), `BREAK DoRequest.a: removed`},
+		"member renamed": {member(`"a": {"type": "string"}, "b": {"type": "string"}`), member(`"a": {"type": "string"}, "c": {"type": "string"}`), `BREAK DoRequest.b: removed; c is new at the same place with the same type, so this is probably its new name
+add DoRequest.c: string, optional`},
+		"member replaced by another type": {member(`"a": {"type": "string"}`), member(`"c": {"type": "boolean"}`), `BREAK DoRequest.a: removed
+add DoRequest.c: boolean, optional`},
+		"member moved and renamed": {member(`"a": {"type": "string"}, "b": {"type": "boolean"}, "c": {"type": "boolean"}`), member(`"b": {"type": "boolean"}, "z": {"type": "string"}, "c": {"type": "boolean"}`), `BREAK DoRequest.a: removed
+add DoRequest.z: string, optional`},
 		"member added":       {member(``), member(`"a": {"type": "string"}`), `add DoRequest.a: string, optional`},
 		"member type":        {member(`"a": {"type": "string"}`), member(`"a": {"type": "integer", "format": "int64"}`), `BREAK DoRequest.a: was string, is integer (int64)`},
 		"list of":            {member(`"a": {"type": "array", "items": {"type": "string"}}`), member(`"a": {"type": "array", "items": {"$ref": "#/$defs/End"}}`), `BREAK DoRequest.a: was list of string, is list of End`},

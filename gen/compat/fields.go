@@ -24,6 +24,10 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 		where := owner + "." + f.Wire
 		g := member(b, f.Wire)
 		if g == nil {
+			if is := c.newName(f, a, b); is != "" {
+				c.note(Break, where, "removed; %s is new at the same place with the same type, so this is probably its new name", is)
+				continue
+			}
 			c.note(Break, where, "removed")
 			continue
 		}
@@ -52,6 +56,30 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 	if breaks && !slices.ContainsFunc(c.changes[first:], func(x Change) bool { return x.Level == Break }) {
 		c.note(Break, owner, "its constructor takes other arguments: (%s) were (%s)", is, was)
 	}
+}
+
+// newName returns the member that probably is f under another name: it is new,
+// everything else about it is the same, and it stands behind the same member or
+// before the same one. It is empty if there is none.
+func (c *comparison) newName(f *ir.Field, a, b []*ir.Field) string {
+	for i, g := range b {
+		if member(a, g.Wire) != nil || typeName(f.Type) != typeName(g.Type) || f.Presence != g.Presence {
+			continue
+		}
+		at := slices.Index(a, f)
+		if neighbour(a, at-1) == neighbour(b, i-1) || neighbour(a, at+1) == neighbour(b, i+1) {
+			return g.Wire
+		}
+	}
+	return ""
+}
+
+// neighbour names the member at i, or the end of the list.
+func neighbour(list []*ir.Field, i int) string {
+	if i < 0 || i >= len(list) {
+		return ""
+	}
+	return list[i].Wire
 }
 
 // arguments lists the arguments of an object's constructor: its required members.

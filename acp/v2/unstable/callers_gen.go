@@ -18,7 +18,7 @@ type Agent struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error) {
 	r := new(LoginAuthResponse)
-	if err := a.Conn.Call(ctx, MethodAuthLogin, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogin, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -29,7 +29,7 @@ func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthRe
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error) {
 	r := new(LogoutAuthResponse)
-	if err := a.Conn.Call(ctx, MethodAuthLogout, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogout, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -40,7 +40,7 @@ func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAut
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
 	r := new(AuthStatusResponse)
-	if err := a.Conn.Call(ctx, MethodAuthStatus, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthStatus, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -51,7 +51,7 @@ func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatu
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)
-	if err := a.Conn.Call(ctx, MethodInitialize, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -61,7 +61,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 // connection: requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error {
-	return a.Conn.Notify(ctx, MethodMCPMessage, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodMCPMessage, p)
 }
 
 // DisableProvider sends the request providers/disable, which switches one model provider off,
@@ -69,7 +69,7 @@ func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error 
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
 	r := new(DisableProviderResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersDisable, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersDisable, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -80,7 +80,7 @@ func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
 	r := new(ListProvidersResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -91,7 +91,7 @@ func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*Lis
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
 	r := new(SetProviderResponse)
-	if err := a.Conn.Call(ctx, MethodProvidersSet, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersSet, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -102,7 +102,7 @@ func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProv
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
 	r := new(ArchiveSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionArchive, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionArchive, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -112,7 +112,7 @@ func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*A
 // The agent then reports idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionCancel, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionCancel, p)
 }
 
 // CloseSession sends the request session/close, which ends an active session with all its
@@ -120,7 +120,7 @@ func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionClose, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -131,7 +131,7 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionDelete, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -142,7 +142,7 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
 	r := new(ForkSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionFork, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionFork, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -153,7 +153,7 @@ func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSes
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
-	if err := a.Conn.Call(ctx, MethodSessionList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -164,7 +164,7 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionNew, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -175,7 +175,7 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
-	if err := a.Conn.Call(ctx, MethodSessionPrompt, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -186,7 +186,7 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionResume, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -198,7 +198,7 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -209,7 +209,7 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
 	r := new(SetSessionTitleResponse)
-	if err := a.Conn.Call(ctx, MethodSessionSetTitle, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetTitle, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -220,7 +220,7 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
 	r := new(SessionStatusResponse)
-	if err := a.Conn.Call(ctx, MethodSessionStatus, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionStatus, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -231,7 +231,7 @@ func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*Ses
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
 	r := new(UnarchiveSessionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionUnarchive, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionUnarchive, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -242,7 +242,7 @@ func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest)
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error) {
 	r := new(CancelTerminalResponse)
-	if err := a.Conn.Call(ctx, MethodTerminalCancel, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalCancel, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -253,7 +253,7 @@ func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*C
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error) {
 	r := new(CancelToolCallResponse)
-	if err := a.Conn.Call(ctx, MethodToolCallCancel, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodToolCallCancel, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -270,14 +270,14 @@ type Client struct {
 // state changed. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error {
-	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
 // CompleteElicitation sends the notification elicitation/complete, which notifies the client
 // that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
-	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodElicitationComplete, p)
 }
 
 // CreateElicitation sends the request elicitation/create, which asks the user for input, by a
@@ -285,7 +285,7 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
-	if err := a.Conn.Call(ctx, MethodElicitationCreate, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -296,7 +296,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error) {
 	var r resultOfMessageMCPResponse
-	if err := a.Conn.Call(ctx, MethodMCPMessage, p, &r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodMCPMessage, p, &r); err != nil {
 		return nil, err
 	}
 	return r.v, nil
@@ -307,7 +307,7 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
-	if err := a.Conn.Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -317,5 +317,5 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 // session: messages, state, tool calls, terminals, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Client) SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error {
-	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodSessionUpdate, p)
 }

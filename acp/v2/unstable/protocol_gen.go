@@ -28,6 +28,10 @@ func (protocol) Channel() string {
 	return "unstable"
 }
 
+func (protocol) String() string {
+	return "version 2 (unstable)"
+}
+
 var methods = []acp.Method{
 	{Name: MethodAuthLogin, Handler: acp.SideAgent, Request: true},
 	{Name: MethodAuthLogout, Handler: acp.SideAgent, Request: true},

@@ -49,6 +49,9 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	case nil:
 		return jx.AppendFault(b, "RequestPermissionSubject is nil: no variant is set")
 	case *RequestPermissionSubjectOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
+		}
 		switch v.Tag {
 		case "tool_call", "command":
 			return jx.AppendFault(b, "RequestPermissionSubjectOther has a known type: "+v.Tag)
@@ -130,6 +133,9 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	case nil:
 		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	case *ToolCallContentOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ToolCallContentOther")
+		}
 		switch v.Tag {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
@@ -222,6 +228,9 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	case nil:
 		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	case *ContentBlockOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ContentBlockOther")
+		}
 		switch v.Tag {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
@@ -358,6 +367,9 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	case nil:
 		return jx.AppendFault(b, "DiffChangeVariant is nil: no variant is set")
 	case *DiffChangeOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *DiffChangeOther")
+		}
 		switch v.Tag {
 		case "add", "delete", "modify", "move", "copy":
 			return jx.AppendFault(b, "DiffChangeOther has a known operation: "+v.Tag)
@@ -414,6 +426,9 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	case *CreateElicitationRequestOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
+		}
 		switch v.Tag {
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
@@ -515,6 +530,9 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	case nil:
 		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	case *ElicitationPropertySchemaOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
+		}
 		switch v.Tag {
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
@@ -584,6 +602,9 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	case nil:
 		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	case *MultiSelectItemsOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *MultiSelectItemsOther")
+		}
 		switch v.Tag {
 		case "string":
 			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
@@ -714,6 +735,9 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	case nil:
 		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	case *AuthMethodOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *AuthMethodOther")
+		}
 		switch v.Tag {
 		case "terminal", "agent":
 			return jx.AppendFault(b, "AuthMethodOther has a known type: "+v.Tag)
@@ -789,6 +813,9 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	case nil:
 		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	case *SessionConfigOptionOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionConfigOptionOther")
+		}
 		switch v.Tag {
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
@@ -920,6 +947,9 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	case nil:
 		return jx.AppendFault(b, "AvailableCommand is nil: no variant is set")
 	case *AvailableCommandOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *AvailableCommandOther")
+		}
 		switch v.Tag {
 		case "command":
 			return jx.AppendFault(b, "AvailableCommandOther has a known type: "+v.Tag)
@@ -989,6 +1019,9 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	case nil:
 		return jx.AppendFault(b, "AvailableCommandInput is nil: no variant is set")
 	case *AvailableCommandInputOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *AvailableCommandInputOther")
+		}
 		switch v.Tag {
 		case "text":
 			return jx.AppendFault(b, "AvailableCommandInputOther has a known type: "+v.Tag)
@@ -1075,6 +1108,9 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	case nil:
 		return jx.AppendFault(b, "StateUpdate is nil: no variant is set")
 	case *StateUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *StateUpdateOther")
+		}
 		switch v.Tag {
 		case "running", "idle", "requires_action", "unknown":
 			return jx.AppendFault(b, "StateUpdateOther has a known state: "+v.Tag)
@@ -1155,6 +1191,9 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	case nil:
 		return jx.AppendFault(b, "BackgroundWork is nil: no variant is set")
 	case *BackgroundWorkOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *BackgroundWorkOther")
+		}
 		switch v.Tag {
 		case "terminal", "tool_call", "subagent":
 			return jx.AppendFault(b, "BackgroundWorkOther has a known type: "+v.Tag)
@@ -1310,6 +1349,9 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	case nil:
 		return jx.AppendFault(b, "IdleStateUpdateVariant is nil: no variant is set")
 	case *IdleStateUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *IdleStateUpdateOther")
+		}
 		switch v.Tag {
 		case "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error":
 			return jx.AppendFault(b, "IdleStateUpdateOther has a known stopReason: "+v.Tag)
@@ -1496,6 +1538,9 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	case nil:
 		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	case *SessionUpdateOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SessionUpdateOther")
+		}
 		switch v.Tag {
 		case "user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "plan_removed", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
@@ -1579,6 +1624,9 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	case nil:
 		return jx.AppendFault(b, "PlanUpdateContent is nil: no variant is set")
 	case *PlanUpdateContentOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *PlanUpdateContentOther")
+		}
 		switch v.Tag {
 		case "items", "file", "markdown":
 			return jx.AppendFault(b, "PlanUpdateContentOther has a known type: "+v.Tag)
@@ -1659,6 +1707,9 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	case nil:
 		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	case *MCPServerOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *MCPServerOther")
+		}
 		switch v.Tag {
 		case "http", "acp", "stdio":
 			return jx.AppendFault(b, "MCPServerOther has a known type: "+v.Tag)
@@ -1727,6 +1778,9 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	case nil:
 		return jx.AppendFault(b, "ReplayFrom is nil: no variant is set")
 	case *ReplayFromOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ReplayFromOther")
+		}
 		switch v.Tag {
 		case "start":
 			return jx.AppendFault(b, "ReplayFromOther has a known type: "+v.Tag)
@@ -1802,6 +1856,9 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	case nil:
 		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	case *SetSessionConfigOptionRequestOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
+		}
 		switch v.Tag {
 		case "id", "boolean":
 			return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has a known type: "+v.Tag)
@@ -1858,6 +1915,9 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	case nil:
 		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	case *RequestPermissionOutcomeOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
+		}
 		switch v.Tag {
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
@@ -1940,6 +2000,9 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	case nil:
 		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	case *CreateElicitationResponseOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
+		}
 		switch v.Tag {
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)

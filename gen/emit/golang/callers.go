@@ -17,11 +17,11 @@ func (g *gen) callers(f *jen.File) {
 			name := methodConst(c.m.Wire)
 			switch {
 			case c.notification:
-				body = []jen.Code{line("return a.Conn.Notify(ctx, %s, p)", name)}
+				body = []jen.Code{line("return %s(a.Conn).Notify(ctx, %s, p)", g.hand("Connected"), name)}
 			case c.union:
-				body = []jen.Code{line("var r %s", resultOf(c.result)), block(line("if err := a.Conn.Call(ctx, %s, p, &r); err != nil", name), line("return nil, err")), line("return r.v, nil")}
+				body = []jen.Code{line("var r %s", resultOf(c.result)), block(line("if err := %s(a.Conn).Call(ctx, %s, p, &r); err != nil", g.hand("Connected"), name), line("return nil, err")), line("return r.v, nil")}
 			default:
-				body = []jen.Code{line("r := new(%s)", c.result), block(line("if err := a.Conn.Call(ctx, %s, p, r); err != nil", name), line("return nil, err")), line("return r, nil")}
+				body = []jen.Code{line("r := new(%s)", c.result), block(line("if err := %s(a.Conn).Call(ctx, %s, p, r); err != nil", g.hand("Connected"), name), line("return nil, err")), line("return r, nil")}
 			}
 			verb := "sends the request"
 			if c.notification {

@@ -56,6 +56,9 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 	}
 	if s.extra() != "" {
 		body = append(body, line("v.%s = x.Text()", s.extra()))
+		if s.other != "" && s.extra() == "Raw" {
+			body = append(body, block(line("if v.Raw == nil"), line("v.Raw = []byte(\"{}\")")))
+		}
 	} else {
 		body = append(body, block(line("if d.Failed()"), line("return")), line("d.Rewind(m)"))
 		if len(s.fields) > 0 {

@@ -23,6 +23,12 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 		fields = fields[:len(fields)-1]
 	}
 	var body []jen.Code
+	if len(g.marks[s.name]) > 0 { // a variant, which unions reach without AppendJSON
+		body = append(body, block(line("if v == nil"), line("return %s(b, %q)", g.in("AppendFault"), "nil *"+s.name)))
+	}
+	if s.other != "" && s.extra() == "Raw" { // a decoded variant has members, even if there are none
+		body = append(body, block(line("if v.Tag == \"\" && v.Raw == nil"), line("return %s(b, %q)", g.in("AppendFault"), s.name+" has no "+s.other)))
+	}
 	for i, m := range fields {
 		body = append(body, g.appendMember(m, i > 0 && g.always(fields[i-1]))...)
 	}

@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"fmt"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
@@ -23,6 +25,7 @@ func (g *gen) protocol(f *jen.File) {
 	recv := jen.Id("protocol")
 	f.Func().Params(recv).Id("Version").Params().Int().Block(jen.Return(jen.Lit(g.Version)))
 	f.Func().Params(recv).Id("Channel").Params().String().Block(jen.Return(jen.Lit(g.Channel)))
+	f.Func().Params(recv).Id("String").Params().String().Block(jen.Return(jen.Lit(fmt.Sprintf("version %d (%s)", g.Version, g.Channel))))
 	f.Var().Id("methods").Op("=").Index().Add(g.hand("Method")).ValuesFunc(func(b *jen.Group) {
 		for _, m := range g.Spec.Methods {
 			b.Line().Values(g.row(m)...)

@@ -142,7 +142,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	}
 	sw, cases := line("v.(type)"), []jen.Code{jen.Case(jen.Nil()).Block(g.appendNoVariant(n))}
 	if g.hasOther(u) {
-		var do []jen.Code
+		do := []jen.Code{block(line("if v == nil"), line("return %s(b, %q)", g.in("AppendFault"), "nil *"+g.otherName(n)))}
 		if tags := g.tags(n); len(tags) > 0 {
 			why := strconv.Quote(g.otherName(n)+" has a known "+u.Tag+": ") + " + v.Tag"
 			do = append(do, jen.Switch(line("v.Tag")).Block(
@@ -151,9 +151,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 		if tagged { // an empty tag differs from a missing one
 			do = append(do, write("v.Tag"), line("return v.appendMembers(b)"))
 		}
-		if do != nil {
-			sw, cases = line("v := v.(type)"), append(cases, jen.Case(jen.Op("*").Id(g.otherName(n))).Block(do...))
-		}
+		sw, cases = line("v := v.(type)"), append(cases, jen.Case(jen.Op("*").Id(g.otherName(n))).Block(do...))
 	}
 	body := []jen.Code{jen.Switch(sw).Block(cases...)}
 	known := func(tag string) jen.Code { // it needs no escapes

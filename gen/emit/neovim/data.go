@@ -116,7 +116,7 @@ func eventTypes(s *ir.Spec, events []Event) ([]emit.Output, error) {
 		c.doc(e.When)
 		c.class("hermes.event."+e.Name, e.parents(), c.data(e))
 	}
-	return []emit.Output{{Path: "lua/hermes/event_types_gen.lua", Data: []byte(c.b.String())}}, nil
+	return []emit.Output{{Path: "lua/hermes/core/event_types_gen.lua", Data: []byte(c.b.String())}}, nil
 }
 
 // flatContentType is the type of a tool call's content in the flat keys.

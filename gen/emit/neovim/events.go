@@ -21,41 +21,42 @@ func eventTables(events []Event) ([]emit.Output, error) {
 		return nil, err
 	}
 	return []emit.Output{
-		{Path: "plugin/host/events_gen.go", Data: goFile},
-		{Path: "lua/hermes/events_gen.lua", Data: luaEvents(events)},
+		{Path: "plugin/events/events_gen.go", Data: goFile},
+		{Path: "lua/hermes/core/events_gen.lua", Data: luaEvents(events)},
 	}, nil
 }
 
 // goEvents writes switches, not maps: nothing is built when the host starts.
 func goEvents(events []Event) ([]byte, error) {
-	f := jen.NewFile("host")
+	f := jen.NewFile("events")
 	f.HeaderComment(eventsHeader)
+	f.PackageComment("Package events has the names of the User autocommands that the host fires.")
 	f.Comment("Events whose names the host needs to know.")
 	f.Const().DefsFunc(func(g *jen.Group) {
 		for _, e := range events {
 			if e.Source == FromLocal || e.Method == unknown {
-				g.Id("event" + e.Name).Op("=").Lit(e.Name).Comment(e.When)
+				g.Id(e.Name).Op("=").Lit(e.Name).Comment(e.When)
 			}
 		}
 	})
 	f.Line()
-	f.Comment("updateEvent is the event of a session/update by its sessionUpdate and, for")
+	f.Comment("Update is the event of a session/update by its sessionUpdate and, for")
 	f.Comment("chunks, the type of the content block.")
-	nameFunc(f, "updateEvent", "update", "content", of(events, FromUpdate), func(e Event) string { return e.Variant })
-	f.Comment("promptEvent is the event of one content block of an outgoing prompt, by its type.")
-	nameFunc(f, "promptEvent", "block", "", of(events, FromPrompt), func(e Event) string { return e.Variant })
-	f.Comment("requestEvent is the event of a request of the agent; mode distinguishes the kinds")
+	nameFunc(f, "Update", "update", "content", of(events, FromUpdate), func(e Event) string { return e.Variant })
+	f.Comment("Prompt is the event of one content block of an outgoing prompt, by its type.")
+	nameFunc(f, "Prompt", "block", "", of(events, FromPrompt), func(e Event) string { return e.Variant })
+	f.Comment("Request is the event of a request of the agent; mode distinguishes the kinds")
 	f.Comment("of elicitation.")
-	nameFunc(f, "requestEvent", "method", "mode", of(events, FromRequest), func(e Event) string { return e.Method })
-	f.Comment("notificationEvent is the event of a notification of the agent other than")
-	f.Comment("session/update, which has updateEvent.")
-	nameFunc(f, "notificationEvent", "method", "", of(events, FromNotification), func(e Event) string { return e.Method })
-	f.Comment("replyEvent is the event of the agent's answer to a request, empty for a")
+	nameFunc(f, "Request", "method", "mode", of(events, FromRequest), func(e Event) string { return e.Method })
+	f.Comment("Notification is the event of a notification of the agent other than")
+	f.Comment("session/update, which has Update.")
+	nameFunc(f, "Notification", "method", "", of(events, FromNotification), func(e Event) string { return e.Method })
+	f.Comment("Reply is the event of the agent's answer to a request, empty for a")
 	f.Comment("method that is not part of the protocol.")
-	nameFunc(f, "replyEvent", "method", "", of(events, FromReply), func(e Event) string { return e.Method })
-	f.Comment("replyParams lists the members of the request, besides sessionId, that the")
+	nameFunc(f, "Reply", "method", "", of(events, FromReply), func(e Event) string { return e.Method })
+	f.Comment("ReplyParams lists the members of the request, besides sessionId, that the")
 	f.Comment("event of its answer repeats.")
-	f.Func().Id("replyParams").Params(jen.Id("method").String()).Index().String().BlockFunc(func(g *jen.Group) {
+	f.Func().Id("ReplyParams").Params(jen.Id("method").String()).Index().String().BlockFunc(func(g *jen.Group) {
 		g.Switch(jen.Id("method")).BlockFunc(func(g *jen.Group) {
 			for _, e := range of(events, FromReply) {
 				if len(e.Params) == 0 {
@@ -72,7 +73,7 @@ func goEvents(events []Event) ([]byte, error) {
 	})
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
-		return nil, fmt.Errorf("plugin/host/events_gen.go: %w", err)
+		return nil, fmt.Errorf("plugin/events/events_gen.go: %w", err)
 	}
 	return b.Bytes(), nil
 }

@@ -117,11 +117,11 @@ func TestEveryEventIsDocumented(t *testing.T) {
 	all := files(t)
 	for _, e := range events {
 		for path, want := range map[string]string{
-			"doc/hermes-events.txt":          "*hermes-event-" + e.Name + "*",
-			"docs/events.md":                 "| `" + e.Name + "`",
-			"lua/hermes/event_types_gen.lua": "---@class hermes.event." + e.Name + ":",
-			"lua/hermes/events_gen.lua":      "  " + e.Name + " = {",
-			"plugin/host/events_gen.go":      `"` + e.Name + `"`,
+			"doc/hermes-events.txt":               "*hermes-event-" + e.Name + "*",
+			"docs/events.md":                      "| `" + e.Name + "`",
+			"lua/hermes/core/event_types_gen.lua": "---@class hermes.event." + e.Name + ":",
+			"lua/hermes/core/events_gen.lua":      "  " + e.Name + " = {",
+			"plugin/events/events_gen.go":         `"` + e.Name + `"`,
 		} {
 			if !strings.Contains(all[path], want) {
 				t.Errorf("%s has no %s", path, want)
@@ -139,9 +139,13 @@ var (
 func TestEveryTypeIsDefined(t *testing.T) {
 	t.Parallel()
 	defined := map[string]bool{}
-	handWritten, err := filepath.Glob("../../../lua/hermes/*.lua")
-	if err != nil || len(handWritten) == 0 {
-		t.Fatalf("no hand-written Lua: %v", err)
+	var handWritten []string
+	for _, pattern := range []string{"*.lua", "*/*.lua", "*/*/*.lua"} {
+		list, err := filepath.Glob("../../../lua/hermes/" + pattern)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("no hand-written Lua: %v", err)
+		}
+		handWritten = append(handWritten, list...)
 	}
 	for _, path := range handWritten {
 		if strings.HasSuffix(path, "_gen.lua") {

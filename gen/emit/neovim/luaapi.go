@@ -45,7 +45,7 @@ end
 ---@return table params
 ---@return table opts
 local function checked(who, params, opts)
-  local check = require("hermes.check")
+  local check = require("hermes.core.arguments")
   params = params == nil and {} or check.need(params, "table", who, "the params", 3)
   return params, check.options(opts, who, 3)
 end
@@ -95,7 +95,7 @@ func luaAPI(s *ir.Spec, events []Event) ([]emit.Output, error) {
 			c.linef("function M.%s(params, opts)", luaName(m.Wire))
 			c.linef(`  params, opts = checked(%s, params, opts)`, luaString(luaName(m.Wire)))
 			c.linef("  params = object(params%s)", c.objectMembers(call.params))
-			c.linef(`  %srequire("hermes.rpc").%s(%s, params, opts)`, call.returns, call.op, luaString(m.Wire))
+			c.linef(`  %srequire("hermes.session.requests").%s(%s, params, opts)`, call.returns, call.op, luaString(m.Wire))
 			c.line("end")
 		}
 	}

@@ -26,7 +26,7 @@ func luaCATS(s *ir.Spec) ([]emit.Output, error) {
 			c.definition(t)
 		}
 	}
-	return []emit.Output{{Path: "lua/hermes/types_gen.lua", Data: []byte(c.b.String())}}, nil
+	return []emit.Output{{Path: "lua/hermes/core/types_gen.lua", Data: []byte(c.b.String())}}, nil
 }
 
 // cats writes LuaCATS.

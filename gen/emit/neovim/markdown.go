@@ -13,7 +13,7 @@ func markdown(s *ir.Spec, events []Event) ([]emit.Output, error) {
 	c.line("<!-- " + eventsHeader + " -->")
 	c.line("# Events")
 	c.line("")
-	c.line("Every event is a `User` autocommand whose pattern is the event's name. `args.data` says what happened. The types of the data are in `lua/hermes/event_types_gen.lua`; `:help hermes-events` has the details.")
+	c.line("Every event is a `User` autocommand whose pattern is the event's name. `args.data` says what happened. The types of the data are in `lua/hermes/core/event_types_gen.lua`; `:help hermes-events` has the details.")
 	c.line("")
 	c.linef("The data of every event holds %s; that of updates, prompts and events marked † also %s.", keys(eventBase), keys(sessionBase))
 	for _, src := range sources {

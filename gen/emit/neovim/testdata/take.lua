@@ -7,13 +7,15 @@ local function same(what, got, want)
   end
 end
 
-for name in vim.fs.dir("lua/hermes") do
-  assert(loadfile("lua/hermes/" .. name))()
+for name, kind in vim.fs.dir("lua/hermes", { depth = 2 }) do
+  if kind == "file" then
+    assert(loadfile("lua/hermes/" .. name))()
+  end
 end
 
 -- The help: a tag for each event and method, and links that work.
 vim.cmd.helptags("doc")
-local events = require("hermes.events_gen")
+local events = require("hermes.core.events_gen")
 for name in pairs(events.events) do
   vim.cmd.help("hermes-event-" .. name)
 end
@@ -26,7 +28,7 @@ end
 
 -- Methods send an object, also where a Lua table is empty.
 local sent
-package.loaded["hermes.rpc"] = {
+package.loaded["hermes.session.requests"] = {
   request = function(method, params, opts)
     sent = { method, vim.json.encode(params), opts }
     return "op-1"
@@ -35,7 +37,7 @@ package.loaded["hermes.rpc"] = {
     sent = { method, vim.json.encode(params), opts }
   end,
 }
-package.loaded["hermes.check"] = { -- written by hand, and tested where it is
+package.loaded["hermes.core.arguments"] = { -- written by hand, and tested where it is
   need = function(value)
     return value
   end,
