@@ -128,10 +128,7 @@ func Update(ctx context.Context, path string, perm fs.FileMode, change func(old 
 	if err != nil {
 		return err
 	}
-	if err := write(path, data, perm); err != nil {
-		return &fs.PathError{Op: "write", Path: path, Err: Reason(err)}
-	}
-	return nil
+	return Write(path, string(data), nil, perm)
 }
 
 // pollLock is the longest pause between two attempts to take a lock.
@@ -146,16 +143,6 @@ func lock(ctx context.Context, f *os.File) error {
 		}
 	}
 	return nil
-}
-
-func write(path string, data []byte, perm fs.FileMode) error {
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	Sweep(dir)
-	return Replace(dir, filepath.Base(path), string(data), nil, perm, nil)
 }
 
 // Kind names the kind of a file that is not a regular one.

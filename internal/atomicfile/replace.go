@@ -8,8 +8,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -22,10 +24,49 @@ const (
 	tempLen    = len(tempPrefix) + 16 + len(tempSuffix)
 )
 
+// Write is Replace for the file at a path, whose folder it opens. The folder also loses
+// the temporary files of dead processes. A link is replaced, not followed.
+func Write(path, content string, old fs.FileInfo, perm fs.FileMode) error {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		defer dir.Close()
+		Sweep(dir)
+		err = Replace(dir, filepath.Base(path), content, old, perm, nil)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: Reason(err)}
+	}
+	return nil
+}
+
 // Replace puts content in place of the file name in dir. old is the status of
 // the replaced file, whose mode is kept, nil if there is none; perm is the mode
 // of a new file. fault makes a step fail in tests.
-func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMode, fault func(string) error) (err error) {
+func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMode, fault func(string) error) error {
+	return replace(dir, name, old, perm, fault, func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	})
+}
+
+// File puts what fill writes in place of a file of the program's own. perm is its mode. A
+// link stays one. Readers see all of it or nothing, also after a power cut.
+func File(path string, perm fs.FileMode, fill func(io.Writer) error) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := replace(dir, filepath.Base(path), nil, perm, nil, fill); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return nil
+}
+
+func replace(dir *os.Root, name string, old fs.FileInfo, perm fs.FileMode, fault func(string) error, fill func(io.Writer) error) (err error) {
 	step := func(what string, do func() error) {
 		if err != nil {
 			return
@@ -58,10 +99,7 @@ func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMo
 		}
 		f.Close() // releases the lock, so only after the name is gone
 	}()
-	step("write temporary file", func() error {
-		_, err := f.WriteString(content)
-		return err
-	})
+	step("write temporary file", func() error { return fill(f) })
 	if old != nil {
 		step("keep the mode", func() error {
 			keepOwner(f, old)

@@ -159,7 +159,7 @@ func (e *Envelope) Key() string {
 		return ""
 	}
 	if e.ID[0] == '"' {
-		return string(jx.AppendString(nil, string(jx.Unquote(e.ID))))
+		return string(jx.AppendReplaced(nil, string(jx.Unquote(e.ID))))
 	}
 	return string(e.ID)
 }

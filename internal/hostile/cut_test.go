@@ -32,6 +32,8 @@ func (r *reported) add(method string, params json.RawMessage) {
 	r.msgs = append(r.msgs, method+" "+string(params))
 }
 
+func (*reported) Side() acp.Side { return acp.SideClient }
+
 func (r *reported) HandleRequest(_ context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	r.add(method, params)
 	return acp.Raw(`{}`), nil
@@ -203,6 +205,8 @@ type talker struct {
 	conn    *rpc.Conn
 	updates []string
 }
+
+func (talker) Side() acp.Side { return 0 } // serves before initialize
 
 func (a talker) HandleRequest(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
 	if err := a.conn.Notify(ctx, acp.MethodSessionUpdate, acp.Raw(a.updates[int(a.conn.Stats().Received)%len(a.updates)])); err != nil {

@@ -64,6 +64,8 @@ type slow struct {
 	until       int
 }
 
+func (*slow) Side() acp.Side { return acp.SideClient }
+
 func (s *slow) HandleNotification(_ context.Context, _ string, params json.RawMessage) error {
 	var p struct{ N int }
 	if err := json.Unmarshal(params, &p); err != nil || p.N != s.next {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
@@ -45,8 +45,8 @@ func run(m *testing.M) int {
 	program = filepath.Join(dir, "agent")
 	// Always without the race detector, because it starts thousands of times and must
 	// take only a few milliseconds.
-	if out, err := exec.Command("go", "build", "-o", program, "./agent").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the agent: %v\n%s", err, out)
+	if err := gobuild.To(program, "./agent"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return leak.Main(m)
@@ -100,6 +100,8 @@ type witness struct {
 }
 
 func newWitness() *witness { return &witness{ready: make(chan struct{})} }
+
+func (*witness) Side() acp.Side { return acp.SideClient }
 
 func (w *witness) HandleNotification(_ context.Context, method string, params json.RawMessage) error {
 	w.mu.Lock()

@@ -172,6 +172,8 @@ func (m *mix) start() *mixAgent {
 	return a
 }
 
+func (*mixAgent) Side() acp.Side { return acp.SideClient }
+
 func (a *mixAgent) HandleNotification(_ context.Context, method string, params json.RawMessage) error {
 	var p struct {
 		Update struct{ Content struct{ Text string } }

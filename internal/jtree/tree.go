@@ -50,6 +50,7 @@ type node struct {
 // of the text before. It is not safe for concurrent use.
 type Tree struct {
 	text  []byte
+	base  uint32 // where it begins in what the decoder reads
 	nodes []node
 	dec   jx.Dec
 	full  bool
@@ -57,6 +58,7 @@ type Tree struct {
 	depth      int
 	duplicates []uint32
 	odd        bool
+	escaped    bool // a name has escapes
 }
 
 // maxDuplicates bounds how many duplicate members are remembered.
@@ -65,28 +67,60 @@ const maxDuplicates = 32
 // Parse reads text, which must not change while Values of it are used. The error is
 // a *jx.Error or ErrValues; afterwards the tree is empty.
 func (t *Tree) Parse(text []byte) error {
-	t.text, t.nodes, t.duplicates = text, t.nodes[:0], t.duplicates[:0]
-	t.depth, t.odd, t.full = 0, false, false
-	if cap(t.nodes) > 64<<10 && len(text) < 64<<10 {
-		t.nodes = nil // after one giant message the rest needs little
-	}
+	t.reset(text, 0, len(text))
 	t.dec.Reset(text)
-	t.value(1)
+	t.value(&t.dec, 1)
 	err := t.dec.Close()
 	t.odd = t.dec.Odd()
 	if t.full {
 		err = ErrValues
 	}
 	if err != nil {
-		t.nodes, t.duplicates = t.nodes[:0], t.duplicates[:0]
-		t.depth, t.odd = 0, false
+		t.clear()
 	}
 	return err
 }
 
+// Read reads the next value of d, whose text is given, and reports whether it did. If not,
+// d has failed or has not moved: the value is too large, or what precedes it is odd.
+func (t *Tree) Read(d *jx.Dec, text []byte) bool {
+	m := d.Mark()
+	start := d.Pos()
+	t.reset(text[start:], start, len(text))
+	if d.Odd() {
+		return false
+	}
+	t.value(d, 1)
+	t.odd = d.Odd()
+	if d.Failed() || t.full {
+		t.clear()
+		d.Rewind(m)
+		return false
+	}
+	t.text = d.Since(start)
+	return true
+}
+
+// Move says where the text is now, after it was copied.
+func (t *Tree) Move(text []byte) { t.text = text }
+
+// reset forgets the text before. The value begins at base in what is read.
+func (t *Tree) reset(text []byte, base, size int) {
+	t.text, t.base = text, uint32(base)
+	if cap(t.nodes) > 64<<10 && size < 64<<10 {
+		t.nodes = nil // after one giant message the rest needs little
+	}
+	t.clear()
+	t.full = false
+}
+
+func (t *Tree) clear() {
+	t.nodes, t.duplicates = t.nodes[:0], t.duplicates[:0]
+	t.depth, t.odd, t.escaped = 0, false, false
+}
+
 // value reads the next value, which is at a level of nesting.
-func (t *Tree) value(depth int) {
-	d := &t.dec
+func (t *Tree) value(d *jx.Dec, depth int) {
 	if len(t.nodes) >= MaxValues {
 		t.full = true
 	}
@@ -96,46 +130,47 @@ func (t *Tree) value(depth int) {
 	at := len(t.nodes)
 	switch c := d.Peek(); c {
 	case '{':
-		start := d.Pos()
+		start := t.at(d)
 		t.depth = max(t.depth, depth)
-		t.nodes = append(t.nodes, node{kind: Object, start: uint32(start)})
+		t.nodes = append(t.nodes, node{kind: Object, start: start})
 		d.Obj()
 		members := 0
 		for d.More('}') {
-			from := d.Pos() + 1 // More has moved past white space
+			from := t.at(d) + 1 // More has moved past white space
 			name := d.Name()
 			if name == nil {
 				return
 			}
-			n := node{start: uint32(from), end: uint32(from + len(name) - 2), escaped: bytes.IndexByte(name, '\\') >= 0}
+			n := node{start: from, end: from + uint32(len(name)) - 2, escaped: bytes.IndexByte(name, '\\') >= 0}
+			t.escaped = t.escaped || n.escaped
 			n.next = uint32(len(t.nodes) + 1)
 			t.nodes = append(t.nodes, n)
 			members++
-			t.value(depth + 1)
+			t.value(d, depth+1)
 			if d.Failed() || t.full {
 				return
 			}
 		}
-		t.nodes[at].end, t.nodes[at].next = uint32(d.Pos()), uint32(len(t.nodes))
+		t.nodes[at].end, t.nodes[at].next = t.at(d), uint32(len(t.nodes))
 		if members > 1 {
 			t.distinct(at, members)
 		}
 	case '[':
-		start := d.Pos()
+		start := t.at(d)
 		t.depth = max(t.depth, depth)
-		t.nodes = append(t.nodes, node{kind: Array, start: uint32(start)})
+		t.nodes = append(t.nodes, node{kind: Array, start: start})
 		d.Array()
 		for d.More(']') {
-			t.value(depth + 1)
+			t.value(d, depth+1)
 			if d.Failed() || t.full {
 				return
 			}
 		}
-		t.nodes[at].end, t.nodes[at].next = uint32(d.Pos()), uint32(len(t.nodes))
+		t.nodes[at].end, t.nodes[at].next = t.at(d), uint32(len(t.nodes))
 	default:
-		start := d.Pos()
+		start := t.at(d)
 		d.Skip()
-		n := node{start: uint32(start), end: uint32(d.Pos()), next: uint32(at + 1)}
+		n := node{start: start, end: t.at(d), next: uint32(at + 1)}
 		switch c {
 		case '"':
 			n.kind = String
@@ -153,6 +188,9 @@ func (t *Tree) value(depth int) {
 		t.nodes = append(t.nodes, n)
 	}
 }
+
+// at is where d is in the text of t.
+func (t *Tree) at(d *jx.Dec) uint32 { return uint32(d.Pos()) - t.base }
 
 // distinct notes the members of an object whose name occurred before.
 func (t *Tree) distinct(object, members int) {
@@ -219,6 +257,9 @@ func (t *Tree) Root() Value {
 
 // Depth returns how many arrays and objects are nested at most.
 func (t *Tree) Depth() int { return t.depth }
+
+// Escaped reports whether the name of a member is written with escapes.
+func (t *Tree) Escaped() bool { return t.escaped }
 
 // Odd reports whether the text has something that some readers misread: an integer of
 // more than 15 digits, a null in a list, or an unpaired surrogate.

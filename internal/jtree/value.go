@@ -16,6 +16,9 @@ type Value struct {
 	i uint32
 }
 
+// Tree returns the tree that v is in, nil if v is absent.
+func (v Value) Tree() *Tree { return v.t }
+
 // Kind returns the kind of v.
 func (v Value) Kind() Kind {
 	if v.t == nil {
@@ -88,7 +91,15 @@ func (v Value) Str() string { return string(v.Bytes()) }
 
 // Is reports whether v is the string s.
 func (v Value) Is(s string) bool {
-	return v.Kind() == String && string(v.Bytes()) == s
+	if v.Kind() != String {
+		return false
+	}
+	const longest = 6 // bytes of an escape for one byte
+	n := &v.t.nodes[v.i]
+	if size := int(n.end - n.start); size < len(s) || size > longest*len(s) {
+		return false
+	}
+	return string(v.Bytes()) == s
 }
 
 // OneOf reports whether v is one of some strings.
@@ -141,9 +152,9 @@ func (v Value) member(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	t := v.t
-	for i, end := v.i+1, t.nodes[v.i].next; i < end; i = t.nodes[i+1].next {
-		n := &t.nodes[i]
+	t, nodes := v.t, v.t.nodes
+	for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i+1].next {
+		n := &nodes[i]
 		if n.escaped {
 			if string(t.name(i)) == name {
 				return Value{t, i + 1}

@@ -12,9 +12,10 @@ import (
 
 const hexdigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD.
+// AppendString appends s as a JSON string, or a fault if s is not UTF-8: a path or an
+// id with other bytes in their place would be another one.
 func AppendString(dst []byte, s string) []byte {
+	at := len(dst)
 	dst = append(dst, '"')
 	start := 0 // of the part that is not written yet
 	for i := 0; ; {
@@ -33,9 +34,7 @@ func AppendString(dst []byte, s string) []byte {
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\ufffd"...)
-				start = i + 1
+				return AppendFault(dst[:at], "string is not UTF-8: byte "+strconv.Itoa(i)+" is 0x"+strconv.FormatUint(uint64(c), 16))
 			}
 			i += n
 		case c < ' ' || c == '"' || c == '\\':
@@ -49,6 +48,16 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// AppendReplaced is AppendString for text that is only read by people: each byte that
+// is not UTF-8 becomes U+FFFD.
+func AppendReplaced(dst []byte, s string) []byte {
+	at := len(dst)
+	if dst = AppendString(dst, s); dst[at] == faultMark {
+		return AppendString(dst[:at], string([]rune(s)))
+	}
+	return dst
 }
 
 // word loads eight bytes of s in little endian; it compiles to one load.
@@ -81,11 +90,11 @@ func AppendUint(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n,
 // AppendBool appends true or false.
 func AppendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
 
-// AppendFloat appends a number, in the form encoding/json and JavaScript use.
-// JSON has no infinities; they and NaN become null.
+// AppendFloat appends a number, in the form encoding/json and JavaScript use, or a
+// fault for NaN and the infinities, which JSON does not have.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, "null"...)
+		return AppendFault(dst, "JSON has no number "+strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {

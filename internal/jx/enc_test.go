@@ -16,13 +16,27 @@ func TestStringsAreEscaped(t *testing.T) {
 		{"\"\\\n\r\t", `"\"\\\n\r\t"`},
 		{"\x00\x1f\b\f", `"\u0000\u001f\u0008\u000c"`},
 		{"\x7f</&>\u2028é日😀", "\"\x7f</&>\u2028é日😀\""},
-		{"a\xffb\xed\xa0\x80", `"a` + "\ufffd" + `b` + "\ufffd\ufffd\ufffd" + `"`},
 		{"1234567\n", `"1234567\n"`},
 		{"12345678\n1234567\"", `"12345678\n1234567\""`},
 	} {
 		if got := string(AppendString(nil, c.in)); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.in, got, c.want)
 		}
+		if got := string(AppendReplaced(nil, c.in)); got != c.want {
+			t.Errorf("%q: replaced: got %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestTextThatIsNotUTF8IsAFaultUnlessItMayBeReplaced(t *testing.T) {
+	t.Parallel()
+	const text, replaced = "a\xffb\xed\xa0\x80", `"a` + "\ufffd" + `b` + "\ufffd\ufffd\ufffd" + `"`
+	var fault *Error
+	if err := Fault(AppendString([]byte(`{"a":["x",`), text)); !errors.As(err, &fault) || fault.Pointer != "/a/1" || fault.Msg != "string is not UTF-8: byte 1 is 0xff" {
+		t.Errorf("got %v", err)
+	}
+	if got := string(AppendReplaced([]byte(`[`), text)); got != "["+replaced {
+		t.Errorf("replaced: got %s", got)
 	}
 }
 
@@ -31,7 +45,6 @@ func TestNumbersAreWrittenAsJavaScriptDoes(t *testing.T) {
 	for f, want := range map[float64]string{
 		0: "0", 1: "1", -1.5: "-1.5", 1e6: "1000000", 1e20: "100000000000000000000", 1e21: "1e+21",
 		1e-6: "0.000001", 1e-7: "1e-07", 0.1: "0.1", math.Copysign(0, -1): "-0",
-		math.Inf(1): "null", math.Inf(-1): "null",
 	} {
 		got := string(AppendFloat(nil, f))
 		if f == 0 && math.Signbit(f) != strings.HasPrefix(got, "-") || f != 0 && got != want {
@@ -41,8 +54,10 @@ func TestNumbersAreWrittenAsJavaScriptDoes(t *testing.T) {
 			t.Errorf("%v: %s is not JSON", f, got)
 		}
 	}
-	if got := string(AppendFloat(nil, math.NaN())); got != "null" {
-		t.Errorf("NaN: %s", got)
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if got := AppendFloat(nil, f); Fault(got) == nil {
+			t.Errorf("%v: %s", f, got)
+		}
 	}
 }
 

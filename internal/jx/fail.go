@@ -69,7 +69,7 @@ func (d *Dec) err() error {
 	case wrongType:
 		e.Msg = "want " + d.detail + ", got " + kind(d.b[d.at])
 	case missing:
-		e.Msg = "missing required member " + strconv.Quote(d.detail) + didYouMean(neighbour(d.b, d.at, d.detail))
+		e.Msg = "missing required member " + strconv.Quote(d.detail) + foundInstead(neighbour(d.b, d.at, d.detail))
 	case duplicate:
 		e.Msg = "duplicate member"
 	case badValue:

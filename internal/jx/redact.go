@@ -72,7 +72,7 @@ func (p *printer) value(parent string, root bool) {
 				p.rest('}', func() { p.d.Key() })
 				break
 			}
-			p.out = AppendString(Comma(p.out), clip(k))
+			p.out = AppendReplaced(Comma(p.out), clip(k))
 			p.out = append(p.out, ':')
 			if p.secret(parent, k, root) {
 				p.out = append(p.out, hidden...)
@@ -95,7 +95,7 @@ func (p *printer) value(parent string, root bool) {
 		}
 		p.out = append(p.out, ']')
 	case '"':
-		p.out = AppendString(p.out, clip(bare(p.d.Str())))
+		p.out = AppendReplaced(p.out, clip(bare(p.d.Str())))
 	default:
 		at := p.d.p
 		p.d.Skip()

@@ -69,6 +69,14 @@ func didYouMean(word string) string {
 	return `; did you mean "` + word + `"?`
 }
 
+// foundInstead is the hint of an error about a member that has another name in the text.
+func foundInstead(name string) string {
+	if name == "" {
+		return ""
+	}
+	return `; found "` + name + `"`
+}
+
 // neighbour is the member that was probably meant to be called name, in the object
 // at a place of b.
 func neighbour(b []byte, at int, name string) string {

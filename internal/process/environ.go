@@ -18,6 +18,9 @@ var everyProgram = []string{
 	"USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAM*",
 }
 
+// Supervised is the variable that a shim sets for the programs in it.
+const Supervised = "HERMES_SHIM"
+
 // Environ returns the variables of this process that every program needs, and
 // those named in more.
 func Environ(more []string) []string {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,7 +75,7 @@ func TestTheEndOfTheLeaderEndsTheGroup(t *testing.T) {
 	if child == 0 || !gone(child) {
 		t.Errorf("child %q is left", line)
 	}
-	if g.Kill(); g.wait(20*time.Second) && g.Terminate() {
+	if g.Kill(); g.wait(patience.Soon) && g.Terminate() {
 		t.Error("an empty group was signalled")
 	}
 }
@@ -94,7 +95,7 @@ func TestEndKillsProcessesThatIgnoreTerm(t *testing.T) {
 func TestAProgramThatCannotBeStartedIsNotServed(t *testing.T) {
 	t.Parallel()
 	served := false
-	if _, err := Start(exec.Command("/nonexistent/program"), Kind{}, func(*Group, Exit) { served = true }); err == nil || served {
+	if _, err := Start(exec.Command(filepath.Join(t.TempDir(), "program")), Kind{}, func(*Group, Exit) { served = true }); err == nil || served {
 		t.Error(err, served)
 	}
 }

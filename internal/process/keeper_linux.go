@@ -231,6 +231,7 @@ func Keep(args []string) int {
 		return 2
 	}
 	defer control.Close()
+	Seclude() // its environment is that of the program, which may have keys
 	// A keeper ends only with its work. It catches signals instead of ignoring
 	// them, because the program would inherit ignored ones.
 	Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM,

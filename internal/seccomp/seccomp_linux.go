@@ -43,6 +43,10 @@ func And(mask uint32) Step { return Step{Code: unix.BPF_ALU | unix.BPF_AND | uni
 // Arg loads the lower half of an argument. Flags and small numbers are there.
 func Arg(i uint32) Step { return load(offArgs + 8*i) }
 
+// High loads the upper half of an argument, which only pointers and large numbers
+// have.
+func High(i uint32) Step { return load(offArgs + 8*i + 4) }
+
 func load(offset uint32) Step {
 	return Step{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
@@ -62,6 +66,15 @@ func Unless(arch uint32, steps ...Step) []Step {
 // From runs steps if the number of the system call is not below a bound.
 func From(number uint32, steps ...Step) []Step {
 	return slices.Concat([]Step{load(offNumber), Jump(unix.BPF_JGE, number, 0, uint8(len(steps)))}, steps)
+}
+
+// Limits takes step if prlimit64, whose number differs by architecture, sets a limit
+// of a process other than the caller. A process names itself by 0, and only reads
+// limits if the new ones are a null pointer.
+func Limits(number uint32, step Step) []Step {
+	return When(number,
+		Arg(0), Jump(unix.BPF_JEQ, 0, 5, 0),
+		Arg(2), Jump(unix.BPF_JEQ, 0, 0, 2), High(2), Jump(unix.BPF_JEQ, 0, 1, 0), step)
 }
 
 // Install binds the calling thread, and what it starts, to a filter for good. With

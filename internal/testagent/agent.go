@@ -93,12 +93,14 @@ func (a *Agent) Texts(id acp.SessionID) []string {
 	return slices.Clone(a.sessions[id])
 }
 
-// answers gives answers that the types of package acp cannot express. The
-// connection does not see which side it is, so it does not insist on initialize.
+// answers gives answers that the types of package acp cannot express.
 type answers struct {
 	acp.Handler
 	agent *Agent
 }
+
+// Side does not say that this is an agent, so the connection does not insist on initialize.
+func (answers) Side() acp.Side { return acp.SideBoth }
 
 // OwnAnswer is the answer of the mode "own" to everything but session/new.
 const OwnAnswer = `{"sessionId":"theirs","agent":"theirs","opId":"theirs","promptId":"theirs","methodId":"theirs","modeId":"theirs","configId":"theirs",

@@ -39,14 +39,18 @@ func Main() {
 		}
 		p.must(steps[i])
 	}
-	os.Exit(0)
+	end(0)
 }
+
+// end ends the program. With the race detector, os.Exit waits a second first, and so
+// whoever ends an agent would.
+func end(code int) { syscall.Exit(code) }
 
 // must runs a step of a program.
 func (p *player) must(step string) {
 	if err := p.do(context.Background(), step); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", step, err)
-		os.Exit(99)
+		end(99)
 	}
 }
 
@@ -80,6 +84,7 @@ var programVerbs = map[string]step{
 	"SERVE":   serve,    // [MODE...]: be an Agent of that mode until the connection ends
 	"TALK":    talk,     // [METHOD]: answer requests, up to one for that method or the end of the input
 	"TOUCH":   touch,    // PATH TEXT: write a file; \n is a line end
+	"UNTIL":   until,    // PATH: wait until there is such a file
 	"WAIT":    wait,     // [DURATION]: wait for the end of the turn, or for that long
 }
 
@@ -152,7 +157,7 @@ func complain(_ context.Context, _ *player, rest string) error {
 func exit(_ context.Context, _ *player, rest string) error {
 	code, err := strconv.Atoi(rest)
 	if err == nil {
-		os.Exit(code)
+		end(code)
 	}
 	return err
 }
@@ -299,6 +304,19 @@ func serve(ctx context.Context, p *player, mode string) error {
 func touch(_ context.Context, _ *player, rest string) error {
 	path, text, _ := strings.Cut(rest, " ")
 	return os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644)
+}
+
+func until(ctx context.Context, _ *player, path string) error {
+	for {
+		if _, err := os.Lstat(path); err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func wait(ctx context.Context, _ *player, rest string) error {

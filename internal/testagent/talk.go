@@ -20,7 +20,7 @@ type message struct {
 func next(in *bufio.Reader) (m message, line []byte, err error) {
 	line, eof := in.ReadBytes('\n')
 	if eof != nil {
-		os.Exit(0)
+		end(0)
 	}
 	return m, line, json.Unmarshal(line, &m)
 }

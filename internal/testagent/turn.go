@@ -374,6 +374,9 @@ func (t *turn) big(ctx context.Context, rest string) error {
 	return t.conn.Notify(ctx, acp.MethodSessionUpdate, acp.Raw(`{"sessionId":"`+string(t.id)+`","update":`+update+`}`))
 }
 
+// Shapes are those of [Big]: all that makes an update large.
+var Shapes = []string{"text", "thought", "plan", "commands", "diff", "unknown", "rawInput", "rawOutput", "_meta", "content", "locations"}
+
 // Big is an update that grows with n in one way; empty if the shape is unknown.
 func Big(shape string, n int) string {
 	list := func(item string) string { return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]" }

@@ -118,10 +118,15 @@ func (p *Peer) request(id json.RawMessage, method string, params json.RawMessage
 		t := p.begin(in.ThreadID, text)
 		t.Params = string(params)
 		p.Answer(id, fmt.Sprintf(`{"turn":{"id":%q,"items":[],"status":"inProgress"}}`, t.ID))
-		go func() {
-			t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
-			p.OnTurn(t)
-		}()
+		go p.play(t)
+	case "review/start":
+		t := p.begin(in.ThreadID, "say reviewed")
+		p.Answer(id, fmt.Sprintf(`{"reviewThreadId":%q,"turn":{"id":%q,"items":[],"status":"inProgress"}}`, in.ThreadID, t.ID))
+		go p.play(t)
+	case "thread/compact/start": // its turn may be over before the answer
+		t := p.begin(in.ThreadID, "mute")
+		p.play(t)
+		p.Answer(id, `{}`)
 	case "turn/interrupt":
 		t := p.current()
 		p.Answer(id, `{}`)
@@ -133,6 +138,12 @@ func (p *Peer) request(id json.RawMessage, method string, params json.RawMessage
 	default:
 		p.Fail(id, -32600, "Invalid request: unknown variant `"+method+"`")
 	}
+}
+
+// play starts a turn.
+func (p *Peer) play(t *Turn) {
+	t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
+	p.OnTurn(t)
 }
 
 // begin makes a turn the one that runs.

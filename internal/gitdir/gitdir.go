@@ -1,0 +1,33 @@
+// Package gitdir finds the folders in which git keeps what belongs to a work tree.
+package gitdir
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Of returns the folder of the work tree's own state, where HEAD is, and the one that
+// all work trees of the repository share. read returns the text of a file, empty if it
+// cannot be read. In a work tree that was added, and in a submodule, ".git" is a file
+// that names the first folder; "commondir" there names the second.
+//
+// See gitrepository-layout(5).
+func Of(folder string, read func(path string) string) (own, common string) {
+	own = filepath.Join(folder, ".git")
+	if to, ok := strings.CutPrefix(read(own), "gitdir: "); ok {
+		own = from(folder, to)
+	}
+	if to := read(filepath.Join(own, "commondir")); to != "" {
+		return own, from(own, to)
+	}
+	return own, own
+}
+
+// from returns the path that a file in dir names. Only line ends are not part of it.
+func from(dir, text string) string {
+	path := strings.TrimRight(text, "\r\n")
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package process
+
+// Seclude does nothing here.
+func Seclude() {}
