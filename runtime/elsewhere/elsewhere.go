@@ -8,6 +8,12 @@
 // _meta.hermes.turn, and answers the request. Other clients get the updates outside of
 // turns.
 //
+// Before a tool may change something, such an agent asks for an answer that says nothing.
+// It is given once the client has taken the tool call in, so that a change right after it
+// is known to be of that tool call:
+//
+//	{"method":"_hermes/tool_call","params":{"sessionId":"…","toolCallId":"…"}}
+//
 // While such an agent waits for its user there, it notifies the client:
 //
 //	{"method":"_hermes/attention","params":{"sessionId":"…","waiting":true,"message":"Claude needs your permission"}}
@@ -25,6 +31,7 @@ import (
 // What agents send besides the protocol.
 const (
 	MethodTurn      = "_hermes/turn"
+	MethodToolCall  = "_hermes/tool_call"
 	MethodAttention = "_hermes/attention"
 )
 
@@ -43,6 +50,21 @@ func (t Turn) Announce(ctx context.Context, conn *rpc.Conn) error {
 		return err
 	}
 	return conn.Call(ctx, MethodTurn, acp.Raw(params), new(acp.Raw))
+}
+
+// ToolCall is a tool call that is about to happen.
+type ToolCall struct {
+	Session acp.SessionID  `json:"sessionId"`
+	ID      acp.ToolCallID `json:"toolCallId"`
+}
+
+// Await returns once the client has taken in the tool call that it was sent before.
+func (t ToolCall) Await(ctx context.Context, conn *rpc.Conn) error {
+	params, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return conn.Call(ctx, MethodToolCall, acp.Raw(params), new(acp.Raw))
 }
 
 // Attention says whether the agent waits for its user, and why.

@@ -43,7 +43,7 @@ func prompt(ctx context.Context, c *rpc.Conn, text string) (*acp.PromptResponse,
 func TestAConversationWithAnAgentProcess(t *testing.T) {
 	t.Parallel()
 	cmd := plays(agent)
-	cmd.EOFWait = time.Minute
+	cmd.EOFWait = time.Hour
 	p := start(t, cmd)
 	u := new(updates)
 	c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
@@ -74,7 +74,7 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > 30*time.Second {
+	if d := time.Since(began); d > soon {
 		t.Errorf("an agent that ends with its input took %v", d)
 	}
 	if e := ended(t, p); e.Code != 0 || e.Signal != "" {
@@ -196,8 +196,9 @@ func TestAStoppedAgentCanBeClosed(t *testing.T) {
 // may take longer once, so the best of a few counts.
 func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 	t.Parallel()
+	const limit = 200 * time.Millisecond
 	best := time.Hour
-	for range 5 {
+	for runs := 0; best > limit && runs < 20; runs++ {
 		p := start(t, plays(agent))
 		u := new(updates)
 		c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
@@ -222,7 +223,7 @@ func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 		}
 		best = min(best, time.Since(began))
 	}
-	if best > 200*time.Millisecond {
+	if best > limit {
 		t.Errorf("took %v", best)
 	}
 }
@@ -440,13 +441,13 @@ func TestTheShutdownGoesAsFarAsNeeded(t *testing.T) {
 func TestStoppingInAHurryKillsAtOnce(t *testing.T) {
 	t.Parallel()
 	cmd := plays(deaf)
-	cmd.EOFWait, cmd.TermWait = time.Minute, time.Minute
+	cmd.EOFWait, cmd.TermWait = time.Hour, time.Hour
 	p := start(t, cmd)
 	p.Transport().Read(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	began := time.Now()
-	if err := p.Stop(ctx); err != nil || time.Since(began) > 30*time.Second {
+	if err := p.Stop(ctx); err != nil || time.Since(began) > soon {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -559,7 +560,7 @@ func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 	eventually(t, "the flood has begun", func() bool { return c.Stats().Received > 100 })
 	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > 30*time.Second {
+	if err := c.Close(); err != nil || time.Since(began) > soon {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -572,7 +573,7 @@ func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
 		c.Notify(t.Context(), "_filler", filler{})
 	}
 	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > 30*time.Second {
+	if err := c.Close(); err != nil || time.Since(began) > soon {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -622,8 +623,9 @@ func TestAWrapperRunsTheAgent(t *testing.T) {
 	if !errors.As(p.Err(), &exit) || exit.Code != 3 || !strings.Contains(exit.Stderr, "yes: a b") || strings.Contains(exit.Command, "WRAPPED=") {
 		t.Errorf("%+v", p.Err())
 	}
-	cmd.Wrapper = []string{"/nonexistent/wrapper"}
-	if _, err := launch.Start(t.Context(), cmd); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "/nonexistent/wrapper") {
+	wrapper := filepath.Join(t.TempDir(), "wrapper")
+	cmd.Wrapper = []string{wrapper}
+	if _, err := launch.Start(t.Context(), cmd); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), wrapper) {
 		t.Error(err)
 	}
 }

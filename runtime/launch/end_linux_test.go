@@ -353,7 +353,7 @@ func TestAKeeperIsNotNoticed(t *testing.T) {
 
 func TestAProgramThatIsNotAKeeperIsReported(t *testing.T) {
 	t.Parallel()
-	for name, keeper := range map[string][]string{"missing": {"/nonexistent/keeper"}, "another program": {"/bin/true"}} {
+	for name, keeper := range map[string][]string{"missing": {filepath.Join(t.TempDir(), "keeper")}, "another program": {"/bin/true"}} {
 		cmd := shell("exit")
 		cmd.Keeper = keeper
 		if _, err := launch.Start(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "keeper "+keeper[0]) {
@@ -394,6 +394,9 @@ func (a *commands) Initialize(context.Context, *acp.InitializeRequest) (*acp.Ini
 
 // early is a handler that serves requests before initialize: it hides its side.
 type early struct{ acp.Handler }
+
+// Side is not that of an agent, on which the connection insists on initialize.
+func (early) Side() acp.Side { return acp.SideBoth }
 
 func serveCommands() {
 	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {

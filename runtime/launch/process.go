@@ -26,15 +26,13 @@ const exitKnown = 3 * time.Second
 
 // Process is a running agent. Its methods are safe for concurrent use.
 type Process struct {
-	cmd    Command
-	group  *process.Group
-	stdin  *os.File
-	stdout *os.File
-	stderr *os.File
-	io     *stdio
-	turns  turns
-	errs   tail // standard error
-	noise  tail // lines on standard output that are not messages
+	cmd   Command
+	group *process.Group
+	pipes process.Pipes
+	io    *stdio
+	turns turns
+	errs  tail // standard error
+	noise tail // lines on standard output that are not messages
 
 	stopOnce sync.Once
 	stopErr  error
@@ -80,45 +78,21 @@ func (p *Process) start() error {
 	x := &exec.Cmd{
 		Path: path, Args: append([]string{p.cmd.Path}, p.cmd.Args...), Env: env, Dir: p.cmd.Dir,
 	}
-	var theirs []*os.File
-	pipe := func(ours **os.File, reading bool) *os.File {
-		r, w, e := os.Pipe()
-		if err = errors.Join(err, e); e != nil {
-			return nil
-		}
-		if reading {
-			*ours, theirs = r, append(theirs, w)
-			return w
-		}
-		*ours, theirs = w, append(theirs, r)
-		return r
-	}
-	x.Stdin = pipe(&p.stdin, false)
-	x.Stdout = pipe(&p.stdout, true)
-	x.Stderr = pipe(&p.stderr, true)
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
 	exited := make(chan process.Exit, 1)
-	if err == nil {
-		kind := process.Kind{Whole: true, Death: process.Terminated, Wrapper: p.cmd.Wrapper, Keeper: p.cmd.Keeper}
+	kind := process.Kind{Whole: true, Death: process.Terminated, Wrapper: p.cmd.Wrapper, Keeper: p.cmd.Keeper}
+	err = process.Piped(x, func(pipes process.Pipes) (err error) {
+		p.pipes = pipes
 		p.group, err = process.Start(x, kind, func(_ *process.Group, exit process.Exit) { exited <- exit })
-	}
+		return err
+	})
 	if err != nil {
-		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
-			if f != nil {
-				f.Close()
-			}
-		}
 		if errors.Is(err, syscall.ENOEXEC) {
 			err = fmt.Errorf("%w (a script needs a first line such as #!/bin/sh)", err)
 		}
 		return err
 	}
 	p.turns.init(p.group.Busy)
-	p.io = &stdio{Stream: transport.NewStream(output{p.stdout}, p.stdin), p: p}
+	p.io = &stdio{Stream: transport.NewStream(output{p.pipes.Stdout}, p.pipes.Stdin), p: p}
 	go p.wait(exited)
 	return nil
 }
@@ -129,14 +103,14 @@ func (p *Process) wait(exited <-chan process.Exit) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		p.errs.drain(output{p.stderr})
+		p.errs.drain(output{p.pipes.Stderr})
 	}()
 	exit := <-exited
-	p.stderr.SetReadDeadline(time.Now())
-	p.stdout.SetReadDeadline(time.Now())
+	p.pipes.Stderr.SetReadDeadline(time.Now())
+	p.pipes.Stdout.SetReadDeadline(time.Now())
 	<-read
-	p.stderr.Close()
-	p.stdin.Close()
+	p.pipes.Stderr.Close()
+	p.pipes.Stdin.Close()
 	p.exit = &ExitError{Command: p.cmd.String(), Code: exit.Code, Signal: exit.Words, Stderr: p.errs.String()}
 	close(p.done)
 }

@@ -41,7 +41,7 @@ func (p *Process) shutDown() {
 	if !p.cmd.LeaveTurns {
 		p.cancelTurns()
 	}
-	p.stdin.Close()
+	p.pipes.Stdin.Close()
 	if p.gone(max(p.cmd.EOFWait-time.Since(began), p.cmd.EOFWait/2)) {
 		return
 	}

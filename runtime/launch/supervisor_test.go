@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -287,7 +288,7 @@ func TestRunReturnsErrorsOtherThanTheEndOfTheAgent(t *testing.T) {
 	}
 	ended(t, served)
 
-	s, _ = supervise(launch.Command{Path: "/nonexistent/agent"}, launch.Restarts{})
+	s, _ = supervise(launch.Command{Path: filepath.Join(t.TempDir(), "agent")}, launch.Restarts{})
 	var missing *launch.StartError
 	if err := s.Run(t.Context(), nil); !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

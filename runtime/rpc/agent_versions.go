@@ -52,7 +52,7 @@ func (a *AgentVersions) Agreed() acp.Protocol {
 	return nil
 }
 
-// Side implements acp.Sided.
+// Side implements acp.Handler.
 func (a *AgentVersions) Side() acp.Side { return acp.SideAgent }
 
 // HandleRequest implements acp.Handler.

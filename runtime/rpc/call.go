@@ -30,11 +30,31 @@ type Call struct {
 	opening *opening   // nil unless it opens a session
 	done    chan reply // holds one
 	waiting reply      // in a lane; the reader's until then, the lane's from then on
+	through *starting  // the call behind Middleware; then nothing else is set
 }
 
 // answered is implemented by params that must know the result of their call
 // before any message behind it is handled. The goroutine that reads calls it.
 type answered interface{ answered(result json.RawMessage) }
+
+// answeredKey finds the answered of a call whose params Middleware may replace.
+type answeredKey struct{ c *Conn }
+
+// remembering returns a context that has the answered of params.
+func (c *Conn) remembering(ctx context.Context, params acp.Appender) context.Context {
+	if a, ok := params.(answered); ok {
+		return context.WithValue(ctx, answeredKey{c}, a)
+	}
+	return ctx
+}
+
+func (c *Conn) firstAnswered(ctx context.Context, method string, params acp.Appender) answered {
+	first, _ := params.(answered)
+	if first == nil && c.send != nil && method == acp.MethodInitialize {
+		first, _ = ctx.Value(answeredKey{c}).(answered)
+	}
+	return first
+}
 
 // reply is what a call ends with: the peer's result or error, or a local error.
 type reply struct {
@@ -61,6 +81,9 @@ func (k *Call) closed(cause error) error { return &ClosedError{Method: k.method,
 // *MalformedError, *ResultError, *TooLargeError, *BacklogError, or the error of
 // ctx. When ctx ends Wait returns at once and the peer is sent $/cancel_request.
 func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
+	if k.through != nil {
+		return k.through.wait(ctx, result)
+	}
 	c := k.c
 	if k.from != outside {
 		c.flow.enter()
@@ -103,12 +126,16 @@ func (k *Call) settle(r reply, result json.Unmarshaler) error {
 	case result == nil:
 		return nil
 	}
-	err := result.UnmarshalJSON(r.result)
-	if err != nil && string(r.result) == "null" {
+	return decodeResult(k.method, r.result, result)
+}
+
+func decodeResult(method string, text []byte, result json.Unmarshaler) error {
+	err := result.UnmarshalJSON(text)
+	if err != nil && string(text) == "null" {
 		err = result.UnmarshalJSON([]byte("{}")) // agents answer null where an object without members is due
 	}
 	if err != nil {
-		return &ResultError{Method: k.method, Err: err}
+		return &ResultError{Method: method, Err: err}
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (v *ClientVersions) Agreed() acp.Protocol {
 	return nil
 }
 
-// Side implements acp.Sided.
+// Side implements acp.Handler.
 func (v *ClientVersions) Side() acp.Side { return acp.SideClient }
 
 // HandleRequest implements acp.Handler.

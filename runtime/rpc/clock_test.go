@@ -22,10 +22,13 @@ var wallClock = map[string]string{
 	"../../runtime/review/feed/encode.go":        "when a change was made",
 	"../../runtime/review/project/disk.go":       "the time of a file",
 	"../../runtime/review/project/settle.go":     "the age of a file; a wait for it is bounded",
+	"../../runtime/review/project/turn.go":       "the age of a file",
 	"../../runtime/review/store/projects.go":     "the age of a file",
 	"../../runtime/review/tree/content.go":       "the time of a file",
 	"../../runtime/review/tree/index.go":         "the time of a file",
+	"../../runtime/review/tree/matcher.go":       "the time of a file",
 	"../../runtime/review/tree/saved.go":         "the time of a file",
+	"../../runtime/shim/child_linux.go":          "the time of a file",
 	"../../tools/hermes/logfile.go":              "the age of a file",
 	"../../tools/hermes/policy/parse.go":         "the days of a configuration",
 }

@@ -60,8 +60,8 @@ type Conn struct {
 	h    acp.Handler
 	opts Options
 	lim  Limits
-
-	unsided bool // whether h is a client or an agent is unknown
+	send acp.Caller // the Middleware between Call, Start, Notify and the connection; nil: none
+	taps []func(Direction, []byte)
 
 	base         context.Context // of notification handlers; ends with Close
 	stopBase     context.CancelCauseFunc
@@ -126,11 +126,10 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 		l.SetMaxMessage(c.lim.Message)
 	}
 	c.h = handler(c)
-	if h, ok := c.h.(acp.Sided); !ok {
-		c.unsided = c.h != nil && !opts.Server
-	} else if h.Side() == acp.SideAgent {
+	if c.h != nil && c.h.Side() == acp.SideAgent {
 		c.opts.Server, c.opts.Handshake = true, true
 	}
+	c.through(opts.Middleware)
 	c.watch.start(c)
 	go c.read()
 	go c.write()
@@ -248,10 +247,18 @@ func wait(done <-chan struct{}, limit time.Duration) {
 //
 // See https://agentclientprotocol.com/protocol/overview.
 func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
+	if c.send != nil {
+		return c.send.Call(c.remembering(ctx, params), method, params, result)
+	}
+	return c.callPeer(ctx, method, params, result)
+}
+
+// callPeer is Call without Middleware.
+func (c *Conn) callPeer(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
 	if limit := c.lim.patience(ctx, method); limit > 0 {
 		return c.callWithin(ctx, limit, method, params, result)
 	}
-	k, err := c.Start(ctx, method, params)
+	k, err := c.startCall(ctx, method, params)
 	if err != nil {
 		return err
 	}
@@ -264,6 +271,14 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 // *ClosedError, *InvalidError, *TooLargeError, *TooDeepError, or the error of
 // ctx.
 func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*Call, error) {
+	if c.send != nil {
+		return c.startThrough(c.remembering(ctx, params), method, params)
+	}
+	return c.startCall(ctx, method, params)
+}
+
+// startCall is Start without Middleware.
+func (c *Conn) startCall(ctx context.Context, method string, params acp.Appender) (*Call, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
@@ -273,7 +288,7 @@ func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*
 		return nil, err
 	}
 	k.session = sessionOf(params, buf.b[at:])
-	k.first, _ = params.(answered)
+	k.first = c.firstAnswered(ctx, method, params)
 	if err := c.calls.add(k); err != nil {
 		buf.free()
 		return nil, err
@@ -317,6 +332,14 @@ func (c *Conn) reason() error {
 // bounds the wait for room in the queue and nothing else, so that last updates
 // can be sent with a context that was cancelled. session/cancel never waits.
 func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) error {
+	if c.send != nil {
+		return c.send.Notify(ctx, method, params)
+	}
+	return c.notifyPeer(ctx, method, params)
+}
+
+// notifyPeer is Notify without Middleware.
+func (c *Conn) notifyPeer(ctx context.Context, method string, params acp.Appender) error {
 	buf, at, err := c.encode(0, method, params)
 	if err != nil {
 		return err

@@ -240,3 +240,25 @@ func Example_extension() {
 	fmt.Println(string(result), err)
 	// Output: {"text":"HEY"} <nil>
 }
+
+// introduction says who a client is and what it can do.
+var introduction = &acp.InitializeRequest{
+	ClientInfo: &acp.Implementation{Name: "example", Version: "1.0.0"},
+	ClientCapabilities: &acp.ClientCapabilities{
+		Fs: &acp.FileSystemCapabilities{ReadTextFile: true},
+	},
+}
+
+// A client introduces itself, and the agent answers with what it can do.
+func ExampleOpen_introduction() {
+	near, far := transport.Pair()
+	go rpc.Serve(context.Background(), far, func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }, rpc.Options{})
+
+	agent, err := rpc.Open(context.Background(), near, printer{}, introduction, rpc.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer agent.Close()
+	fmt.Println("version", agent.Initialized.ProtocolVersion)
+	// Output: version 1
+}

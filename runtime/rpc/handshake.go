@@ -30,7 +30,6 @@ var (
 	errInitializing   = errors.New("initialize is not answered yet")
 	errInitialized    = errors.New("initialize cannot be repeated after other requests")
 	errNullID         = errors.New("the id must be a string or an integer")
-	errSide           = errors.New("initialize: the handler serves a client, but is not acp.Sided, and Options.Server is not set")
 )
 
 // admit says whether a request may be served, and what it has to wait for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -45,6 +46,14 @@ func TestAMessageThatIsNotWhatTheProgramMeantIsNotSent(t *testing.T) {
 		"an extra member that is declared":  {&acp.CancelNotification{SessionID: "s", Extra: acp.Extra(`{"sessionId":"t"}`)}, "", `"sessionId" is a declared one`},
 		"extra members that are not":        {&acp.CancelNotification{SessionID: "s", Extra: acp.Extra(`{"a":1`)}, "", "not a JSON value"},
 		"a nil pointer":                     {(*acp.PromptRequest)(nil), "", "nil *PromptRequest"},
+		"a nil variant":                     {says((*acp.AgentMessageChunk)(nil)), "/update", "nil *AgentMessageChunk"},
+		"a nil variant inside of one":       {says(acp.NewAgentMessageChunk((*acp.TextContent)(nil))), "/update/content", "nil *TextContent"},
+		"a nil unknown variant":             {says((*acp.SessionUpdateOther)(nil)), "/update", "nil *SessionUpdateOther"},
+		"a variant without a name":          {says(&acp.SessionUpdateOther{}), "/update", "SessionUpdateOther has no sessionUpdate"},
+		"text that is not UTF-8":            {says(acp.NewAgentMessageChunk(acp.NewTextContent("caf\xe9"))), "/update/content/text", "not UTF-8: byte 3 is 0xe9"},
+		"an id that is not UTF-8":           {&acp.CancelNotification{SessionID: "\xff"}, "/sessionId", "not UTF-8"},
+		"a path that is not UTF-8":          {&acp.ReadTextFileRequest{SessionID: "s", Path: "/\xff"}, "/path", "not UTF-8"},
+		"a number that JSON does not have":  {says(&acp.UsageUpdate{Cost: &acp.Cost{Amount: math.NaN(), Currency: "EUR"}}), "/update/cost/amount", "no number NaN"},
 		"raw params":                        {acp.Raw(`{"a":1}}`), "", "text after the value"},
 	} {
 		t.Run(name, func(t *testing.T) {

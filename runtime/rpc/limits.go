@@ -66,8 +66,8 @@ type Limits struct {
 	// before that is reported: 60 s.
 	Stall time.Duration
 	// Initialize and NewSession are how long a call of initialize and of
-	// session/new waits for the answer when its context has no deadline: 30 s and
-	// 60 s. Then it fails with *TimeoutError. Negative: forever.
+	// session/new waits for the answer when its context has no deadline: 60 s each.
+	// Then it fails with *TimeoutError. Negative: forever.
 	Initialize time.Duration
 	NewSession time.Duration
 	// Grace is how long an ending connection waits for handlers to return and
@@ -89,7 +89,7 @@ func (l Limits) withDefaults() Limits {
 	l.Questions = cmp.Or(l.Questions, 64)
 	l.ID = cmp.Or(l.ID, 1024)
 	l.Stall = cmp.Or(l.Stall, time.Minute)
-	l.Initialize = cmp.Or(l.Initialize, 30*time.Second)
+	l.Initialize = cmp.Or(l.Initialize, 60*time.Second)
 	l.NewSession = cmp.Or(l.NewSession, time.Minute)
 	l.Grace = cmp.Or(l.Grace, time.Second)
 	return l

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestDefaultLimits(t *testing.T) {
 		Messages: 10_000, Bytes: 8 << 20, Ahead: 8,
 		QueueMessages: 10_000, QueueBytes: 64 << 20,
 		Requests: 1024, Questions: 64, ID: 1024,
-		Stall: 60 * time.Second, Initialize: 30 * time.Second, NewSession: 60 * time.Second, Grace: time.Second,
+		Stall: 60 * time.Second, Initialize: 60 * time.Second, NewSession: 60 * time.Second, Grace: time.Second,
 	}
 	if got := rpc.LimitsOf(c); got != want {
 		t.Errorf("defaults are %+v, want %+v", got, want)
@@ -58,9 +59,10 @@ func small(t *testing.T) *rpc.Conn {
 
 func TestDefaultRestarts(t *testing.T) {
 	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "agent")
 	synctest.Test(t, func(t *testing.T) {
 		var pauses []time.Duration
-		s := launch.Supervise(launch.Command{Path: "/nonexistent/agent"}, launch.Restarts{
+		s := launch.Supervise(launch.Command{Path: missing}, launch.Restarts{
 			OnPause: func(_ int, pause time.Duration, _ error) { pauses = append(pauses, pause) },
 		})
 		var spent *launch.RestartError
@@ -82,14 +84,14 @@ func TestDefaultRestarts(t *testing.T) {
 
 func TestInitializeAndNewSessionAreNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
-	const for30, for60 = 30 * time.Second, 60 * time.Second
+	const for60 = 60 * time.Second
 	for _, test := range []struct {
 		name, method string
 		limits       rpc.Limits
 		deadline     time.Duration // of the caller; 0: none
 		want         time.Duration // 0: the caller's deadline ends it
 	}{
-		{"initialize", "initialize", rpc.Limits{}, 0, for30},
+		{"initialize", "initialize", rpc.Limits{}, 0, for60},
 		{"session/new", "session/new", rpc.Limits{}, 0, for60},
 		{"set", "session/new", rpc.Limits{NewSession: time.Hour}, 0, time.Hour},
 		{"for ever", "initialize", rpc.Limits{Initialize: -1}, 0, 0},

@@ -54,8 +54,13 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	return h.notify(ctx, method, params)
 }
 
+// Side leaves the side to the options.
+func (h handler) Side() acp.Side { return 0 }
+
 // early is a handler that serves requests before initialize: it hides its side.
 type early struct{ acp.Handler }
+
+func (early) Side() acp.Side { return 0 }
 
 // raw is JSON text to send.
 type raw string

@@ -6,17 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// Options configures a Conn. The zero value is right for every acp.Sided handler,
-// which are those of AgentSide, ClientSide, AgentVersions and ClientVersions.
+// Options configures a Conn. The zero value is right for every handler that says which
+// side it is, as those of AgentSide, ClientSide, AgentVersions and ClientVersions do.
 type Options struct {
-	// Server makes this the agent's side; an acp.Sided handler of an agent sets
-	// it. A server answers lines that are not messages and refuses messages
+	// Server makes this the agent's side; a handler of acp.SideAgent sets it. A server answers lines that are not messages and refuses messages
 	// without "jsonrpc":"2.0". A client reports and drops such lines, because
 	// answering an agent that echoes would never end, and accepts such messages,
 	// because some agents send them.
 	Server bool
-	// Handshake keeps the client to the order that the protocol demands; an
-	// acp.Sided handler of an agent sets it. Requests before initialize are
+	// Handshake keeps the client to the order that the protocol demands; a handler of
+	// acp.SideAgent sets it. Requests before initialize are
 	// refused with -32600, and so is a second initialize while one runs or, from
 	// version 2 on, after other requests. Notifications before it are dropped.
 	// Requests that come while it runs wait for it. All that is refused or
@@ -33,9 +32,11 @@ type Options struct {
 	// connection; Fault.Log logs it. It is called by the goroutine that reads, or
 	// by a handler's, so it must return soon, and may be called concurrently.
 	OnFault func(Fault)
-	// Tap sees every message as it is on the wire, lines that are not messages
-	// included. It may not keep the bytes. Calls for one direction come one at
-	// a time and in order.
+	// Middleware stands between the connection and the program; the first is the
+	// outermost.
+	Middleware []Middleware
+	// Tap is a Middleware.Tap of the program itself, which knows its side. It comes
+	// before those of Middleware.
 	Tap func(Direction, []byte)
 }
 
@@ -75,14 +76,13 @@ const (
 	FaultUnanswered                       // an error answer was dropped because the peer does not read
 	FaultStalled                          // the peer stopped inside a message
 	FaultBacklog                          // a handler's call failed with *BacklogError
-	FaultSide                             // an initialize came, but neither Options.Server nor the handler says that this is an agent
 	faultKinds
 )
 
 var faultNames = [faultKinds]string{
 	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
 	"duplicate id", "late response", "unknown notification", "bad params", "handler failed",
-	"request refused", "error not sent", "stalled", "backlog", "agent without Options.Server",
+	"request refused", "error not sent", "stalled", "backlog",
 }
 
 func (k FaultKind) String() string { return faultNames[k] }
@@ -132,6 +132,10 @@ func (c *Conn) Stats() Stats {
 	}
 	return s
 }
+
+// Report counts and reports a fault that the program found itself, such as a
+// *PanicError of work that outlives its handler.
+func (c *Conn) Report(kind FaultKind, err error) { c.fault(kind, err, nil) }
 
 // fault counts and reports a fault.
 func (c *Conn) fault(kind FaultKind, err error, line []byte) {

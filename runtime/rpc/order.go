@@ -174,7 +174,7 @@ func (c *Conn) take(s *step) {
 func (c *Conn) notify(s *step) {
 	n := cap(s.buf.b)
 	if !c.closing() {
-		if err := c.handleNotification(s.method, s.params); err != nil {
+		if err := c.handleNotification(s.method, s.params); err != nil && !c.handledHere(s.method, err) {
 			kind := FaultHandler
 			switch {
 			case errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}):

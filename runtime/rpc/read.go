@@ -20,9 +20,7 @@ func (c *Conn) read() {
 		}
 		if len(msg) > 0 {
 			buf.b = msg
-			if c.opts.Tap != nil {
-				c.opts.Tap(Inbound, msg)
-			}
+			c.tap(Inbound, msg)
 			c.count.received.Add(1)
 			c.notice(msg)
 			text, large := buf.fitting(&c.used), buf.isLarge() // what is kept belongs to others

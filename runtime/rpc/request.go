@@ -116,9 +116,6 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 		c.refuse(f.ID, acp.ErrorCodeRequestCancelled, err.Error())
 		return false
 	}
-	if c.unsided && req.method == acp.MethodInitialize {
-		c.fault(FaultSide, errSide, buf.b)
-	}
 	if c.opts.Handshake {
 		var err error
 		if req.wait, err = c.hand.admit(req); err != nil {

@@ -13,6 +13,8 @@ import (
 // naming answers each request with its id.
 type naming struct{ conn *rpc.Conn }
 
+func (naming) Side() acp.Side { return acp.SideClient }
+
 func (n naming) HandleRequest(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
 	id, ok := n.conn.RequestID(ctx)
 	if !ok {

@@ -48,7 +48,7 @@ func (l *Limits) patience(ctx context.Context, method string) time.Duration {
 func (c *Conn) callWithin(ctx context.Context, limit time.Duration, method string, params acp.Appender, result json.Unmarshaler) error {
 	within, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	err := c.Call(within, method, params, result)
+	err := c.callPeer(within, method, params, result)
 	if errors.Is(err, context.DeadlineExceeded) && within.Err() == context.DeadlineExceeded {
 		return &TimeoutError{Method: method, Limit: limit}
 	}

@@ -56,9 +56,7 @@ func (c *Conn) unwritten(err error) {
 func (c *Conn) transmit(msgs ...[]byte) (err error) {
 	for _, m := range msgs {
 		c.notice(m)
-		if c.opts.Tap != nil {
-			c.opts.Tap(Outbound, m)
-		}
+		c.tap(Outbound, m)
 	}
 	c.out.writes++
 	c.out.writing.Store(c.out.writes)

@@ -60,6 +60,14 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
 	}
+	for _, l := range listeners {
+		if s.Guard.Token.IsZero() && l.Addr().Network() != "unix" {
+			for _, l := range listeners {
+				l.Close()
+			}
+			return fmt.Errorf("%s: Guard.Token is missing: without one every client would be refused", l)
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make(chan error, len(listeners))

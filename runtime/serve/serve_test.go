@@ -16,6 +16,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -85,19 +86,10 @@ func dial(t *testing.T, url string, client access.Client) (transport.Transport, 
 	return httpstream.Dial(url, client)
 }
 
-func folder(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "serve")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // C145 of the conformance list.
 func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 	for _, test := range []struct{ address, dial string }{
-		{"unix:" + filepath.Join(folder(t), "s"), "unix"}, {"tcp:127.0.0.1:0", "tcp"},
+		{"unix:" + filepath.Join(sockdir.New(t), "s"), "unix"}, {"tcp:127.0.0.1:0", "tcp"},
 		{"http://127.0.0.1:0", "http"}, {"http://127.0.0.1:0/acp", "ws"},
 	} {
 		t.Run(test.dial, func(t *testing.T) {
@@ -198,6 +190,23 @@ func TestConnectionsAreBounded(t *testing.T) {
 	var refused *websocket.StatusError
 	if _, err := dial(t, "ws"+strings.TrimPrefix(url, "http"), client); !errors.As(err, &refused) || refused.Status != 503 {
 		t.Error(err)
+	}
+}
+
+// A server that would refuse everybody does not start.
+func TestAServerWithoutATokenDoesNotStart(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"http://127.0.0.1:0", "tcp:127.0.0.1:0"} {
+		l, err := serve.Listen(address, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (&serve.Server{Command: self()}).Serve(t.Context(), l); err == nil || !strings.Contains(err.Error(), "Guard.Token is missing") {
+			t.Errorf("%s: %v", address, err)
+		}
+		if _, err := l.Accept(); err == nil {
+			t.Errorf("%s: the listener is open", address)
+		}
 	}
 }
 

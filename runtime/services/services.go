@@ -167,9 +167,17 @@ func (s *Services) Sessions() *history.Store { return s.sessions }
 // State returns the accumulated state of a session, nil when it is unknown.
 func (s *Services) State(id acp.SessionID) *history.State { return s.sessions.Get(id) }
 
+// Agent is the peer, as far as Services call it: an *rpc.Agent or an acp.Agent.
+type Agent interface {
+	NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
+	LoadSession(context.Context, *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error)
+	ResumeSession(context.Context, *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error)
+	Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
+}
+
 // NewSession calls session/new and opens the session under the request's roots
 // before the messages of the session are handled.
-func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (s *Services) NewSession(ctx context.Context, agent Agent, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	var opened acp.SessionID
 	var failed error
 	open := func(_ context.Context, id acp.SessionID, _ json.RawMessage) {
@@ -193,7 +201,7 @@ func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.New
 
 // LoadSession calls session/load with the session open, because the agent
 // replays its history before it answers. The state starts afresh.
-func (s *Services) LoadSession(ctx context.Context, agent acp.Agent, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+func (s *Services) LoadSession(ctx context.Context, agent Agent, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	if err := s.OpenSession(req.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
 		return nil, err
 	}
@@ -209,7 +217,7 @@ func (s *Services) LoadSession(ctx context.Context, agent acp.Agent, req *acp.Lo
 
 // ResumeSession is LoadSession for session/resume, which replays nothing; what
 // is known of the session stays.
-func (s *Services) ResumeSession(ctx context.Context, agent acp.Agent, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+func (s *Services) ResumeSession(ctx context.Context, agent Agent, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	if err := s.OpenSession(req.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
 		return nil, err
 	}
@@ -222,7 +230,7 @@ func (s *Services) ResumeSession(ctx context.Context, agent acp.Agent, req *acp.
 }
 
 // Prompt runs a turn and lets the state of the session know where it begins.
-func (s *Services) Prompt(ctx context.Context, agent acp.Agent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (s *Services) Prompt(ctx context.Context, agent Agent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	if st := s.State(req.SessionID); st != nil {
 		st.NewTurn()
 	}

@@ -244,22 +244,25 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestATapRecordsAConnection(t *testing.T) {
+// Each side records the same, and says who sent what.
+func TestMiddlewareRecordsAConnectionFromEitherSide(t *testing.T) {
 	t.Parallel()
-	var file bytes.Buffer
-	w := NewWriter(&file, Options{})
+	var files [2]bytes.Buffer
+	ways := [2]*Writer{NewWriter(&files[0], Options{}), NewWriter(&files[1], Options{})}
 	ours, theirs := transport.Pair()
-	client := rpc.NewConn(ours, nil, rpc.Options{Tap: w.Tap(false)})
-	agent := rpc.NewConn(theirs, nil, rpc.Options{Server: true})
+	client := rpc.NewConn(ours, nil, rpc.Options{Middleware: []rpc.Middleware{ways[0].Middleware()}})
+	agent := rpc.NewConn(theirs, acp.AgentSide(acp.UnimplementedAgentHandler{}), rpc.Options{Middleware: []rpc.Middleware{ways[1].Middleware()}})
 	if err := client.Call(t.Context(), "x", acp.Raw("{}"), nil); err == nil {
-		t.Error("an agent without a handler answered")
+		t.Error("an agent that knows no method answered")
 	}
 	client.Close()
 	agent.Close()
-	w.Close()
-	rec, err := ReadAll("x", &file)
-	if err != nil || len(rec.Records) != 2 || rec.Records[0].Direction != ToAgent || rec.Records[1].Direction != ToClient {
-		t.Errorf("%+v, %v", rec, err)
+	for i, w := range ways {
+		w.Close()
+		rec, err := ReadAll("x", &files[i])
+		if err != nil || len(rec.Records) != 2 || rec.Records[0].Direction != ToAgent || rec.Records[1].Direction != ToClient {
+			t.Errorf("%+v, %v", rec, err)
+		}
 	}
 }
 

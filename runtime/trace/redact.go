@@ -244,7 +244,7 @@ func redactString(b []byte, random bool) ([]byte, bool) {
 		return b, false
 	}
 	if bytes.IndexByte(b, '\\') >= 0 {
-		masked = jx.AppendString(nil, string(masked))
+		masked = jx.AppendReplaced(nil, string(masked))
 		masked = masked[1 : len(masked)-1]
 	}
 	return masked, true

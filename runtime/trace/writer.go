@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -115,16 +116,15 @@ func (t *Writer) Restart() error {
 	return t.add(Record{Direction: About, Meta: &meta})
 }
 
-// Tap returns an rpc.Options.Tap for a connection; server says that it is the
-// agent's.
-func (t *Writer) Tap(server bool) func(rpc.Direction, []byte) {
-	return func(d rpc.Direction, b []byte) {
-		way := ToClient
-		if (d == rpc.Outbound) != server {
-			way = ToAgent
+// Middleware records the messages of a connection, whichever side it is.
+func (t *Writer) Middleware() rpc.Middleware {
+	return rpc.Middleware{Tap: func(from acp.Side, b []byte) {
+		way := ToAgent
+		if from == acp.SideAgent {
+			way = ToClient
 		}
 		t.Message(way, b)
-	}
+	}}
 }
 
 func (t *Writer) add(r Record) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Guard decides which HTTP requests a server answers. The zero value answers
-// none, because it has no token.
+// none, because it has no token, and says so to every client.
 //
 // The Host header must name this machine (localhost or a loopback address) or
 // be in Hosts, which keeps out web pages that rebind a name to this machine. A
@@ -43,6 +43,9 @@ func (e *Refusal) Write(w http.ResponseWriter) {
 func (g *Guard) Check(r *http.Request) *Refusal {
 	if refusal := g.checkPage(r); refusal != nil {
 		return refusal
+	}
+	if g.Token.IsZero() {
+		return &Refusal{http.StatusForbidden, "this server refuses everybody: its access.Guard has no token"}
 	}
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

@@ -43,7 +43,7 @@ func (r *rewriter) value(at shape) {
 	case first == '"' && isLeaf:
 		start := r.Pos()
 		if s := r.Str(); kind == path && r.path(&s) || kind == uri && r.uri(&s) {
-			r.edit.Replace(start, r.Pos(), jx.AppendString(nil, s))
+			r.edit.Replace(start, r.Pos(), jx.AppendReplaced(nil, s))
 		}
 	default:
 		r.Skip()

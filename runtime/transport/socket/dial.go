@@ -28,7 +28,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, err
+		return nil, tooLong(path, err)
 	}
 	if err := samePeer(c.(*net.UnixConn), path, 0); err != nil {
 		c.Close()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// privateFolder checks that nobody else can access the files in dir.
-func privateFolder(dir string) error {
+// PrivateFolder checks that nobody else can access the files in dir.
+func PrivateFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err

@@ -7,10 +7,26 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
+
+// MaxPath is the longest path of a Unix socket that every system takes, in bytes.
+const MaxPath = 100
+
+// Folder returns the folder name in the first of the given folders in which the path of a
+// socket fits into MaxPath. If there is none, it is in /tmp. longest is the name of a
+// socket in it.
+func Folder(name, longest string, in ...string) string {
+	for _, parent := range in {
+		if folder := filepath.Join(parent, name); filepath.IsAbs(parent) && len(filepath.Join(folder, longest)) <= MaxPath {
+			return folder
+		}
+	}
+	return filepath.Join("/tmp", name)
+}
 
 // ListenUnix makes a Unix socket at path. A missing folder is made with mode
 // 0700; an existing one must belong to this user and be closed to others. A
@@ -21,7 +37,7 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := privateFolder(dir); err != nil {
+	if err := PrivateFolder(dir); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := removeStale(path); err != nil {
@@ -29,13 +45,21 @@ func ListenUnix(path string) (net.Listener, error) {
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, err
+		return nil, tooLong(path, err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// tooLong explains err, of which the system says "invalid argument" only.
+func tooLong(path string, err error) error {
+	if len(path) > MaxPath && errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("%w: the path of a socket may have about %d bytes, and this one has %d", err, MaxPath, len(path))
+	}
+	return err
 }
 
 // ListenTCP listens on addr, "host:port". An address that other machines can

@@ -24,7 +24,7 @@ type Server struct {
 	// The client gets to know the error: over TCP as the answer to the
 	// handshake, from a Unix socket as an error answer without an id.
 	Admit func() (release func(), err error)
-	// Token is what TCP clients must present. Without one they are all refused.
+	// Token is what TCP clients must present. Serve refuses a TCP listener without one.
 	Token access.Token
 	// TLS, when set, encrypts TCP connections.
 	TLS *tls.Config
@@ -36,6 +36,10 @@ type Server struct {
 // fails. It closes l and returns when the last Handle has. Unix listeners come
 // from ListenUnix, any other is treated as TCP.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if l.Addr().Network() != "unix" && s.Token.IsZero() {
+		l.Close()
+		return errNoToken
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -63,6 +67,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		running.Go(func() { s.serve(ctx, c, arriving) })
 	}
 }
+
+var errNoToken = errors.New("a server for TCP needs a Token: without one it would refuse every client")
 
 func retry(err error) bool {
 	var t interface{ Temporary() bool }

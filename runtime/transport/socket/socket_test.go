@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -61,19 +62,9 @@ func says(t *testing.T, c transport.Transport, msg string) {
 	}
 }
 
-// folder is short enough for a socket's address.
-func folder(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "sock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func TestUnixSocketsCarryMessages(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(folder(t), "made", "agent.sock")
+	path := filepath.Join(sockdir.New(t), "made", "agent.sock")
 	l, err := ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +86,7 @@ func TestUnixSocketsCarryMessages(t *testing.T) {
 
 func TestASocketInAnOpenFolderIsRefused(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(folder(t), "open")
+	dir := filepath.Join(sockdir.New(t), "open")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +98,7 @@ func TestASocketInAnOpenFolderIsRefused(t *testing.T) {
 
 func TestOnlyStaleSocketsAreReplaced(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := sockdir.New(t)
 	path := filepath.Join(dir, "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -131,9 +122,35 @@ func TestOnlyStaleSocketsAreReplaced(t *testing.T) {
 	}
 }
 
+func TestThePathOfASocketMayBeTooLong(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(sockdir.New(t), strings.Repeat("x", 100))
+	_, listened := ListenUnix(path)
+	_, dialed := DialUnix(t.Context(), path)
+	for _, err := range []error{listened, dialed} {
+		if err == nil || !strings.Contains(err.Error(), "may have about 100 bytes, and this one has") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTheFolderOfASocketIsTheFirstWhereItsPathFits(t *testing.T) {
+	t.Parallel()
+	long := "/" + strings.Repeat("x", 80)
+	for want, in := range map[string][]string{
+		"/a/name":   {"/a", "/b"},
+		"/b/name":   {"", "relative", long, "/b"},
+		"/tmp/name": {long},
+	} {
+		if got := Folder("name", "a-long-socket.sock", in...); got != filepath.FromSlash(want) {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestTheOtherEndMustBeTheSameUser(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(sockdir.New(t), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +328,7 @@ func TestARefusalToAdmitReachesTheClient(t *testing.T) {
 	if _, err := DialTCP(t.Context(), l.Addr().String(), token, nil); !errors.As(err, &refused) || refused.Reason != full.Error() {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(sockdir.New(t), "s")
 	if l, err = ListenUnix(path); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +345,7 @@ func TestARefusalToAdmitReachesTheClient(t *testing.T) {
 
 func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(sockdir.New(t), "s")
 	l, err := ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,12 @@ package websocket
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	neturl "net/url"
+	"strings"
 
 	"github.com/coder/websocket"
 
@@ -16,10 +20,15 @@ import (
 type StatusError struct {
 	URL    string
 	Status int
+	Body   string // beginning of what the server said
 }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s: the server answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	text := fmt.Sprintf("%s: the server answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	if e.Body != "" {
+		text += fmt.Sprintf(": %.200q", e.Body)
+	}
+	return text
 }
 
 // Permanent reports whether the same request will be refused again.
@@ -37,10 +46,28 @@ func Dial(ctx context.Context, url string, opts access.Client) (transport.Transp
 	ws, answer, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: opts.Headers()})
 	if err != nil {
 		client.CloseIdleConnections()
+		asked := *u
+		asked.Scheme = map[string]string{"http": "ws", "https": "wss"}[u.Scheme]
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode/100 != 3 {
-			return nil, &StatusError{URL: u.Redacted(), Status: answer.StatusCode}
+			body, _ := io.ReadAll(io.LimitReader(answer.Body, maxBody)) // it was read before
+			return nil, &StatusError{URL: asked.Redacted(), Status: answer.StatusCode, Body: strings.TrimSpace(string(body))}
 		}
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", asked.Redacted(), reason(err))
 	}
 	return newConn(ws, websocket.StatusNormalClosure), nil
+}
+
+// maxBody is how much of a refusal is kept, in bytes.
+const maxBody = 1 << 10
+
+// reason returns what went wrong, without the names that the layers between gave it.
+func reason(err error) error {
+	var request *neturl.Error // of the http.Client, which names the URL again
+	if errors.As(err, &request) {
+		return request.Err
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
 }

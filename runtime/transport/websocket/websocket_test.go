@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -136,11 +137,39 @@ func TestRefusedRequestsAreNotHandled(t *testing.T) {
 	for name, test := range map[string]struct {
 		client access.Client
 		status int
-	}{"no token": {access.Client{}, 401}, "wrong token": {wrong, 401}, "a web page": {page, 403}} {
+		reason string
+	}{
+		"no token":    {access.Client{}, 401, "a token is needed"},
+		"wrong token": {wrong, 401, "wrong token"},
+		"a web page":  {page, 403, "https://evil.example"},
+	} {
 		var refused *websocket.StatusError
-		if _, err := websocket.Dial(t.Context(), url, test.client); !errors.As(err, &refused) || refused.Status != test.status {
+		if _, err := websocket.Dial(t.Context(), url, test.client); !errors.As(err, &refused) || refused.Status != test.status ||
+			!strings.HasPrefix(err.Error(), url+": ") || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The error names the URL that was dialled, once, and what the network said.
+func TestAServerThatIsNotThereIsNamedAsItWasDialled(t *testing.T) {
+	t.Parallel()
+	h := httptest.NewServer(nil)
+	url := "ws" + strings.TrimPrefix(h.URL, "http")
+	h.Close()
+	_, err := websocket.Dial(t.Context(), url, access.Client{})
+	if err == nil || !strings.HasPrefix(err.Error(), url+": ") || strings.Contains(err.Error(), "http") || strings.Contains(err.Error(), "failed to") || !errors.As(err, new(*net.OpError)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAServerWithoutATokenSaysSo(t *testing.T) {
+	t.Parallel()
+	h := httptest.NewServer(&websocket.Server{Handle: echo})
+	defer h.Close()
+	var refused *websocket.StatusError
+	if _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), access.Client{Token: access.NewToken()}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "access.Guard has no token") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,0 +1,77 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"log"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// logging logs what a connection receives and sends, and how long it took.
+func logging(l *slog.Logger) rpc.Middleware {
+	return rpc.Middleware{
+		Receive: func(next acp.Handler) acp.Handler { return loggedHandler{next, l} },
+		Send:    func(next acp.Caller) acp.Caller { return loggedCaller{next, l} },
+	}
+}
+
+type loggedHandler struct {
+	acp.Handler // notifications pass as they are
+	log         *slog.Logger
+}
+
+func (h loggedHandler) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
+	begin := time.Now()
+	result, err := h.Handler.HandleRequest(ctx, method, params)
+	h.log.InfoContext(ctx, "received", "method", method, "took", time.Since(begin), "error", err)
+	return result, err
+}
+
+type loggedCaller struct {
+	acp.Caller
+	log *slog.Logger
+}
+
+func (c loggedCaller) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
+	begin := time.Now()
+	err := c.Caller.Call(ctx, method, params, result)
+	c.log.InfoContext(ctx, "sent", "method", method, "took", time.Since(begin), "error", err)
+	return err
+}
+
+// initialized is careful for clients that begin as they must.
+type initialized struct{ careful }
+
+func (*initialized) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
+// Middleware sees what passes in both directions. Here an agent logs it.
+func ExampleMiddleware() {
+	l := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "took" {
+			return slog.Attr{} // differs from run to run
+		}
+		return a
+	}}))
+	near, far := transport.Pair()
+	agent := func(c acp.Client) acp.AgentHandler { return &initialized{careful{client: c}} }
+	go rpc.Serve(context.Background(), far, agent, rpc.Options{Middleware: []rpc.Middleware{logging(l)}})
+
+	client, err := rpc.Open(context.Background(), near, allow{}, nil, rpc.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	client.Session("session-1").Prompt(context.Background(), acp.NewTextContent("tidy up"))
+	client.Close()
+	// Output:
+	// level=INFO msg=received method=initialize error=<nil>
+	// level=INFO msg=sent method=session/request_permission error=<nil>
+	// level=INFO msg=received method=session/prompt error=<nil>
+}
