@@ -27,6 +27,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // ErrUnsupported says that the system cannot confine a program as demanded.
@@ -214,10 +216,10 @@ func existing(paths []string) []string {
 // what is hidden. Links are left out: where they lead is listed by itself, or
 // hidden.
 func visible(root string, hidden []string) []string {
-	if slices.ContainsFunc(hidden, func(h string) bool { return below(root, h) }) {
+	if slices.ContainsFunc(hidden, func(h string) bool { return pathname.Within(h, root) }) {
 		return nil
 	}
-	if !slices.ContainsFunc(hidden, func(h string) bool { return below(h, root) }) {
+	if !slices.ContainsFunc(hidden, func(h string) bool { return pathname.Within(root, h) }) {
 		return []string{root}
 	}
 	entries, err := os.ReadDir(root)
@@ -231,9 +233,4 @@ func visible(root string, hidden []string) []string {
 		}
 	}
 	return list
-}
-
-// below reports whether p is dir or inside of it, for paths without links.
-func below(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }

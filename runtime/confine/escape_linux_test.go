@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
@@ -64,8 +65,12 @@ func TestMain(m *testing.M) {
 type place struct {
 	dir, home, project, outside string
 	tcp, udp                    int
-	unix, abstract              string
+	unix, abstract, packets     string
+	shm, key                    int // memory that is shared by a number, and its key
 }
+
+// keys numbers the keys of shared memory, which are for the whole machine.
+var keys atomic.Int32
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
@@ -102,7 +107,7 @@ func newPlace(t *testing.T) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.unix, p.abstract = filepath.Join(dir, "s"), "@hermes-confine-"+strconv.Itoa(os.Getpid())+filepath.Base(dir)+t.Name()
+	p.unix, p.abstract = filepath.Join(sockdir.New(t), "s"), "@hermes-confine-"+strconv.Itoa(os.Getpid())+filepath.Base(dir)+t.Name()
 	onDisk, err := net.Listen("unix", p.unix)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +116,23 @@ func newPlace(t *testing.T) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close(); packets.Close(); onDisk.Close(); abstract.Close() })
+	p.packets = filepath.Join(sockdir.New(t), "p")
+	byPath, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: p.packets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.key = int(keys.Add(1))<<20 | os.Getpid()&0xfffff
+	if p.shm, err = unix.SysvShmGet(p.key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		unix.SysvShmCtl(p.shm, unix.IPC_RMID, nil)
+		byPath.Close()
+		listener.Close()
+		packets.Close()
+		onDisk.Close()
+		abstract.Close()
+	})
 	p.tcp, p.udp = listener.Addr().(*net.TCPAddr).Port, packets.LocalAddr().(*net.UDPAddr).Port
 	return p
 }
@@ -119,7 +140,7 @@ func newPlace(t *testing.T) *place {
 // fill replaces what stands for the parts of the place.
 func (p *place) fill(s string) string {
 	return strings.NewReplacer("{HOME}", p.home, "{OUTSIDE}", p.outside, "{TCP}", strconv.Itoa(p.tcp), "{UDP}", strconv.Itoa(p.udp),
-		"{UNIX}", p.unix, "{ABSTRACT}", p.abstract, "{PARENT}", strconv.Itoa(os.Getpid())).Replace(s)
+		"{UNIX}", p.unix, "{ABSTRACT}", p.abstract, "{PACKETS}", p.packets, "{SHM}", strconv.Itoa(p.shm), "{KEY}", strconv.Itoa(p.key), "{PARENT}", strconv.Itoa(os.Getpid())).Replace(s)
 }
 
 // run runs a program in the project, under rules if there are any.
@@ -286,6 +307,96 @@ var attempts = map[string]func(args []string) error{
 		}
 		return nil
 	},
+	"datagrams": func(a []string) error { // to an address, from a pair
+		kind, _ := strconv.Atoi(a[0])
+		pair, err := unix.Socketpair(unix.AF_UNIX, kind, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: a[1]})
+	},
+	"limit": func(a []string) error {
+		pid, _ := strconv.Atoi(a[0])
+		var now unix.Rlimit
+		if err := unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, nil, &now); err != nil {
+			return nil // reading has to work
+		}
+		return unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, &now, nil)
+	},
+	"limit, high": func(a []string) error { // the lower half of the pointer is zero
+		pid, _ := strconv.Atoi(a[0])
+		var now unix.Rlimit
+		if err := unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, nil, &now); err != nil {
+			return nil
+		}
+		at, _, errno := unix.Syscall6(unix.SYS_MMAP, 1<<33, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, ^uintptr(0), 0)
+		if errno != 0 {
+			return errno
+		}
+		if _, _, errno = unix.Syscall6(unix.SYS_PRLIMIT64, uintptr(pid), unix.RLIMIT_MSGQUEUE, 0, at, 0, 0); errno != 0 {
+			return errno
+		}
+		_, _, errno = unix.Syscall6(unix.SYS_PRLIMIT64, uintptr(pid), unix.RLIMIT_MSGQUEUE, at, 0, 0, 0)
+		return failed(errno)
+	},
+	"affinity": func(a []string) error {
+		pid, _ := strconv.Atoi(a[0])
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(pid, &set); err != nil {
+			return nil
+		}
+		return unix.SchedSetaffinity(pid, &set)
+	},
+	"scheduler": func(a []string) error {
+		pid, _ := strconv.Atoi(a[0])
+		attr, err := unix.SchedGetAttr(pid, 0)
+		if err != nil {
+			return nil
+		}
+		return unix.SchedSetAttr(pid, attr, 0)
+	},
+	"priority": func(a []string) error {
+		which, _ := strconv.Atoi(a[0])
+		who, _ := strconv.Atoi(a[1])
+		now, err := unix.Getpriority(which, who)
+		if err != nil {
+			return nil
+		}
+		return unix.Setpriority(which, who, 20-now)
+	},
+	"disk priority": func(a []string) error {
+		pid, _ := strconv.Atoi(a[0])
+		_, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, 1, uintptr(pid), 2<<13|4)
+		return failed(errno)
+	},
+	"attach": func(a []string) error { // memory whose number is known
+		id, _ := strconv.Atoi(a[0])
+		memory, err := unix.SysvShmAttach(id, 0, 0)
+		if err == nil {
+			memory[0] = 1
+		}
+		return err
+	},
+	"shared": func(a []string) error { // by a key
+		key, _ := strconv.Atoi(a[1])
+		switch a[0] {
+		case "memory":
+			_, err := unix.SysvShmGet(key, 4096, 0)
+			return err
+		case "queue":
+			id, _, errno := unix.Syscall(unix.SYS_MSGGET, uintptr(key), unix.IPC_CREAT|0o600, 0)
+			unix.Syscall(unix.SYS_MSGCTL, id, unix.IPC_RMID, 0)
+			return failed(errno)
+		case "semaphore":
+			id, _, errno := unix.Syscall(unix.SYS_SEMGET, uintptr(key), 1, unix.IPC_CREAT|0o600)
+			unix.Syscall(unix.SYS_SEMCTL, id, 0, unix.IPC_RMID)
+			return failed(errno)
+		}
+		name, _ := unix.BytePtrFromString("hermes-confine-" + a[1])
+		_, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(name)), unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
+		unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(name)), 0, 0)
+		return failed(errno)
+	},
 	"namespace": func(a []string) error {
 		cmd := exec.Command("/proc/self/exe", a...)
 		cmd.Env = append(os.Environ(), attemptVariable+"=write")
@@ -303,6 +414,14 @@ var attempts = map[string]func(args []string) error{
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		return cmd.Run()
 	},
+}
+
+// failed is the error of a call, nil if it worked.
+func failed(errno syscall.Errno) error {
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 func TestNothingGetsOut(t *testing.T) {
@@ -327,7 +446,7 @@ func TestNothingGetsOut(t *testing.T) {
 		sh("mkfifo {OUTSIDE}/fifo"), sh("truncate -s 0 {OUTSIDE}/file"), sh("cp file {OUTSIDE}/copy"), sh("echo x > {HOME}/notes"), sh("rm {HOME}/notes"),
 		sh("echo x > out/new"), sh("echo x > outfile"), sh("echo x > ../../outside/new"), sh("cd {OUTSIDE} && echo x > new"),
 		sh("echo x > /proc/self/root/{OUTSIDE}/new"), sh("echo x > /proc/self/cwd/../notes"), sh("echo x > /proc/{PARENT}/root/{OUTSIDE}/new"),
-		sh("echo x > /proc/{PARENT}/cwd/new"), sh("ln -s {OUTSIDE} there && echo x > there/new"), sh("(setsid sh -c 'echo x > {OUTSIDE}/new')"),
+		sh("echo x > /proc/{PARENT}/cwd/new && rm /proc/{PARENT}/cwd/new"), sh("ln -s {OUTSIDE} there && echo x > there/new"), sh("(setsid sh -c 'echo x > {OUTSIDE}/new')"),
 		here("echo x > /etc/hermes-confine-test"), here("echo x > /dev/shm/hermes-confine-test"), here("echo x > /usr/hermes-confine-test"),
 		python("open('{OUTSIDE}/new', 'w')"), python("import os; os.rename('{OUTSIDE}/file', 'stolen')"), python("import os; os.unlink('{OUTSIDE}/file')"),
 		node("fs.writeFileSync('{OUTSIDE}/new', '')"), node("fs.renameSync('{OUTSIDE}/file', 'stolen')"),
@@ -341,8 +460,11 @@ func TestNothingGetsOut(t *testing.T) {
 		self("handle", "{HOME}/.netrc"),
 		// Other processes.
 		self("ptrace", "{PARENT}"), self("memory", "{PARENT}"), self("signal", "{PARENT}"), self("pidfd", "{PARENT}"), sh("kill -0 {PARENT}"), self("typing"), self("uring"),
+		self("limit", "{PARENT}"), self("limit, high", "{PARENT}"), self("affinity", "{PARENT}"), self("scheduler", "{PARENT}"), self("priority", "0", "{PARENT}"), self("priority", "2", "0"), self("disk priority", "{PARENT}"),
+		self("attach", "{SHM}"), self("shared", "memory", "{KEY}"), self("shared", "queue", "{KEY}"), self("shared", "semaphore", "{KEY}"), self("shared", "name", "{KEY}"),
 		// Networks and sockets.
 		self("tcp", "{TCP}"), self("listen"), self("udp", "{UDP}"), self("unix", "{UNIX}"), self("unix", "{ABSTRACT}"), self("fastopen", "{TCP}"),
+		self("datagrams", "2", "{PACKETS}"), self("datagrams", "526338", "{PACKETS}"), self("datagrams", "3", "{PACKETS}"),
 		self("socket", "2", "1", "262"), self("socket", "2", "3", "1"), self("socket", "17", "3", "0"), self("socket", "40", "1", "0"), self("socket", "16", "3", "12"),
 		python("import socket; socket.create_connection(('127.0.0.1', {TCP}))"), python("import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {UDP}))"),
 		python("import socket; socket.socket(socket.AF_UNIX).connect('{UNIX}')"),

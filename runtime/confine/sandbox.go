@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/process"
 )
 
@@ -122,7 +123,7 @@ func (b *Box) Covers(folder string) bool {
 }
 
 func (r Rules) mayWrite(p string) bool {
-	return slices.ContainsFunc(r.Write, func(w string) bool { return below(p, w) })
+	return slices.ContainsFunc(r.Write, func(w string) bool { return pathname.Within(w, p) })
 }
 
 // exact returns the rules with everything they stand for.
@@ -179,7 +180,7 @@ func outermost(paths []string) []string {
 	slices.Sort(paths)
 	var list []string
 	for _, p := range slices.Compact(paths) {
-		if !slices.ContainsFunc(list, func(dir string) bool { return below(p, dir) }) {
+		if !slices.ContainsFunc(list, func(dir string) bool { return pathname.Within(dir, p) }) {
 			list = append(list, p)
 		}
 	}
@@ -194,7 +195,7 @@ func (r Rules) keeps() error {
 			continue
 		}
 		for _, w := range r.Write {
-			if h != w && below(h, w) {
+			if _, inside := pathname.Below(w, h); inside {
 				return fmt.Errorf("%s cannot be hidden inside of %s, which may be changed; choose a folder below it, or list in hide what is to be hidden", h, w)
 			}
 		}

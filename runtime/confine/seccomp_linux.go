@@ -23,6 +23,13 @@ var refused = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR,
 }
 
+// shared are the calls of System V for memory, queues and semaphores, which are no
+// files for Landlock.
+var shared = []uint32{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+}
+
 // typing are requests of ioctl that put keys into a terminal, as if the user had
 // typed them.
 var typing = []uint32{unix.TIOCSTI, unix.TIOCLINUX}
@@ -44,6 +51,12 @@ func compile(r Rules) []seccomp.Step {
 	for _, number := range append(slices.Clone(refused), refusedHere...) {
 		p = append(p, seccomp.When(number, seccomp.Fail(unix.EPERM))...)
 	}
+	// Memory, queues and semaphores of other programs have numbers in place of paths.
+	// Whoever knows the number of one need not open it first.
+	for _, number := range shared {
+		p = append(p, seccomp.When(number, seccomp.Fail(unix.ENOSYS))...)
+	}
+	p = append(p, others()...)
 	for _, request := range typing {
 		p = append(p, seccomp.When(unix.SYS_IOCTL, seccomp.Arg(1), seccomp.Jump(unix.BPF_JEQ, request, 0, 1), seccomp.Fail(unix.EPERM))...)
 	}
@@ -57,7 +70,37 @@ func compile(r Rules) []seccomp.Step {
 	} else if !r.Sockets {
 		p = append(p, seccomp.When(unix.SYS_SOCKET, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), seccomp.Fail(unix.EACCES))...)
 	}
+	if !r.Sockets {
+		p = append(p, seccomp.When(unix.SYS_SOCKETPAIR, pairs()...)...)
+	}
 	return append(p, seccomp.Allow)
+}
+
+// kind is the part of the type of a socket that is no flag.
+const kind = 0xf
+
+// pairs allows pairs of sockets that reach only each other: what is sent with the
+// other kinds can have an address.
+func pairs() []seccomp.Step {
+	return []seccomp.Step{
+		seccomp.Arg(1), seccomp.And(kind),
+		seccomp.Jump(unix.BPF_JEQ, unix.SOCK_STREAM, 2, 0), seccomp.Jump(unix.BPF_JEQ, unix.SOCK_SEQPACKET, 1, 0), seccomp.Fail(unix.EACCES), seccomp.Allow,
+	}
+}
+
+// others refuses calls that change how other processes run: a limit can end one. A
+// process names itself, or its group, by 0.
+func others() (p []seccomp.Step) {
+	for _, number := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+		p = append(p, seccomp.When(number, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, 0, 1, 0), seccomp.Fail(unix.EPERM))...)
+	}
+	p = append(p, seccomp.Limits(unix.SYS_PRLIMIT64, seccomp.Fail(unix.EPERM))...)
+	const ioUser = 3 // IOPRIO_WHO_USER
+	for _, c := range []struct{ number, user uint32 }{{unix.SYS_SETPRIORITY, unix.PRIO_USER}, {unix.SYS_IOPRIO_SET, ioUser}} {
+		p = append(p, seccomp.When(c.number,
+			seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, c.user, 2, 0), seccomp.Arg(1), seccomp.Jump(unix.BPF_JEQ, 0, 1, 0), seccomp.Fail(unix.EPERM))...)
+	}
+	return p
 }
 
 // sockets decides about socket(domain, type, protocol).
@@ -71,7 +114,6 @@ func sockets(r Rules) []seccomp.Step {
 	if len(r.Net.Ports) == 0 {
 		return append(p, seccomp.Fail(unix.EACCES))
 	}
-	const kind = 0xf // the rest are flags
 	p = append(p,
 		seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, unix.AF_INET, 2, 0), seccomp.Jump(unix.BPF_JEQ, unix.AF_INET6, 1, 0), seccomp.Fail(unix.EACCES),
 		// TCP, and not its relatives, which Landlock does not know.

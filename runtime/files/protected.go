@@ -26,7 +26,7 @@ var runsLater = []struct {
 		".vim", ".nvim", ".lazy.lua", ".neoconf.json", ".luarc.json", ".dir-locals.el", ".emacs", ".emacs.d",
 		".projections.json", "*.code-workspace", ".vscode", ".idea", ".zed", ".fleet", ".sublime-project",
 		"*.sublime-project", ".config/nvim", ".config/vim", ".config/emacs", ".local/share/nvim", ".local/state/nvim",
-		".local.vimrc", ".vimspector.json", ".helix",
+		".local.vimrc", ".vimspector.json", ".helix", ".clangd", ".projectile",
 	}},
 	{what: "shell start-up", names: []string{
 		".envrc", ".envrc.local", ".profile", ".login", ".logout", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
@@ -47,7 +47,7 @@ var runsLater = []struct {
 		"build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradlew", "mvnw", "pom.xml", "build.rs", "build.zig",
 		"build.xml", "build.sbt", "sconstruct", "wscript", "meson.build", "configure", "build.bazel", "workspace.bazel",
 		"module.bazel", ".bazelrc", "flake.nix", "shell.nix", "default.nix", "mix.exs", "dune-project", "package.swift",
-		"conanfile.py", "tiltfile", "snakefile", "magefile.go",
+		"conanfile.py", "tiltfile", "snakefile", "magefile.go", "tasks.py", "cargo.toml", "tsconfig.json", "tsconfig.*.json",
 	}, files: []string{"build", "workspace"}},
 	{what: "package scripts", names: []string{
 		"package.json", "composer.json", "pyproject.toml", "setup.py", "setup.cfg", "conftest.py", "tox.ini", "noxfile.py",
@@ -76,7 +76,7 @@ var runsLater = []struct {
 		".config/gcloud", ".kube", ".docker", ".config/pip", "pip.conf", ".git-credentials", ".cargo/credentials.toml", ".m2",
 	}},
 	{what: "agent configuration", names: []string{
-		".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".goose", ".qwen", ".kilocode", ".clinerules",
+		"claude.md", "claude.local.md", "agents.md", "gemini.md", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".goose", ".qwen", ".kilocode", ".clinerules",
 		".mcp.json", "mcp.json", ".continue", ".aider.conf.yml", ".config/hermes",
 	}},
 	{what: "settings of programs", names: []string{".config"}},
@@ -122,6 +122,16 @@ func protection(names []string, above int) *ProtectedError {
 		}
 	}
 	return nil
+}
+
+// RunsLater says what other programs would do with a file, by its names from the root
+// of a project on, or from that of the file system: execute it, trust it, or let it
+// steer them. It is empty for ordinary files.
+func RunsLater(names []string) string {
+	if p := protection(names, 0); p != nil {
+		return p.Reason
+	}
+	return ""
 }
 
 // everyday reports whether a pattern's match above a root may be the name of

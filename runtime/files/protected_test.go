@@ -33,7 +33,9 @@ func TestNamesThatRunLaterNeedApprovalInEverySpelling(t *testing.T) {
 		.my.cnf .local/share/nvim/site/plugin/x.lua .local/state/nvim/trust Library/LaunchAgents/x.plist
 		plugin/x.vim plugin/x.lua plugin/sub/x.lua after/plugin/x.vim after/any.lua ftplugin/go.vim ftplugin/go/more.lua
 		ftdetect/x.vim autoload/x.vim autoload/a/b.vim indent/x.lua syntax/x.vim colors/x.vim compiler/x.vim
-		sub/dotfiles/nvim/plugin/x.lua`)
+		sub/dotfiles/nvim/plugin/x.lua
+		tasks.py sub/tasks.py .clangd tsconfig.json tsconfig.build.json Cargo.toml crates/a/Cargo.toml .projectile
+		CLAUDE.md sub/AGENTS.md GEMINI.md CLAUDE.local.md`)
 	if len(names) < 60 {
 		t.Errorf("only %d names", len(names))
 	}

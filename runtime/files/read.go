@@ -1,10 +1,12 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -31,18 +33,28 @@ func (w *Workspace) ReadText(path string, lines Range) (string, error) {
 }
 
 func (w *Workspace) readText(p *place) (string, error) {
+	if p.info != nil && p.info.Mode().IsRegular() && p.info.Size() > w.opts.MaxRead {
+		return "", tooLarge(w.opts.MaxRead)
+	}
 	f, err := w.openFile(p, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	// The size is only a hint: virtual files report none.
-	data, err := io.ReadAll(io.LimitReader(f, w.opts.MaxRead+1))
+	return textOf(f, w.opts.MaxRead)
+}
+
+func tooLarge(limit int64) error { return fmt.Errorf("%w: the limit is %d bytes", ErrTooLarge, limit) }
+
+// textOf reads a file of at most limit bytes. Its size is only a hint: virtual
+// files report none.
+func textOf(f *os.File, limit int64) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:
 		return "", err
-	case int64(len(data)) > w.opts.MaxRead:
-		return "", w.tooLarge()
+	case int64(len(data)) > limit:
+		return "", tooLarge(limit)
 	}
 	text := string(data)
 	if !isText(text) {
@@ -51,11 +63,57 @@ func (w *Workspace) readText(p *place) (string, error) {
 	return text, nil
 }
 
-func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
-
-func (w *Workspace) tooLarge() error {
-	return fmt.Errorf("%w: the limit is %d bytes", ErrTooLarge, w.opts.MaxRead)
+// Peeked is what Peek has found.
+type Peeked struct {
+	Location
+	Size int64  // in bytes
+	Text string // if IsText
+	// IsText reports that the file is text of at most the size that was asked for.
+	IsText bool
 }
+
+// Peek reads a file for the user, who has named it: by the rules of ReadText, but
+// of a file that is larger than limit, or not text, it only says where it is and
+// how large. A limit of 0 reads nothing.
+func (w *Workspace) Peek(path string, limit int64) (found Peeked, err error) {
+	err = w.at("read", path, func(p *place) error {
+		found = Peeked{Location: p.location()}
+		if err := w.permit(path, p, false); err != nil {
+			return err
+		}
+		f, err := w.openFile(p, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if found.Size = info.Size(); found.Size > limit || limit == 0 {
+			return nil
+		}
+		text, err := textOf(f, limit)
+		if errors.Is(err, ErrNotText) || errors.Is(err, ErrTooLarge) {
+			return nil
+		}
+		found.Text, found.IsText = text, err == nil
+		return err
+	})
+	if err != nil {
+		return Peeked{}, err
+	}
+	return found, nil
+}
+
+// Covers reports whether a path is below a root by its name, wherever its links
+// lead.
+func (w *Workspace) Covers(path string) bool {
+	_, _, ok := w.locate(path)
+	return ok
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 // openFile opens the file at p, which must exist, and makes sure that it is the
 // one that was checked.
@@ -65,9 +123,6 @@ func (w *Workspace) openFile(p *place, flag int) (*os.File, error) {
 	}
 	if err := w.checkFile(p.info); err != nil {
 		return nil, err
-	}
-	if flag == os.O_RDONLY && p.info.Size() > w.opts.MaxRead {
-		return nil, w.tooLarge()
 	}
 	f, err := p.dir.OpenFile(p.base, flag|atomicfile.OpenFlags, 0)
 	if err != nil {
@@ -86,3 +141,7 @@ func (w *Workspace) openFile(p *place, flag int) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// Real returns where a path leads, for a path that the user has named or is to be
+// told of. What is there may be another file by the time it is opened.
+func Real(path string) (string, error) { return filepath.EvalSymlinks(path) }

@@ -73,3 +73,31 @@ func TestReadsAndWritesMayRunTogether(t *testing.T) {
 		t.Errorf("left behind: %v", names)
 	}
 }
+
+func TestPeekSaysHowLargeAFileIsAndReadsSmallTexts(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), t.TempDir()
+	w := open(t, Options{MaxRead: 4}, dir)
+	must(t, os.WriteFile(out+"/key", []byte("key"), 0o644))
+	must(t, os.Symlink(out+"/key", dir+"/link"))
+	for name, c := range map[string]struct {
+		data, want string
+		limit      int64
+		text       bool
+	}{
+		"small": {data: "abc", want: "abc", limit: 3, text: true}, "larger": {data: "abcd", limit: 3}, "huge": {data: "abcdefgh", limit: 3},
+		"binary": {data: "\x00", limit: 3}, "unread": {data: "abc"},
+	} {
+		must(t, os.WriteFile(dir+"/"+name, []byte(c.data), 0o644))
+		p, err := w.Peek(dir+"/"+name, c.limit)
+		if err != nil || p.Text != c.want || p.IsText != c.text || p.Size != int64(len(c.data)) || p.Name != name {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	if p, err := w.Peek(dir+"/link", 9); !errors.Is(err, ErrOutside) || p.Text != "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if !w.Covers(dir+"/link") || !w.Covers(dir+"/none") || w.Covers(out+"/key") {
+		t.Error("what is below a root by its name")
+	}
+}

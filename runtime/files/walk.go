@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 const (
@@ -101,7 +102,8 @@ func (w *Workspace) locate(path string) (best *root, names []string, ok bool) {
 	longest := -1
 	for _, r := range w.roots {
 		for _, dir := range []string{r.dir, r.real} {
-			if rest, in := below(dir, path); in && len(dir) > longest {
+			if pathname.Within(dir, path) && len(dir) > longest {
+				rest, _ := pathname.Below(dir, path)
 				best, names, longest = r, split(rest), len(dir)
 			}
 		}
@@ -113,7 +115,7 @@ func (w *Workspace) locate(path string) (best *root, names []string, ok bool) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			for _, r := range w.roots {
 				if os.SameFile(info, r.info) {
-					rest, _ := below(dir, path)
+					rest, _ := pathname.Below(dir, path)
 					return r, split(rest), true
 				}
 			}
@@ -122,17 +124,6 @@ func (w *Workspace) locate(path string) (best *root, names []string, ok bool) {
 			return nil, nil, false
 		}
 	}
-}
-
-// below returns what follows dir in path.
-func below(dir, path string) (rest string, ok bool) {
-	if path == dir {
-		return "", true
-	}
-	if !strings.HasSuffix(dir, string(filepath.Separator)) {
-		dir += string(filepath.Separator)
-	}
-	return strings.CutPrefix(path, dir)
 }
 
 func split(path string) []string {

@@ -145,7 +145,7 @@ func (w *Workspace) prepare(p *place, content string, change Change) (string, fs
 	old := string(data)
 	if int64(len(old)) > w.opts.MaxRead { // the rest is not looked at
 		if change != nil {
-			return "", nil, w.tooLarge()
+			return "", nil, tooLarge(w.opts.MaxRead)
 		}
 		old = dropPartialRune(old)
 	}

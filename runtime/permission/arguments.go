@@ -10,73 +10,14 @@ import (
 	"unicode"
 )
 
-// Agents name the arguments of their tools as they like. A role is what the name
-// of an argument says about its value.
-type role int
-
-const (
-	unknown     role = iota
-	plainText        // never the name of a file
-	pathName         // names files
-	workingDir       // names the folder that a command runs in
-	filePattern      // selects files below a path
-	commandText      // runs
-	environment      // variables of a command
-)
-
-// roles lists names by role, with only their letters and in lower case.
-var roles = map[role][]string{
-	plainText: {
-		"content", "contents", "filecontent", "filecontents", "filetext", "text", "oldtext", "newtext", "inserttext", "oldstring", "newstring",
-		"oldstr", "newstr", "newsource", "codeedit", "replacement", "description", "title", "prompt", "message", "reason", "explanation",
-		"thought", "thinking", "summary", "instruction", "instructions", "plan", "note", "notes", "comment", "activeform",
-	},
-	workingDir:  {"cwd", "workdir", "workingdir", "workingdirectory", "pwd", "cd", "dir", "directory"},
-	commandText: {"command", "commands", "commandline", "cmd", "cmds", "shell", "shellcommand", "script", "argv", "args", "arguments", "exec", "executable", "program", "run", "bash", "stdin", "parsedcmd"},
-	filePattern: {"query", "regex", "filter"},
-	pathName:    {"from", "to", "src", "source", "dst", "in", "into", "out", "output", "at", "where", "base"},
-	environment: {"vars", "variables"},
-}
-
-// parts lists parts of longer names. The first match counts.
-var parts = []struct {
-	role  role
-	parts []string
-}{
-	{environment, []string{"env"}},
-	{filePattern, []string{"pattern", "glob", "include", "exclude"}},
-	{pathName, []string{"path", "file", "dir", "folder", "uri", "url", "target", "dest", "root", "location", "workspace", "notebook", "cwd"}},
-}
-
-func roleOf(name string) role {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
-	for role, names := range roles {
-		if slices.Contains(names, name) {
-			return role
-		}
-	}
-	for _, p := range parts {
-		if slices.ContainsFunc(p.parts, func(part string) bool { return strings.Contains(name, part) }) {
-			return p.role
-		}
-	}
-	return unknown
-}
-
 // arguments reads the members of rawInput.
 func (q *Request) arguments(input map[string]any) {
 	q.readCommand(input["command"], input["args"])
 	for name, value := range input {
 		switch name {
 		case "command", "args":
-		case "program": // the file of the command, in Hermes' own questions
-			file, _ := value.(string)
-			if len(q.Command) == 0 || programName(file) != programName(q.Command[0]) {
+		case "program": // the file of the command, in Hermes' own questions; agents may name any
+			if len(q.Command) == 0 || !isFound(q.Command[0], value) {
 				q.argument(commandText, value)
 			}
 		default:
@@ -105,7 +46,7 @@ func (q *Request) argument(r role, value any) {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		if r == commandText {
+		if r.runs() {
 			r = unknown
 		}
 		for name, v := range value {
@@ -131,7 +72,7 @@ func (q *Request) text(r role, s string) {
 			q.morePaths = true
 		}
 		q.Dir = s
-	case commandText:
+	case commandText, commandWords, commandOther:
 		q.moreCommand = true
 		q.words = append(q.words, roughWords(s)...)
 	case filePattern:

@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -249,10 +250,14 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "a", "bare"), 0o755))
 	must(t, os.Mkdir(filepath.Join(dir, "b"), 0o755))
+	must(t, os.Mkdir(filepath.Join(dir, "ab"), 0o755))
 	for _, name := range []string{"HEAD", "config"} {
 		must(t, os.WriteFile(filepath.Join(dir, "a", "bare", name), nil, 0o644))
 	}
 	must(t, os.Symlink("a", filepath.Join(dir, "link")))
+	git, err := exec.LookPath("git")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "git"), nil, 0o755))
 	status := Rule{Action: Allow, Scope: Always, Command: []string{"git", "status"}}
 	with := func(cwd string, env ...string) Rule {
 		r := status
@@ -260,7 +265,7 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 		return r
 	}
 	input := func(cwd string, env ...string) string {
-		return `{"command":"git status","program":"/usr/bin/git","shell":false,"cwd":"` + cwd + `","env":["` + strings.Join(env, `","`) + `"]}`
+		return `{"command":"git status","program":"` + git + `","shell":false,"cwd":"` + cwd + `","env":["` + strings.Join(env, `","`) + `"]}`
 	}
 	a, b, link, bare := dir+"/a", dir+"/b", dir+"/link", dir+"/a/bare"
 	for name, c := range map[string]struct {
@@ -277,6 +282,8 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 		"the root is a link":         {input(a, "CI=1"), status, []string{link}, Allowed},
 		"in another root":            {input(b, "CI=1"), status, []string{a, b}, Allowed},
 		"outside":                    {input(b, "CI=1"), status, []string{a}, Ask},
+		"outside, beginning alike":   {input(dir+"/ab", "CI=1"), status, []string{a}, Ask},
+		"below the root of all":      {input(b, "CI=1"), status, []string{"/"}, Allowed},
 		"outside, named":             {input(b, "CI=1"), with(b), []string{a}, Allowed},
 		"outside, named by link":     {input(a, "CI=1"), with(link + "/**"), []string{b}, Allowed},
 		"another folder is named":    {input(a, "CI=1"), with(b), []string{a}, Ask},
@@ -291,6 +298,11 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 		"no folder named or known":   {`{"command":"git status"}`, with(a), nil, Ask},
 		"as another argument":        {`{"command":"git status","path":"` + bare + `"}`, status, []string{a}, Ask},
 		"another program":            {`{"command":"git status","program":"/w/evil"}`, status, []string{a}, Ask},
+		"another one of that name":   {`{"command":"git status","program":"` + dir + `/git"}`, status, []string{a}, Ask},
+		"words":                      {`{"command":"git","args":["status","-s"]}`, status, []string{a}, Allowed},
+		"words for a shell":          {`{"command":"git","args":["status",";","rm"]}`, status, []string{a}, Ask},
+		"words for a shell, in one":  {`{"command":"git","args":["status","&&rm"]}`, status, []string{a}, Ask},
+		"a list for a shell":         {`{"command":["git","status","$(rm)"]}`, status, []string{a}, Ask},
 	} {
 		p, err := Open("")
 		must(t, err)

@@ -3,6 +3,7 @@ package permission
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // readCommand understands a shell line, an argument vector, and a name with
@@ -51,6 +53,8 @@ func (q *Request) readLine(line string, args any) {
 	}
 }
 
+// vector reads the words of a command. The agent may put them into one line for a
+// shell, where some would end the command.
 func (q *Request) vector(argv []string) {
 	if len(argv) == 0 {
 		return
@@ -59,6 +63,15 @@ func (q *Request) vector(argv []string) {
 	if isShell(argv[0]) {
 		q.Command, q.words = nil, roughWords(strings.Join(argv, " "))
 	}
+	if slices.ContainsFunc(argv, func(word string) bool { return strings.ContainsAny(word, ";|&<>()`$\r\n\x00") }) {
+		q.moreCommand = true
+	}
+}
+
+// isFound reports whether a file is the one that the name of a program stands for.
+func isFound(name string, file any) bool {
+	path, err := exec.LookPath(name)
+	return err == nil && path == file
 }
 
 // texts converts a list of strings; false if it holds anything else.
@@ -168,7 +181,7 @@ func (r *Rule) allowsFolders(s *subject) bool {
 		return len(folders) > 0 && !slices.ContainsFunc(folders, func(p place) bool { return !p.known || !matchPath(pattern, p.real) })
 	}
 	return !slices.ContainsFunc(folders, func(p place) bool {
-		return !p.known || len(s.Roots) > 0 && !slices.ContainsFunc(s.roots, func(root string) bool { return inside(root, p.real) }) || s.configuresGit(p.real)
+		return !p.known || len(s.Roots) > 0 && !slices.ContainsFunc(s.roots, func(root string) bool { return pathname.Within(root, p.real) }) || s.configuresGit(p.real)
 	})
 }
 

@@ -72,7 +72,7 @@ func (g *Gate) Answer(ctx context.Context, req *acp.RequestPermissionRequest) (*
 
 func (g *Gate) decide(ctx context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, *Rule, error) {
 	if g.Policy != nil {
-		option, rule, ok := g.Policy.Answer(g.describe(req), req.Options)
+		option, rule, ok := g.Policy.Answer(g.Describe(req), req.Options)
 		switch {
 		case !ok:
 		case option == nil:
@@ -86,8 +86,9 @@ func (g *Gate) decide(ctx context.Context, req *acp.RequestPermissionRequest) (a
 	return id, nil, err
 }
 
-// describe is Describe with everything known about the tool call.
-func (g *Gate) describe(req *acp.RequestPermissionRequest) Request {
+// Describe is the function Describe with everything that is known about the tool
+// call and its session.
+func (g *Gate) Describe(req *acp.RequestPermissionRequest) Request {
 	call, whole := &req.ToolCall, true
 	if g.Merge != nil {
 		call, whole = g.Merge(req.SessionID, call)

@@ -57,6 +57,9 @@ func locate(name string) place {
 	if !filepath.IsAbs(name) || slices.Contains(names(name), "..") || strings.HasPrefix(filepath.VolumeName(name), `\\`) {
 		return p // relative to an unknown folder, or on another machine
 	}
+	if isOfProcess(p.name) {
+		return p
+	}
 	for dir, rest := p.name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		real, err := filepath.EvalSymlinks(dir)
 		if err == nil {
@@ -71,12 +74,34 @@ func locate(name string) place {
 	}
 }
 
-func names(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
+// maxLinks bounds the links on the way to a file, as systems do.
+const maxLinks = 40
 
-func inside(dir, p string) bool {
-	rel, err := filepath.Rel(dir, p)
-	return err == nil && filepath.IsLocal(rel)
+// isOfProcess reports whether the way to a file is through /proc. There, a name such
+// as /proc/self/cwd leads each process to another file.
+func isOfProcess(path string) bool {
+	rest, at := strings.Split(strings.TrimPrefix(path, "/"), "/"), "/"
+	for links := 0; len(rest) > 0 && links < maxLinks; {
+		next := filepath.Join(at, rest[0])
+		if rest = rest[1:]; next == "/proc" {
+			return true
+		}
+		to, err := os.Readlink(next)
+		switch {
+		case err != nil:
+			at = next
+		case filepath.IsAbs(to):
+			links, at = links+1, "/"
+			rest = append(strings.Split(strings.Trim(to, "/"), "/"), rest...)
+		default:
+			links++
+			rest = append(strings.Split(to, "/"), rest...)
+		}
+	}
+	return len(rest) > 0 // nobody knows where so many links lead
 }
+
+func names(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
 
 // allowsPaths requires that every path is known and that its target matches.
 func (r *Rule) allowsPaths(s *subject) bool {

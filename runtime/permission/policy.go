@@ -91,10 +91,12 @@ func Open(path string) (*Policy, error) {
 
 func (p *Policy) read() ([]Rule, error) {
 	data, err := atomicfile.ReadOwn(p.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	for try := 0; try < 3 && errors.Is(err, fs.ErrNotExist); try++ {
 		if _, none := os.Lstat(p.path); errors.Is(none, fs.ErrNotExist) {
 			return nil, nil
 		}
+		// Another process has just made it, or it is a link that leads nowhere.
+		data, err = atomicfile.ReadOwn(p.path)
 	}
 	var rules []Rule
 	if err == nil {

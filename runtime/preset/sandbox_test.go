@@ -126,7 +126,7 @@ func TestABoxHoldsStateAndFolders(t *testing.T) {
 		t.Errorf("%q", w)
 	}
 	p.Sandbox = nil
-	if box, err := p.Box(nil, env, "/nonexistent"); box != nil || err != nil {
+	if box, err := p.Box(nil, env, t.TempDir()); box != nil || err != nil {
 		t.Errorf("%+v, %v", box, err)
 	}
 }

@@ -6,8 +6,12 @@ const (
 	arch      = unix.AUDIT_ARCH_X86_64
 	archOther = unix.AUDIT_ARCH_I386 // int 0x80, and programs of 32 bits
 	// maxNumber is where the numbers of a third mode begin, x32.
-	maxNumber  = 0x40000000
-	uringSetup = 425 // in the other mode
+	maxNumber = 0x40000000
+)
+
+var (
+	others      = numbers{uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT}
+	othersOther = numbers{uring: 425, limit: 340, connect: 362, sockets: 102}
 )
 
 var calls = []call{
@@ -30,6 +34,10 @@ var calls = []call{
 	{unix.SYS_MKDIRAT, mkdir, 0, 1, none, none, none, 2},
 	{unix.SYS_MKNOD, mknod, none, 0, none, none, none, 1},
 	{unix.SYS_MKNODAT, mknod, 0, 1, none, none, none, 2},
+	{unix.SYS_CHMOD, chmod, none, 0, none, none, none, 1},
+	{unix.SYS_FCHMOD, chmod, 0, none, none, none, none, 1},
+	{unix.SYS_FCHMODAT, chmod, 0, 1, none, none, none, 2},
+	{unix.SYS_FCHMODAT2, chmod, 0, 1, none, none, 3, 2},
 	{unix.SYS_OPEN_BY_HANDLE_AT, refuse, none, none, none, none, 2, none},
 }
 
@@ -54,5 +62,9 @@ var callsOther = []call{
 	{296, mkdir, 0, 1, none, none, none, 2},        // mkdirat
 	{14, mknod, none, 0, none, none, none, 1},      // mknod
 	{297, mknod, 0, 1, none, none, none, 2},        // mknodat
+	{15, chmod, none, 0, none, none, none, 1},      // chmod
+	{94, chmod, 0, none, none, none, none, 1},      // fchmod
+	{306, chmod, 0, 1, none, none, none, 2},        // fchmodat
+	{452, chmod, 0, 1, none, none, 3, 2},           // fchmodat2
 	{342, refuse, none, none, none, none, 2, none}, // open_by_handle_at
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // TestEveryCallIsKnownInBothModes makes each call that changes files by itself: with
@@ -24,7 +27,12 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 		{[2]int{2, 5}, "=open " + openCreate + " 0644", `write open absent ""`},
 		{[2]int{85, 8}, "=creat 0644", `write creat absent ""`},
 		{[2]int{437, 437}, "@ =openat2 HOW:" + openCreate + ":0644:0 24", `write openat2 absent ""`},
-		{[2]int{257, 295}, "@ =whole 0x201 0", `write whole "text" ""`}, // truncates
+		{[2]int{257, 295}, "@ =whole 0x201 0", `write whole "text" ""`},     // truncates
+		{[2]int{257, 295}, "@ =emptied 0x200 0", `write emptied "text" ""`}, // to read it
+		{[2]int{257, 295}, "@ =made 0x40 0644", `write made absent ""`},
+		{[2]int{257, 295}, "@ =made 0x40 0644", ""},
+		{[2]int{437, 437}, "@ =/inroot HOW:" + openCreate + ":0644:0x10 24", `write inroot absent ""`},
+		{[2]int{437, 437}, "@ =../../up/../inroot2 HOW:" + openCreate + ":0644:0x10 24", `write inroot2 absent ""`},
 		{[2]int{76, 92}, "=cut 2", `write cut "text" "te"`},
 		{[2]int{-1, 193}, "=cut64 2 0", `write cut64 "text" "te"`},
 		{[2]int{87, 10}, "=unlink", `remove unlink "text"`},
@@ -42,6 +50,10 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 		{[2]int{266, 304}, "=to @ =symlinkat", `symlink symlinkat absent ->to`},
 		{[2]int{133, 14}, "=mknod " + regular + " 0", `write mknod absent ""`},
 		{[2]int{259, 297}, "@ =mknodat " + regular + " 0", `write mknodat absent ""`},
+		{[2]int{90, 15}, "=chmod 0640", `chmod chmod "text" 644 "text" 640`},
+		{[2]int{91, 94}, "@fchmod 0640", `chmod fchmod "text" 644 "text" 640`},
+		{[2]int{268, 306}, "@ =fchmodat 0640", `chmod fchmodat "text" 644 "text" 640`},
+		{[2]int{452, 452}, "@ =fchmodat2 0640 0", `chmod fchmodat2 "text" 644 "text" 640`},
 		{[2]int{425, 425}, "8 0", noCall},                      // io_uring_setup
 		{[2]int{304, 342}, "@ 0 1", "operation not permitted"}, // open_by_handle_at
 	}
@@ -49,6 +61,8 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, _, errno := unix.Syscall(unix.SYS_FCHMODAT2, 0, 0, 0)
+	older := errno == unix.ENOSYS // than Linux 6.6
 	for mode, bits := range []string{"64", "32"} {
 		for _, gated := range []bool{false, true} {
 			for _, user := range users() {
@@ -56,7 +70,8 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 					t.Parallel()
 					s := newShimmed(t)
 					s.user = user
-					for _, name := range []string{"whole", "cut", "cut64", "unlink", "unlinkat", "rename", "renameat", "renameat2"} {
+					s.write("up/x", "")
+					for _, name := range []string{"emptied", "whole", "cut", "cut64", "unlink", "unlinkat", "rename", "renameat", "renameat2", "chmod", "fchmod", "fchmodat", "fchmodat2"} {
 						s.write(name, "text")
 					}
 					if gated {
@@ -68,13 +83,13 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 					for _, c := range calls {
 						text := fmt.Sprint(c.numbers[mode], " ", c.arguments)
 						switch {
-						case c.numbers[mode] < 0:
+						case c.numbers[mode] < 0, c.numbers[mode] == unix.SYS_FCHMODAT2 && older:
 							continue
 						case gated && strings.Contains(text, "HOW"):
 							printed += text + ": " + noCall + "\n"
 						case strings.Contains(c.want, " not "):
 							printed += text + ": " + c.want + "\n"
-						default:
+						case c.want != "":
 							want = append(want, c.want)
 						}
 						command = append(command, text)
@@ -83,7 +98,7 @@ func TestEveryCallIsKnownInBothModes(t *testing.T) {
 					if out != printed || status != 0 {
 						t.Errorf("exit status %d\n%s", status, out)
 					}
-					if got := s.lines(shim.Post); !slices.Equal(got, want) {
+					if got := s.lines(journal.Post); !slices.Equal(got, want) {
 						t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 					}
 				})

@@ -3,10 +3,14 @@ package shim
 import "golang.org/x/sys/unix"
 
 const (
-	arch       = unix.AUDIT_ARCH_AARCH64
-	archOther  = 0 // programs of 32 bits cannot call anything
-	maxNumber  = 0
-	uringSetup = unix.SYS_IO_URING_SETUP
+	arch      = unix.AUDIT_ARCH_AARCH64
+	archOther = 0 // programs of 32 bits cannot call anything
+	maxNumber = 0
+)
+
+var (
+	others      = numbers{uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT}
+	othersOther numbers
 )
 
 var calls = []call{
@@ -20,6 +24,9 @@ var calls = []call{
 	{unix.SYS_SYMLINKAT, symlink, 1, 2, none, 0, none, none},
 	{unix.SYS_MKDIRAT, mkdir, 0, 1, none, none, none, 2},
 	{unix.SYS_MKNODAT, mknod, 0, 1, none, none, none, 2},
+	{unix.SYS_FCHMOD, chmod, 0, none, none, none, none, 1},
+	{unix.SYS_FCHMODAT, chmod, 0, 1, none, none, none, 2},
+	{unix.SYS_FCHMODAT2, chmod, 0, 1, none, none, 3, 2},
 	{unix.SYS_OPEN_BY_HANDLE_AT, refuse, none, none, none, none, 2, none},
 }
 

@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hermes-nvim/hermes/internal/process"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // The first argument of Child.
@@ -39,11 +42,21 @@ func Child(args []string) int {
 		return supervise(os.NewFile(uintptr(control), "control"), args[2], args[3:])
 	case childProgram:
 		become := execute(control, args[2], args[3:])
+		if become == errNotReleased {
+			fmt.Fprintln(os.Stderr, "hermes shim:", become)
+			return notStarted
+		}
 		unix.Sendto(control, []byte(become.Error()), 0, nil)
 		return 1
 	}
 	return 2
 }
+
+// errNotReleased says that nobody supervises the program, which has not started.
+var errNotReleased = errors.New("the supervisor ended before the program started")
+
+// notStarted is the exit status of a shim whose program has not started.
+const notStarted = 125
 
 // execute sends the listener of a filter to the supervisor and turns this process
 // into the program. It returns only if it fails.
@@ -58,10 +71,17 @@ func execute(control int, path string, argv []string) error {
 	}
 	unix.Close(fd)
 	// Until the supervisor listens, the first call would wait for nobody.
-	if n, err := unix.Read(control, make([]byte, 1)); n != 1 {
-		return fmt.Errorf("the supervisor has ended: %w", err)
+	if n, _ := unix.Read(control, make([]byte, 1)); n != 1 {
+		return errNotReleased
 	}
-	return os.NewSyscallError("execve "+path, unix.Exec(path, argv[1:], os.Environ()))
+	return os.NewSyscallError("execve "+path, unix.Exec(path, argv[1:], environ(argv[0] == "gate")))
+}
+
+// tick returns the time that files get whose status changes now.
+func tick() time.Time {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t)
+	return time.Unix(t.Unix())
 }
 
 // supervise is the supervisor's main function.
@@ -70,25 +90,48 @@ func supervise(control *os.File, path string, argv []string) int {
 	// The terminal's signals are for the program, and for the front.
 	process.Notify(make(chan os.Signal, 1), caught...)
 	in, out := json.NewDecoder(control), json.NewEncoder(control)
+	var telling sync.Mutex
+	tell := func(w word) {
+		telling.Lock()
+		defer telling.Unlock()
+		out.Encode(w)
+	}
 	var first word
 	if err := in.Decode(&first); err != nil || first.Config == nil {
 		return 1
 	}
-	p, err := begin(*first.Config, path, argv)
+	p, err := begin(*first.Config, path, argv, tell)
 	if err != nil {
-		out.Encode(word{Failed: err.Error(), Unavailable: errors.Is(err, ErrUnavailable)})
+		tell(word{Failed: err.Error(), Unavailable: errors.Is(err, ErrUnavailable)})
 		return 1
 	}
 	defer p.end()
 	leave(inherited)
+	// Before it runs: if this process is killed, the front must know that it may.
+	tell(word{PID: p.pid})
 	if err := p.start(); err != nil {
-		out.Encode(word{Failed: err.Error()})
+		tell(word{Failed: err.Error()})
 		return 1
 	}
-	out.Encode(word{PID: p.pid})
 	go p.obey(in)
-	p.reap(out)
+	p.reap(tell)
 	return 0
+}
+
+// doors are variables that tell how to reach programs outside, such as the editor and
+// the terminal. These run commands and change files for whoever asks.
+var doors = []string{
+	"NVIM", "NVIM_LISTEN_ADDRESS", "TMUX", "TMUX_PANE", "STY", "ZELLIJ", "ZELLIJ_SESSION_NAME", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "ALACRITTY_SOCKET",
+	"VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "EMACS_SOCKET_NAME", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST",
+}
+
+// environ is the environment of the program. In a gate it does not name the doors.
+func environ(gate bool) []string {
+	env := append(os.Environ(), process.Supervised+"=1")
+	if gate {
+		env = slices.DeleteFunc(env, func(v string) bool { return slices.Contains(doors, process.Name(v)) })
+	}
+	return env
 }
 
 // descriptors lists those that were open from the start, besides the standard ones
@@ -124,10 +167,11 @@ func leave(inherited []int) {
 
 // program is a supervised program.
 type program struct {
+	began      time.Time // when nothing of it ran yet
 	pid        int
 	control    *os.File
 	recorder   *recorder
-	journal    *journal
+	journal    *journal.Writer
 	supervisor *supervisor
 	delivered  chan struct{}
 	stop       context.CancelFunc
@@ -137,22 +181,22 @@ type program struct {
 }
 
 // begin starts a process that becomes the program, and waits for its filter.
-func begin(c Config, path string, argv []string) (p *program, err error) {
+func begin(c Config, path string, argv []string, tell func(word)) (p *program, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
-	p = &program{ended: make(chan struct{}), last: make(chan struct{}), served: make(chan struct{}), delivered: make(chan struct{})}
-	j, err := createJournal(c)
+	p = &program{began: tick(), ended: make(chan struct{}), last: make(chan struct{}), served: make(chan struct{}), delivered: make(chan struct{})}
+	j, err := journal.Create(c.Journal, c.Root, c.Agent, c.Session)
 	if err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			j.discard()
+			j.Discard()
 		}
 	}()
 	p.journal = j
-	p.recorder = startRecorder(p.journal, c.Settle)
+	p.recorder = startRecorder(p.journal, c.Settle, func(fault string) { tell(word{Lost: fault}) })
 	mode := "observe"
 	if c.Gate != nil {
 		mode = "gate"
@@ -180,7 +224,7 @@ func begin(c Config, path string, argv []string) (p *program, err error) {
 		// Nobody else may look into this process, and so decide in its place.
 		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	}
-	if p.supervisor, err = newSupervisor(c, listener(fd), p.recorder); err != nil {
+	if p.supervisor, err = newSupervisor(c, listener(fd), p.recorder, p.began); err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -188,7 +232,7 @@ func begin(c Config, path string, argv []string) (p *program, err error) {
 	go func() {
 		defer close(p.delivered)
 		if c.Socket != "" {
-			(&delivery{journal: p.journal, socket: c.Socket, agent: c.Agent, session: c.Session, last: p.last}).run(ctx)
+			p.journal.Deliver(ctx, c.Socket, p.last)
 		}
 	}()
 	return p, nil
@@ -243,6 +287,9 @@ func (p *program) start() error {
 		p.supervisor.run()
 		close(p.served)
 	}()
+	for !tick().After(p.began) {
+		time.Sleep(time.Millisecond) // so that what it changes has a later time
+	}
 	if _, err := p.control.Write([]byte{1}); err != nil {
 		return fmt.Errorf("shim: %w", err)
 	}
@@ -277,7 +324,7 @@ func (p *program) obey(in *json.Decoder) {
 
 // reap tells the front what becomes of the program, and returns when no process is
 // left.
-func (p *program) reap(out *json.Encoder) {
+func (p *program) reap(tell func(word)) {
 	for {
 		var w unix.WaitStatus
 		pid, err := unix.Wait4(-1, &w, unix.WUNTRACED, nil)
@@ -287,7 +334,7 @@ func (p *program) reap(out *json.Encoder) {
 			<-p.served
 			return
 		case w.Stopped():
-			out.Encode(word{Signal: w.StopSignal()})
+			tell(word{Signal: w.StopSignal()})
 		default:
 			close(p.ended)
 			done := make(chan struct{})
@@ -297,7 +344,7 @@ func (p *program) reap(out *json.Encoder) {
 			case <-p.served:
 			}
 			p.recorder.sync()
-			out.Encode(word{Ended: &w})
+			tell(word{Ended: &w})
 		}
 	}
 }
@@ -313,5 +360,5 @@ func (p *program) end() {
 	}
 	p.stop()
 	<-p.delivered
-	p.journal.close()
+	p.journal.Close()
 }

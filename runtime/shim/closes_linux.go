@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // closes learns when files that were open for writing are closed, however that
@@ -25,12 +27,12 @@ func newCloses() (*closes, error) {
 	return &closes{fd: fd, dirs: make(map[int32]string), ids: make(map[string]int32)}, err
 }
 
-// watch watches a folder.
-func (c *closes) watch(dir string) error {
+// watch watches a folder, which is at a path.
+func (c *closes) watch(dir, at string) error {
 	if _, ok := c.ids[dir]; ok {
 		return nil
 	}
-	id, err := unix.InotifyAddWatch(c.fd, dir, unix.IN_CLOSE_WRITE|unix.IN_ONLYDIR)
+	id, err := unix.InotifyAddWatch(c.fd, at, unix.IN_CLOSE_WRITE|unix.IN_ONLYDIR)
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (c *closes) watch(dir string) error {
 // moved follows a folder, with those in it, to its new name.
 func (c *closes) moved(from, to string) {
 	for id, dir := range c.dirs {
-		if below(dir, from) {
+		if pathname.Within(from, dir) {
 			delete(c.ids, dir)
 			dir = to + strings.TrimPrefix(dir, from)
 			c.dirs[id], c.ids[dir] = dir, id

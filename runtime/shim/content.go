@@ -3,9 +3,11 @@ package shim
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // maxContent is the largest content that is kept, in bytes.
@@ -17,6 +19,7 @@ type content struct {
 	absent, dir, regular bool
 	link                 string
 	size                 int64
+	mode                 uint32 // the permissions
 	id                   identity
 
 	once sync.Once
@@ -57,18 +60,45 @@ func (c *content) read() {
 }
 
 // keep puts the bytes into a store and returns what an event says of them.
-func (c *content) keep(st *store.Store) (*Version, error) {
+func (c *content) keep(st *store.Store) (*journal.Version, error) {
 	if c == nil {
 		return nil, nil
 	}
 	c.read()
-	v := &Version{Absent: c.absent, Dir: c.dir, Link: c.link, Size: c.size, Hash: c.hash}
+	v := &journal.Version{Absent: c.absent, Dir: c.dir, Link: c.link, Size: c.size, Hash: c.hash}
+	if c.regular {
+		v.Mode = strconv.FormatUint(uint64(c.mode), 8)
+	}
 	if c.data == nil {
 		return v, nil
 	}
 	_, err := st.Put(c.data)
 	c.data = nil
 	return v, err
+}
+
+// store puts the bytes into a store, and leaves them to keep.
+func (c *content) store(st *store.Store) error {
+	c.read()
+	if c == nil || c.data == nil {
+		return nil
+	}
+	_, err := st.Put(c.data)
+	return err
+}
+
+// sameBytes returns two contents that differ in their permissions, one of which may
+// keep the bytes from being read.
+func (c *content) sameBytes(d *content) (*content, *content) {
+	c.read()
+	d.read()
+	with := func(c, other *content) *content {
+		if !c.hash.IsZero() || other.hash.IsZero() || c.size > maxContent {
+			return c
+		}
+		return &content{regular: c.regular, size: c.size, mode: c.mode, id: c.id, hash: other.hash}
+	}
+	return with(c, d), with(d, c)
 }
 
 // same reports whether two contents are known to be equal.
@@ -78,5 +108,5 @@ func (c *content) same(d *content) bool {
 	}
 	c.read()
 	d.read()
-	return c.absent == d.absent && c.dir == d.dir && c.link == d.link && c.size == d.size && c.hash == d.hash && (c.absent || c.link != "" || !c.hash.IsZero())
+	return c.absent == d.absent && c.dir == d.dir && c.link == d.link && c.mode == d.mode && c.size == d.size && c.hash == d.hash && (c.absent || c.link != "" || !c.hash.IsZero())
 }

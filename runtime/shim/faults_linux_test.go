@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +17,83 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
+
+// The exit status 125 promises that the program has not run, whenever the supervisor is
+// killed.
+func TestAProgramThatHasRunIsNotReportedAsNotStarted(t *testing.T) {
+	t.Parallel()
+	for i := range 100 {
+		s := newShimmed(t)
+		cmd := s.command("sh", "-c", "echo ran")
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		children := fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid)
+		for running := true; running; {
+			data, _ := os.ReadFile(children)
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
+				for range i * 2000 { // a little later each time
+					syscall.Getppid()
+				}
+				syscall.Kill(pid, syscall.SIGKILL)
+				<-ended
+				break
+			}
+			select {
+			case <-ended:
+				running = false
+			default:
+			}
+		}
+		if status := cmd.ProcessState.ExitCode(); status == 125 && strings.Contains(out.String(), "ran\n") {
+			t.Errorf("try %d: status 125, and it printed\n%s", i, out.String())
+		}
+	}
+}
+
+// A supervisor without files, room or time would end the record without a word.
+func TestTheLimitsOfTheShimAreItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		if gated {
+			s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+		}
+		out, status := s.run("sh", "-c", `echo old > f; $HELPER helper limit $PPID; $HELPER helper limit $(awk '/^PPid/ { print $2 }' /proc/$PPID/status); echo new > f`)
+		if want := strings.Repeat("true true true <nil>\n", 2); out != want || status != 0 {
+			t.Errorf("status %d\n%s", status, out)
+		}
+		if got := s.lines(journal.Post); len(got) != 2 {
+			t.Errorf("recorded %q", got)
+		}
+		if !slices.ContainsFunc(s.events(), func(e journal.Event) bool {
+			return e.Op == journal.Note && strings.Contains(e.Text, "limits of the shim")
+		}) {
+			t.Error("it is not noted")
+		}
+	}
+}
+
+func TestTooFewOpenFilesAreExplained(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	cmd := s.command("true")
+	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 64; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)...)
+	limited.Dir, limited.Env = cmd.Dir, cmd.Env
+	out, err := limited.CombinedOutput()
+	if limited.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "the limit on open files is 64 (ulimit -n), and at least 256 are needed") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
 
 // dialogue is a program in a shim that prints lines and waits for some. Its first
 // line is the number of its supervisor, its parent.
@@ -60,7 +135,7 @@ func (s *shimmed) talk(script string) *dialogue {
 
 func (d *dialogue) line() string {
 	d.Helper()
-	timer := time.AfterFunc(time.Minute, func() { d.cmd.Process.Kill() })
+	timer := time.AfterFunc(patience.Soon, func() { d.cmd.Process.Kill() })
 	defer timer.Stop()
 	if !d.out.Scan() {
 		d.Fatal("it has ended: ", d.out.Err())
@@ -115,7 +190,7 @@ func TestAStoppedSupervisorDelaysOnlyChanges(t *testing.T) {
 	if d.cmd.Wait(); d.cmd.ProcessState.ExitCode() != 4 {
 		t.Error(d.cmd.ProcessState)
 	}
-	if got, want := s.lines(shim.Pre, shim.Post), []string{`write a "old\n" -`, `write a "old\n" "new\n"`}; !slices.Equal(got, want) {
+	if got, want := s.lines(journal.Pre, journal.Post), []string{`write a "old\n" -`, `write a "old\n" "new\n"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -147,7 +222,7 @@ func TestChangesAreFoundWhenTheKernelHasForgottenThem(t *testing.T) {
 	d.signal(syscall.SIGCONT, "S")
 	d.enter()
 	d.cmd.Wait()
-	if got, want := s.lines(shim.Post), []string{`write late absent "text\n"`}; !slices.Equal(got, want) {
+	if got, want := s.lines(journal.Post), []string{`write late absent "text\n"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if events := s.events(); !events[len(events)-1].Inferred {
@@ -197,23 +272,28 @@ func TestAFullDiskDoesNotStopAProgram(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.root, "kept")); string(data) != c.kept && len(data) != 100000 {
 				t.Errorf("the program has written %d bytes, %v", len(data), err)
 			}
-			status, journal, _ := strings.Cut(out, "\n")
+			said, events, ended := strings.Cut(out, "status 5\n")
+			if strings.Count(said, "the journal cannot be written") != 1 || !strings.Contains(said, "no space left") {
+				t.Errorf("the front has said %q", said)
+			}
 			noted, seq := false, uint64(0)
-			var last shim.Event
-			for line := range strings.Lines(journal) {
-				var e shim.Event
+			var last journal.Event
+			for line := range strings.Lines(events) {
+				var e journal.Event
 				if err := json.Unmarshal([]byte(line), &e); err != nil {
 					t.Errorf("%v in %q", err, line)
 				}
-				noted = noted || e.Op == shim.Note && strings.Contains(e.Text, "no space left")
-				if e.Phase == shim.Post {
+				noted = noted || e.Op == journal.Unseen && strings.Contains(e.Text, "no space left")
+				if e.Phase == journal.Post {
 					if seq++; e.Seq != seq {
 						t.Errorf("number %d is %d", seq, e.Seq)
 					}
-					last = e
+					if e.Op != journal.Unseen {
+						last = e
+					}
 				}
 			}
-			if status != "status 5" || !noted || last.Path != filepath.Join(s.root, "b") || last.After == nil || last.After.Hash.IsZero() {
+			if !ended || !noted || last.Path != filepath.Join(s.root, "b") || last.After == nil || last.After.Hash.IsZero() {
 				t.Error(out)
 			}
 		})
@@ -228,12 +308,12 @@ func TestFoldersThatAreNotWatchedAreLookedAt(t *testing.T) {
 	s.write("two/a", "")
 	s.write("three/a", "")
 	out := s.without("echo 1 > /proc/sys/user/max_inotify_watches", "", "sh", "-c", "for d in one two three; do echo $d > $d/a; done; exit 5")
-	got := s.lines(shim.Post)
+	got := s.lines(journal.Post)
 	slices.Sort(got)
 	if want := []string{`write one/a "" "one\n"`, `write three/a "" "three\n"`, `write two/a "" "two\n"`}; !slices.Equal(got, want) || out != "status 5\n" {
 		t.Errorf("got %q, want %q\n%s", got, want, out)
 	}
-	if !slices.ContainsFunc(s.events(), func(e shim.Event) bool { return e.Op == shim.Note && strings.Contains(e.Text, "cannot watch") }) {
+	if !slices.ContainsFunc(s.events(), func(e journal.Event) bool { return e.Op == journal.Note && strings.Contains(e.Text, "cannot watch") }) {
 		t.Error("nobody was told")
 	}
 }
@@ -243,12 +323,12 @@ func TestWhatWasAnnouncedAndFailedIsTakenBack(t *testing.T) {
 	s := newShimmed(t)
 	s.write("full/f", "")
 	s.run("sh", "-c", "rmdir full; mkdir full; rm none; ln full/f full")
-	for _, phase := range []shim.Phase{shim.Pre, shim.Failed} {
+	for _, phase := range []journal.Phase{journal.Pre, journal.Failed} {
 		if got, want := s.lines(phase), []string{"rmdir full"}; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", phase, got, want)
 		}
 	}
-	if got := s.lines(shim.Post); got != nil {
+	if got := s.lines(journal.Post); got != nil {
 		t.Errorf("got %q", got)
 	}
 }
@@ -277,7 +357,7 @@ func TestASilentEditorDelaysNothing(t *testing.T) {
 	if best > 8*time.Second {
 		t.Errorf("took %v", best)
 	}
-	if got := s.lines(shim.Post); len(got) != 8*runs {
+	if got := s.lines(journal.Post); len(got) != 8*runs {
 		t.Errorf("got %q", got)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	symlink
 	mkdir
 	mknod
+	chmod
 	refuse // a way around paths: it fails
 )
 
@@ -36,8 +37,19 @@ type call struct {
 	dir, path   int // the path that changes, and the folder it is relative to
 	dir2, path2 int // the other path: that of a file that gets another name, the new one of a rename, where a link leads
 	flags       int // for openHow, struct open_how; for truncate, the length
-	mode        int // for mknod, the device follows
+	mode        int // for mknod, the device follows; for chmod, the new one
 }
+
+// numbers are those of the calls that change no file of the project by themselves.
+type numbers struct {
+	uring   uint32
+	limit   uint32 // prlimit64
+	connect uint32
+	sockets uint32 // socketcall, which makes all calls of sockets; 0 if there is none
+}
+
+// sysConnect is the number of connect for socketcall.
+const sysConnect = 3
 
 // opens are the flags of an open that may change a file. O_TMPFILE has one bit of
 // its own.
@@ -49,21 +61,28 @@ const opens = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | unix.O
 func filter(gate bool) []seccomp.Step {
 	foreign := []seccomp.Step{seccomp.Fail(unix.ENOSYS)}
 	if archOther != 0 {
-		foreign = append(seccomp.Unless(archOther, seccomp.Fail(unix.ENOSYS)), stops(callsOther, uringSetup, gate)...)
+		foreign = append(seccomp.Unless(archOther, seccomp.Fail(unix.ENOSYS)), stops(callsOther, othersOther, gate)...)
 	}
 	f := seccomp.Unless(arch, foreign...)
 	if maxNumber > 0 {
 		f = append(f, seccomp.From(maxNumber, seccomp.Fail(unix.ENOSYS))...)
 	}
-	return append(f, stops(calls, unix.SYS_IO_URING_SETUP, gate)...)
+	return append(f, stops(calls, others, gate)...)
 }
 
 // landlock is the number of landlock_create_ruleset everywhere.
 const landlock = unix.SYS_LANDLOCK_CREATE_RULESET
 
-func stops(calls []call, uring uint32, gate bool) []seccomp.Step {
+func stops(calls []call, others numbers, gate bool) []seccomp.Step {
 	// Its requests are files, and no filter sees them.
-	f := seccomp.When(uring, seccomp.Fail(unix.ENOSYS))
+	f := seccomp.When(others.uring, seccomp.Fail(unix.ENOSYS))
+	// The other process may be the supervisor.
+	f = append(f, seccomp.Limits(others.limit, seccomp.Notify)...)
+	// Unix sockets lead to processes outside.
+	f = append(f, seccomp.When(others.connect, seccomp.Notify)...)
+	if others.sockets != 0 {
+		f = append(f, seccomp.When(others.sockets, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, sysConnect, 0, 1), seccomp.Notify)...)
+	}
 	if gate {
 		f = append(f, seccomp.When(landlock, seccomp.Fail(unix.ENOSYS))...)
 	}

@@ -29,11 +29,15 @@ type word struct {
 	Unavailable bool             `json:"unavailable,omitempty"`
 	PID         int              `json:"pid,omitempty"` // to the front: the program has started
 	Ended       *unix.WaitStatus `json:"ended,omitempty"`
+	Lost        string           `json:"lost,omitempty"` // to the front: why something is not in the journal
 }
 
 // minControl is the lowest descriptor for what the processes tell each other. Those
 // below are left to the program, which may have been given some.
 const minControl = 64
+
+// minFiles is how many files a process of the shim may have to open at once.
+const minFiles = 256
 
 // socketPair returns two ends; the second stays open in programs that are started.
 func socketPair() (ours *os.File, theirs int, err error) {
@@ -60,6 +64,10 @@ func socketPair() (ours *os.File, theirs int, err error) {
 func Run(c Config, self []string, path string, argv []string) (status int, err error) {
 	if c, err = c.resolved(); err != nil {
 		return 0, err
+	}
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Cur < minFiles {
+		return 0, fmt.Errorf("shim: the limit on open files is %d (ulimit -n), and at least %d are needed", files.Cur, minFiles)
 	}
 	control, theirs, err := socketPair()
 	if err != nil {
@@ -129,6 +137,8 @@ func (f *front) wait() (int, error) {
 				return 0, fmt.Errorf("%w: %s", ErrUnavailable, strings.TrimPrefix(w.Failed, ErrUnavailable.Error()+": "))
 			case w.Failed != "":
 				return 0, errors.New(w.Failed)
+			case w.Lost != "":
+				fmt.Fprintf(os.Stderr, "\r\nhermes shim: the journal cannot be written, so what changes now may not be known: %s\r\n", w.Lost)
 			case w.PID != 0:
 				f.pid = w.PID
 			case w.Ended != nil:

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,8 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // In gate mode the supervisor makes every call itself, with the rights of the
@@ -52,7 +55,7 @@ const (
 
 func (g *gate) listed(path string) verdict {
 	in := func(list []string) bool {
-		return slices.ContainsFunc(list, func(dir string) bool { return below(path, dir) })
+		return slices.ContainsFunc(list, func(dir string) bool { return pathname.Within(dir, path) })
 	}
 	switch {
 	case in(g.Deny):
@@ -66,7 +69,7 @@ func (g *gate) listed(path string) verdict {
 // holds reports whether a folder has something in it that is denied, so that it
 // must not be moved.
 func (g *gate) holds(dir string) bool {
-	return slices.ContainsFunc(g.Deny, func(path string) bool { return below(path, dir) })
+	return slices.ContainsFunc(g.Deny, func(path string) bool { return pathname.Within(dir, path) })
 }
 
 // ask asks the editor about a change. Only a clear yes allows it.
@@ -128,11 +131,35 @@ func (s *supervisor) judge(o *operation, p *planned) verdict {
 	return v
 }
 
+// movesProject reports whether an operation renames the project or a folder that it is
+// in, or removes the project. Another folder could take its place then.
+func (s *supervisor) movesProject(o *operation) bool {
+	places := []*place{&o.target}
+	switch o.verb {
+	case rename:
+		places = append(places, o.other)
+	case rmdir:
+	default:
+		return false
+	}
+	return slices.ContainsFunc(places, func(p *place) bool {
+		return p.found.kind() == unix.S_IFDIR && s.resolver.above(p.found.identity)
+	})
+}
+
 func (s *supervisor) handleGated(o *operation) {
 	p := s.prepare(o)
 	if p != nil && s.recorder.broken.Load() {
-		// Nothing may change whose old content is not kept.
 		s.deny(o, p, "the journal cannot be written")
+		return
+	}
+	if s.movesProject(o) {
+		// Questions name files by where the project is.
+		p = &planned{operation: o, op: journal.Rename}
+		if o.verb == rmdir {
+			p.op = journal.Rmdir
+		}
+		s.deny(o, p, "it would rename or remove the project, or a folder that the project is in")
 		return
 	}
 	switch s.judge(o, p) {
@@ -184,9 +211,9 @@ func (s *supervisor) whileWaiting(o *operation) (ctx context.Context, stop func(
 func (s *supervisor) deny(o *operation, p *planned, reason string) {
 	s.listener.finish(o.id, unix.EACCES)
 	if p == nil {
-		p = &planned{operation: o, op: Write}
+		p = &planned{operation: o, op: journal.Write}
 	}
-	c := p.event(Denied)
+	c := p.event(journal.Denied)
 	c.Text = reason
 	s.record(c)
 	o.close()
@@ -205,9 +232,9 @@ func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
 		return list
 	}
 	switch p.op {
-	case Remove, Rmdir:
+	case journal.Remove, journal.Rmdir:
 		r.Kind = feed.Remove
-	case Rename:
+	case journal.Rename:
 		r.Kind, r.From = feed.Rename, o.other.path
 	}
 	switch b := p.before; {
@@ -221,6 +248,11 @@ func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
 			r.Before.Text = &text
 		}
 	}
+	if p.op == journal.Chmod {
+		mode := fs.FileMode(o.mode).Perm()
+		after := feed.Version{Size: -1, Mode: &mode}
+		r.After = &after
+	}
 	return append(list, r)
 }
 
@@ -231,6 +263,11 @@ func (s *supervisor) perform(o *operation, p *planned) {
 		return
 	}
 	if p != nil {
+		// Nothing may change whose old content is not kept.
+		if err := p.before.store(s.recorder.journal.Store); err != nil {
+			s.deny(o, p, "the journal cannot be written")
+			return
+		}
 		s.announce(p)
 	}
 	if !o.opens() {
@@ -239,7 +276,7 @@ func (s *supervisor) perform(o *operation, p *planned) {
 		if p != nil && err == nil {
 			s.succeeded(p)
 		} else if p != nil {
-			s.record(p.event(Failed))
+			s.record(p.event(journal.Failed))
 		}
 		o.close()
 		return
@@ -254,6 +291,9 @@ func (s *supervisor) perform(o *operation, p *planned) {
 		if err == nil {
 			err = s.listener.give(o.id, fd, o.flags&unix.O_CLOEXEC != 0)
 			unix.Close(fd)
+			if p != nil && !o.writes() {
+				s.succeeded(p)
+			}
 		}
 		if err != nil {
 			s.listener.finish(o.id, err)
@@ -309,10 +349,26 @@ func (o *operation) make() error {
 		return unix.Symlinkat(o.text, dir, name)
 	case mkdir:
 		return unix.Mkdirat(dir, name, o.mode&^umaskOf(o.tid))
+	case chmod:
+		return o.chmod()
 	case mknod:
 		return unix.Mknodat(dir, name, o.mode&^umaskOf(o.tid), int(o.device))
 	}
 	return unix.ENOSYS
+}
+
+// chmod changes the permissions of the file that was found, not of what a link leads
+// to that has taken its place.
+func (o *operation) chmod() error {
+	fd := o.target.file
+	if fd < 0 {
+		var err error
+		if fd, err = unix.Openat(o.target.dir, o.target.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+	}
+	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), o.mode&permissions)
 }
 
 // as calls f with the rights of a thread, on a thread of its own.

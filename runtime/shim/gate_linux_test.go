@@ -4,8 +4,10 @@ package shim_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +21,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 var swaps = flag.Int("swaps", 200, "how often a path is swapped below a gated open")
@@ -48,7 +52,9 @@ func (s *shimmed) editor(answer func(feed.Report) error) (reports func() []feed.
 
 func (s *shimmed) serve(server *feed.Server) {
 	s.t.Helper()
-	s.config.Socket = filepath.Join(filepath.Dir(s.root), "s")
+	if s.config.Socket == "" {
+		s.config.Socket = filepath.Join(sockdir.New(s.t), "s")
+	}
 	l, err := feed.Listen(s.config.Socket)
 	if err != nil {
 		s.t.Fatal(err)
@@ -114,8 +120,8 @@ cd "$PWD"
 try 'echo new > yes'; try 'echo new > no'; try 'echo new >> no'; try 'rm no'; try 'mv no other'; try 'mv yes yes2'; try 'mv yes2 yes'; try 'mv yes no'; try 'ln no free/hard'
 try 'echo new > free/f'; try 'echo new > never/f'; try 'rm never/f'; try 'mv never free/n'; try 'mv free/f never/g'; try 'ln never/f free/hard'
 try 'ln -s ../never/f free/soft'; try 'echo new > free/soft'; try 'mkdir no3'; try 'mkdir free/d'; try 'rmdir free/d'
-try 'truncate -s 1 no2'; try 'truncate -s 1 free/f'; try 'echo x > ../outside'; try 'echo x > ../else'; try 'echo x > /dev/null'; try 'umask 027; echo x > free/mode'; try 'ln -s x no4'; try 'mv . ../moved'
-stat -c %a free/mode
+try 'truncate -s 1 no2'; try 'truncate -s 1 free/f'; try 'echo x > ../outside'; try 'echo x > ../else'; try 'echo x > /dev/null'; try 'umask 027; echo x > free/mode'; try 'ln -s x no4'; try 'mv . ../moved'; try 'chmod 600 no2'; try 'chmod 600 free/f'; try 'chmod 600 never/f'; try 'chmod 600 ../else'; try 'chmod 700 free'; try 'mkdir -m 700 ../dir'
+stat -c %a free/mode free/f no2 ../else
 `
 	script = strings.ReplaceAll(script, "2> err", "2> ../err")
 	script = strings.ReplaceAll(script, "' err)", "' ../err)")
@@ -148,15 +154,24 @@ echo x > /dev/null: done
 umask 027; echo x > free/mode: done
 ln -s x no4: Permission denied
 mv . ../moved: Permission denied
+chmod 600 no2: Permission denied
+chmod 600 free/f: done
+chmod 600 never/f: Permission denied
+chmod 600 ../else: done
+chmod 700 free: done
+mkdir -m 700 ../dir: done
 640
+600
+644
+600
 `
 	out, status := s.run("sh", "-c", script)
 	if out != want[1:] || status != 0 {
 		t.Errorf("exit status %d, got\n%s", status, out)
 	}
 	done := []string{`write yes "old\n" "new\n"`, `rename yes yes2`, `rename yes2 yes`, `write free/f "old\n" "new\n"`, `symlink free/soft absent ->../never/f`,
-		`mkdir free/d`, `rmdir free/d`, `write free/f "new\n" "n"`, `write free/mode absent "x\n"`}
-	if got := s.lines(shim.Post); !slices.Equal(got, done) {
+		`mkdir free/d`, `rmdir free/d`, `write free/f "new\n" "n"`, `write free/mode absent "x\n"`, `chmod free/f "n" 644 "n" 600`, `chmod free dir  dir `}
+	if got := s.lines(journal.Post); !slices.Equal(got, done) {
 		t.Errorf("got\n  %s", strings.Join(got, "\n  "))
 	}
 	// The editor is asked before, and has the old content. What the lists say, and
@@ -171,6 +186,51 @@ mv . ../moved: Permission denied
 		}
 		if name == "yes" && r.Kind == feed.Write && (r.Before == nil || r.Before.Text == nil || *r.Before.Text != "old\n") {
 			t.Errorf("before %s: %+v", name, r.Before)
+		}
+	}
+}
+
+func TestAListedFolderSaysNothingAboutOneThatBeginsAlike(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{Allow: []string{filepath.Join(s.root, "free")}, Deny: []string{filepath.Join(s.root, "never")}}
+	reports := s.editor(func(feed.Report) error { return nil })
+	for _, name := range []string{"free/f", "freed/f", "never/f", "nevertheless/f"} {
+		s.write(name, "old\n")
+	}
+	s.run("sh", "-c", "for f in */f; do echo new > $f; done 2> /dev/null")
+	var asked []string
+	for _, r := range reports() {
+		if r.Phase == feed.Ask {
+			name, _ := filepath.Rel(s.root, r.Path)
+			asked = append(asked, name)
+		}
+	}
+	if want := []string{"freed/f", "nevertheless/f"}; !slices.Equal(slices.Compact(asked), want) {
+		t.Errorf("asked about %q, not %q", asked, want)
+	}
+	if got, want := s.lines(journal.Post), []string{`write free/f "old\n" "new\n"`, `write freed/f "old\n" "new\n"`, `write nevertheless/f "old\n" "new\n"`}; !slices.Equal(got, want) {
+		t.Errorf("changed %q", got)
+	}
+}
+
+// What the editor or the terminal does for a program passes a gate, so that it does not
+// get the keys to them.
+func TestAGateDoesNotNameProgramsOutside(t *testing.T) {
+	t.Parallel()
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		if gated {
+			s.config.Gate = &shim.Gate{}
+		}
+		s.env = []string{"NVIM=door", "NVIM_LISTEN_ADDRESS=door", "TMUX=door", "STY=door", "KITTY_LISTEN_ON=door", "WEZTERM_UNIX_SOCKET=door", "VSCODE_IPC_HOOK_CLI=door", "DBUS_SESSION_BUS_ADDRESS=door", "TERM=xterm", "MINE=here"}
+		out, _ := s.run("env")
+		want := 8
+		if gated {
+			want = 0
+		}
+		if strings.Count(out, "=door") != want || !strings.Contains(out, "MINE=here") || !strings.Contains(out, "TERM=xterm") {
+			t.Errorf("gate %v:\n%s", gated, out)
 		}
 	}
 }
@@ -204,7 +264,7 @@ func TestAGateWithoutAnAnswerDenies(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.root, "a")); err != nil || string(data) != "old" || status != 3 {
 				t.Errorf("the file has %q, %v; exit status %d\n%s", data, err, status, out)
 			}
-			if got, want := s.lines(shim.Denied), []string{`write a "old" -`, `remove a "old"`}; !slices.Equal(got, want) {
+			if got, want := s.lines(journal.Denied), []string{`write a "old" -`, `remove a "old"`}; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -308,6 +368,54 @@ func TestAGateIsClosedWhileTheDiskIsFull(t *testing.T) {
 	out, err := outer.CombinedOutput()
 	if !strings.Contains(string(out), "closed") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestWhatAGateLetsChangeIsKeptWhenTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	folder := s.config.Journal
+	disk, copied := filepath.Dir(folder)+"/small", filepath.Dir(folder)+"/copy"
+	s.config.Journal = filepath.Join(disk, "journal")
+	s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+	for i := range 40 {
+		s.write(fmt.Sprint("f", i), strings.Repeat(rand.Text(), 1000)) // of the same text, nothing is kept twice
+	}
+	s.env = []string{"D=" + disk, "COPY=" + copied}
+	out := s.without(`mkdir -p "$D" && mount -t tmpfs -o size=256k none "$D"`, `cp -r "$D/journal" "$COPY"`,
+		"sh", "-c", `for i in $(seq 0 39); do echo new > f$i; done 2> /dev/null`)
+	if !strings.Contains(out, "the journal cannot be written") {
+		t.Error(out)
+	}
+	r, err := journal.Open(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	kept := make(map[string]bool)
+	for e, err := r.Next(); err == nil; e, err = r.Next() {
+		if e.Before != nil {
+			if _, err := r.Content(e.Before.Hash); err == nil {
+				kept[filepath.Base(e.Path)] = true
+			}
+		}
+	}
+	changed := 0
+	for i := range 40 {
+		name := fmt.Sprint("f", i)
+		data, err := os.ReadFile(filepath.Join(s.root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > 4 {
+			continue
+		}
+		if changed++; !kept[name] {
+			t.Errorf("%s has changed, and what it was is lost", name)
+		}
+	}
+	if changed == 0 || changed == 40 {
+		t.Errorf("%d files have changed", changed)
 	}
 }
 

@@ -3,9 +3,13 @@
 package shim_test
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -37,6 +41,39 @@ func helper(args []string) int {
 		check(err)
 		_, err = unix.OpenByHandleAt(dir, h, unix.O_WRONLY|unix.O_TRUNC)
 		fmt.Println(err == unix.EPERM)
+	case "limit": // of another process, and of a child
+		pid, err := strconv.Atoi(args[1])
+		check(err)
+		for _, resource := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_FSIZE, unix.RLIMIT_CPU} {
+			fmt.Print(unix.Prlimit(pid, resource, &unix.Rlimit{}, nil) == unix.EPERM, " ")
+		}
+		child := exec.Command("sleep", "60")
+		check(child.Start())
+		fmt.Println(unix.Prlimit(child.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 9, Max: 9}, nil))
+		check(child.Process.Kill())
+	case "dial": // a socket, which this program serves itself if there is another argument
+		network := "unix"
+		if strings.Contains(args[1], ":") {
+			network = "tcp"
+		}
+		if len(args) > 2 {
+			l, err := net.Listen(network, args[1])
+			check(err)
+			defer l.Close()
+		}
+		c, err := net.Dial(network, args[1])
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			fmt.Println(errno)
+			return 0
+		}
+		check(err)
+		fmt.Println("connected")
+		check(c.Close())
+	case "rename":
+		check(os.Rename(args[1], args[2]))
+	case "exchange":
+		check(unix.Renameat2(unix.AT_FDCWD, args[1], unix.AT_FDCWD, args[2], unix.RENAME_EXCHANGE))
 	case "daemon": // outlives its parent, in a session of its own
 		p, err := os.StartProcess("/proc/self/exe", []string{"x", "helper", "late"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setsid: true}, Files: []*os.File{}})
 		check(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // terminal is an interactive shell that a user types into.
@@ -99,7 +99,7 @@ func TestKeysAndJobsWorkAsWithoutAShim(t *testing.T) {
 			}
 			play(t, newTerminal(t, s.root, nil, "bash", "--norc", "--noprofile", "-i"), s.root)
 			if shimmed {
-				text := strings.Join(s.lines(shim.Post), "\n")
+				text := strings.Join(s.lines(journal.Post), "\n")
 				if !strings.Contains(text, "write resumed absent") {
 					t.Error(text)
 				}

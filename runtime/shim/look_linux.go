@@ -68,9 +68,12 @@ func (p *place) first() *content {
 	return p.show(&p.found)
 }
 
+// permissions are the bits of a mode that chmod changes.
+const permissions = 0o7777
+
 // show makes a content of a status that was found at a place.
 func (p *place) show(s *status) *content {
-	c := &content{size: s.size, id: s.identity}
+	c := &content{size: s.size, mode: s.mode & permissions, id: s.identity}
 	switch s.kind() {
 	case unix.S_IFDIR:
 		c.dir, c.size = true, 0

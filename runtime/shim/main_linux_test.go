@@ -18,7 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // The test program is also the shim, and programs that run in it.
@@ -74,12 +77,7 @@ var static = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "static")
-	build := exec.Command("go", "build", "-o", path, "./testdata/static")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
+	return path, gobuild.To(path, "./testdata/static")
 })
 
 // readable is a copy of the test program for users who may not read the original.
@@ -202,7 +200,7 @@ func (s *shimmed) run(command ...string) (out string, status int) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(patience.Soon, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	err := cmd.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -220,9 +218,9 @@ func (s *shimmed) run(command ...string) (out string, status int) {
 	return b.String(), cmd.ProcessState.ExitCode()
 }
 
-func (s *shimmed) events() (list []shim.Event) {
+func (s *shimmed) events() (list []journal.Event) {
 	s.t.Helper()
-	r, err := shim.OpenJournal(s.config.Journal)
+	r, err := journal.Open(s.config.Journal)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -239,14 +237,14 @@ func (s *shimmed) events() (list []shim.Event) {
 }
 
 // lines are the events of some phases, one line each, with the contents.
-func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
+func (s *shimmed) lines(phases ...journal.Phase) (list []string) {
 	s.t.Helper()
-	journal, err := shim.OpenJournal(s.config.Journal)
+	in, err := journal.Open(s.config.Journal)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer journal.Close()
-	text := func(v *shim.Version) string {
+	defer in.Close()
+	text := func(v *journal.Version) string {
 		switch {
 		case v == nil:
 			return "-"
@@ -259,7 +257,7 @@ func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
 		case v.Hash.IsZero():
 			return fmt.Sprint(v.Size, " bytes")
 		}
-		data, err := journal.Content(v.Hash)
+		data, err := in.Content(v.Hash)
 		if err != nil {
 			s.t.Errorf("content is lost: %v", err)
 		}
@@ -281,11 +279,14 @@ func (s *shimmed) lines(phases ...shim.Phase) (list []string) {
 			line += name(e.From) + " "
 		}
 		line += name(e.Path)
-		if e.Op == shim.Write || e.Op == shim.Remove || e.Op == shim.Symlink {
+		if e.Op == journal.Write || e.Op == journal.Remove || e.Op == journal.Symlink {
 			line += " " + text(e.Before)
 		}
-		if e.Op == shim.Write || e.Op == shim.Symlink {
+		if e.Op == journal.Write || e.Op == journal.Symlink {
 			line += " " + text(e.After)
+		}
+		if e.Op == journal.Chmod {
+			line += fmt.Sprint(" ", text(e.Before), " ", e.Before.Mode, " ", text(e.After), " ", e.After.Mode)
 		}
 		list = append(list, line)
 	}

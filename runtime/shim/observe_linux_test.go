@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // int80 makes a folder through the calls of 32 bits.
@@ -43,17 +43,20 @@ func TestEveryChangeIsReportedWithItsContents(t *testing.T) {
 		{"many writes of an open file", "", []string{"sh", "-c", "{ echo 1; echo 2; echo 3; } > a"}, []string{`write a absent "1\n2\n3\n"`}},
 		{"nothing new in a file", "", []string{"sh", "-c", "echo before > old; : >> old; touch old"}, nil},
 		{"a folder that is renamed", "", []string{"sh", "-c", "mv sub other; echo y > other/deep/f; mv other ..; mv ../other back"}, []string{
-			`rename sub/deep/f other/deep/f`, `rename sub/g other/g`, `write other/deep/f "f\n" "y\n"`,
-			`remove other/deep/f "y\n"`, `remove other/g "g\n"`, `write back/deep/f absent "y\n"`, `write back/g absent "g\n"`}},
+			`mkdir other`, `mkdir other/deep`, `rename sub/deep/f other/deep/f`, `rename sub/g other/g`, `write other/deep/f "f\n" "y\n"`,
+			`remove other/deep/f "y\n"`, `remove other/g "g\n"`, `mkdir back`, `mkdir back/deep`, `write back/deep/f absent "y\n"`, `write back/g absent "g\n"`}},
 		{"links", "", []string{"sh", "-c", "ln -s sub/deep way; echo a > way/new; ln old hard; echo b > hard; ln -s old soft; echo c > soft; rm way"}, []string{
 			`symlink way absent ->sub/deep`, `write sub/deep/new absent "a\n"`, `link old hard`, `write hard "before\n" "b\n"`,
 			`symlink soft absent ->old`, `write old "b\n" "c\n"`, `remove way ->sub/deep`}},
 		{"descriptors as paths", "", []string{"sh", "-c", "exec 5>>old; echo a > /proc/self/fd/5; echo b > /dev/fd/5; cd sub; echo c > /proc/self/cwd/g; exec 5>&-"}, []string{
 			`write old "before\n" "a\n"`, `write old "a\n" "b\n"`, `write sub/g "g\n" "c\n"`}},
 		{"what fails", "", []string{"sh", "-c", "rmdir sub; rm none; mkdir sub; echo x > none/x; ln old sub/g; mv none other; true"}, nil},
+		{"permissions", "", []string{"sh", "-c", "chmod +x old; chmod 755 old none; ln -s old l; chmod 600 l; chmod 700 sub; umask 022; echo x > s; chmod +x s; { echo y; chmod 644 s; } >> s; chmod +x ../outside; rm l"}, []string{
+			`chmod old "before\n" 644 "before\n" 755`, `symlink l absent ->old`, `chmod old "before\n" 755 "before\n" 600`, `chmod sub dir  dir `,
+			`write s absent "x\n"`, `chmod s "x\n" 644 "x\n" 755`, `write s "x\n" "x\ny\n"`, `remove l ->old`}},
 		{"truncate", "", []string{"truncate", "-s", "3", "old"}, []string{`write old "before\n" "bef"`}},
-		{"ignored files", "", []string{"sh", "-c", "echo '*.o' > .gitignore; echo x > a.o; mkdir .git; echo y > .git/x; mkdir .git/hooks; echo z > .git/hooks/h"}, []string{
-			`write .gitignore absent "*.o\n"`, `mkdir .git/hooks`, `write .git/hooks/h absent "z\n"`}},
+		{"ignored files", "", []string{"sh", "-c", "echo '*.c' >> .gitignore; echo x > a.o; echo x > a.c; mkdir -p .git/objects; echo y > .git/objects/x; mkdir .git/hooks; echo z > .git/hooks/h"}, []string{
+			`write .gitignore "*.o\n" "*.o\n*.c\n"`, `write a.c absent "x\n"`, `mkdir .git`, `mkdir .git/hooks`, `write .git/hooks/h absent "z\n"`}},
 		{"outside", "", []string{"sh", "-c", "echo x > ../x; mv ../x in; mv in ../out; rm ../out"}, []string{
 			`write in absent "x\n"`, `remove in "x\n"`}},
 		{"a name without a file", "", []string{"HELPER", "helper", "unnamed"}, []string{"link"}},
@@ -83,13 +86,15 @@ fs.promises.writeFile("b", "2").then(() => { fs.renameSync("b", "old"); require(
 				s := newShimmed(t)
 				s.user = user
 				s.write("old", "before\n")
+				s.write(".gitignore", "*.o\n")
 				s.write("sub/g", "g\n")
 				s.write("sub/deep/f", "f\n")
+				s.write("../outside", "")
 				out, status := s.run(slices.Clone(c.command)...)
 				if status == 127 && user != os.Getuid() {
 					t.Skip(out) // it is not for everybody
 				}
-				got := s.lines(shim.Post)
+				got := s.lines(journal.Post)
 				ok := len(got) == len(c.want)
 				for i := range min(len(got), len(c.want)) {
 					ok = ok && (got[i] == c.want[i] || !strings.Contains(c.want[i], `"`) && strings.HasPrefix(got[i], c.want[i]))
@@ -134,7 +139,7 @@ func TestGitCheckoutChangesEveryFileOnce(t *testing.T) {
 		t.Fatalf("exit status %d\n%s", status, out)
 	}
 	last := map[string]string{}
-	for _, line := range s.lines(shim.Post) {
+	for _, line := range s.lines(journal.Post) {
 		words := strings.SplitN(line, " ", 3)
 		if strings.HasPrefix(words[1], ".git") {
 			t.Errorf("a file of git: %s", line)
@@ -160,7 +165,7 @@ func TestThreadsAreToldApart(t *testing.T) {
 	if out, status := s.run(program, "threads"); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, out)
 	}
-	got := s.lines(shim.Post)
+	got := s.lines(journal.Post)
 	for i := range 20 {
 		want := []string{fmt.Sprintf("write b%d absent \"one\\ntwo\\n\"", i), fmt.Sprintf("remove b%d \"one\\ntwo\\n\"", i)}
 		var mine []string
@@ -193,7 +198,7 @@ func TestTheOldContentIsKnownBefore(t *testing.T) {
 	s := newShimmed(t)
 	s.write("a", "one\n")
 	s.run("sh", "-c", "echo two > a; rm a")
-	if got, want := s.lines(shim.Pre), []string{`write a "one\n" -`, `remove a "two\n"`}; !slices.Equal(got, want) {
+	if got, want := s.lines(journal.Pre), []string{`write a "one\n" -`, `remove a "two\n"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -203,7 +208,7 @@ func TestLargeAndBinaryFilesAreHandled(t *testing.T) {
 	s := newShimmed(t)
 	s.run("sh", "-c", `printf '\377\000' > b; head -c 20000000 /dev/zero > l; rm b l`)
 	want := []string{`write b absent "\xff\x00"`, `write l absent 20000000 bytes`, `remove b "\xff\x00"`, `remove l 20000000 bytes`}
-	if got := s.lines(shim.Post); !slices.Equal(got, want) {
+	if got := s.lines(journal.Post); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -43,7 +43,10 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 		return nil, nil
 	}
 	o := &operation{call: c, id: n.id, tid: n.tid, number: n.nr}
-	path, err := readPath(n.tid, n.args[c.path])
+	path, err, resolve := "", error(nil), uint64(0)
+	if c.path != none {
+		path, err = readPath(n.tid, n.args[c.path])
+	}
 	if err == nil && c.flags != none {
 		o.flags = n.args[c.flags] & 0xffffffff
 	}
@@ -55,7 +58,7 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 		case openHow:
 			var how unix.OpenHow
 			how, err = readHow(n.tid, n.args[c.flags])
-			o.flags, o.mode = how.Flags, uint32(how.Mode)
+			o.flags, o.mode, resolve = how.Flags, uint32(how.Mode), how.Resolve
 			if err == nil && o.flags&opens == 0 {
 				return nil, nil
 			}
@@ -82,7 +85,7 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 		if dir != none {
 			dirfd = int32(n.args[dir])
 		}
-		return s.resolver.place(n.tid, dirfd, path, follow)
+		return s.resolver.place(n.tid, dirfd, path, follow, resolve&unix.RESOLVE_IN_ROOT != 0)
 	}
 	switch c.verb {
 	case open, openHow, create:
@@ -102,7 +105,7 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 		o.other = &old
 	case link:
 		if second == "" && o.flags&unix.AT_EMPTY_PATH != 0 {
-			second = "/proc/self/fd/" + strconv.Itoa(int(int32(n.args[c.dir2])))
+			second = descriptorPath(n.args[c.dir2])
 			o.flags |= unix.AT_SYMLINK_FOLLOW
 		}
 		var file place
@@ -117,6 +120,12 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 	case symlink:
 		o.text = second
 		o.target, err = find(c.dir, path, false)
+	case chmod:
+		follow := o.flags&unix.AT_SYMLINK_NOFOLLOW == 0
+		if c.path == none || path == "" && o.flags&unix.AT_EMPTY_PATH != 0 {
+			path, follow = descriptorPath(n.args[c.dir]), true
+		}
+		o.target, err = find(c.dir, path, follow)
 	case unlink:
 		if o.flags&unix.AT_REMOVEDIR != 0 {
 			remove := *c
@@ -133,10 +142,17 @@ func (s *supervisor) decode(n *notice) (*operation, error) {
 	return o, nil
 }
 
+// descriptorPath is a path of a thread to what it has open.
+func descriptorPath(fd uint64) string { return "/proc/self/fd/" + strconv.Itoa(int(int32(fd))) }
+
 // opens reports whether the operation opens a file.
 func (o *operation) opens() bool {
 	return o.verb == open || o.verb == openHow || o.verb == create
 }
+
+// writes reports whether the operation opens a file to write it. The close is then
+// what changes the file.
+func (o *operation) writes() bool { return o.opens() && o.flags&unix.O_ACCMODE != unix.O_RDONLY }
 
 // nameless reports whether the operation opens a file that has no name yet.
 func (o *operation) nameless() bool {

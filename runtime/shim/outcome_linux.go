@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // A call that was let go cannot report its result. Whether it worked is seen in
@@ -22,7 +25,7 @@ import (
 // planned is an operation whose outcome is not known yet.
 type planned struct {
 	*operation
-	op            Op
+	op            journal.Op
 	before        *content // at the target
 	moved         *content // of a rename: at the old name
 	inside        bool     // the target is part of the project
@@ -59,46 +62,60 @@ func (s *supervisor) prepare(o *operation) *planned {
 	exists := !p.before.absent
 	switch o.verb {
 	case open, openHow, create, truncate:
-		p.op = Write
+		p.op = journal.Write
 		creates := o.flags&unix.O_CREAT != 0
 		if exists && (!p.before.regular || creates && o.flags&unix.O_EXCL != 0) || !exists && !creates {
 			return nil
 		}
+		if exists && o.opens() && !o.writes() && o.flags&unix.O_TRUNC == 0 {
+			return nil // it would have been created
+		}
+	case chmod:
+		p.op = journal.Chmod
+		if !p.before.regular && !p.before.dir || p.before.mode == o.mode&permissions {
+			return nil
+		}
 	case unlink:
-		p.op = Remove
+		p.op = journal.Remove
 		if !exists || p.before.dir {
 			return nil
 		}
 	case rmdir:
-		p.op = Rmdir
+		p.op = journal.Rmdir
 		if !p.before.dir {
 			return nil
 		}
 	case rename:
-		p.op = Rename
+		p.op = journal.Rename
 		p.moved = o.other.first()
+		if p.moved.dir && p.inside {
+			s.ignored.Made(s.inProject(o.target.path))
+		}
+		if p.before.dir && p.fromInside {
+			s.ignored.Made(s.inProject(o.other.path)) // if they are exchanged
+		}
 		if p.moved.absent || p.moved.id.isFile(p.before.id) && exists {
 			return nil
 		}
 		known := s.files[o.other.path]
-		p.moved = o.other.hold(p.moved, known, known != nil && known.id.isFile(p.moved.id) && known.id.mtime == p.moved.id.mtime && known.size == p.moved.size)
+		p.moved = o.other.hold(p.moved, known, known != nil && known.id.isFile(p.moved.id) && known.id.mtime == p.moved.id.mtime && known.size == p.moved.size && known.mode == p.moved.mode)
 	default:
-		p.op = map[verb]Op{link: Link, symlink: Symlink, mkdir: Mkdir, mknod: Write}[o.verb]
+		p.op = map[verb]journal.Op{link: journal.Link, symlink: journal.Symlink, mkdir: journal.Mkdir, mknod: journal.Write}[o.verb]
 		if exists || o.verb == mknod && o.mode&unix.S_IFMT != unix.S_IFREG && o.mode&unix.S_IFMT != 0 {
 			return nil
 		}
 	}
 	known := s.files[o.target.path]
 	p.before = o.target.hold(p.before, known, known != nil && known.id == p.before.id)
-	if p.op == Write {
+	if p.op == journal.Write {
 		p.before.read()
 	}
 	return p
 }
 
 // event is what is known of an operation now.
-func (p *planned) event(phase Phase) *change {
-	c := &change{Event: Event{Time: time.Now(), Phase: phase, Op: p.op, Path: p.target.path, PID: int(p.tid)}, before: p.before}
+func (p *planned) event(phase journal.Phase) *change {
+	c := &change{Event: journal.Event{Time: time.Now(), Phase: phase, Op: p.op, Path: p.target.path, PID: int(p.tid)}, before: p.before}
 	if p.other != nil {
 		c.From = p.other.path
 	}
@@ -115,6 +132,10 @@ func (p *planned) happened() bool {
 		return exists && now.isFile(p.moved.id)
 	case truncate:
 		return exists && now.size == p.length
+	case open, openHow, create:
+		return exists && (p.flags&unix.O_TRUNC == 0 || now.size == 0)
+	case chmod:
+		return exists && now.mode&permissions != p.before.mode
 	}
 	return exists
 }
@@ -188,20 +209,26 @@ func (s *supervisor) settle(p *planned, happened bool) {
 	if happened {
 		s.succeeded(p)
 	} else {
-		s.record(p.event(Failed))
+		s.record(p.event(journal.Failed))
 	}
 	p.close()
 }
 
 // succeeded reports what an operation has done.
 func (s *supervisor) succeeded(p *planned) {
-	e := p.event(Post)
+	e := p.event(journal.Post)
 	switch p.verb {
 	case unlink, rmdir:
 		delete(s.files, p.target.path)
 	case rename:
 		s.renamed(p, e)
 		return
+	case chmod:
+		if s.writing[p.target.path] != nil {
+			return // part of what is reported when the file is closed
+		}
+		e.before, e.after = p.before.sameBytes(p.target.look())
+		s.files[p.target.path] = e.after
 	default:
 		e.after = p.target.look()
 		if p.verb == symlink || p.verb == mkdir || p.verb == link {
@@ -217,7 +244,7 @@ func (s *supervisor) renamed(p *planned, e *change) {
 	from, to := p.other.path, p.target.path
 	if p.flags&unix.RENAME_EXCHANGE != 0 {
 		if p.moved.dir || p.before.dir {
-			s.note("exchanged " + from + " and " + to)
+			s.unseen(e.PID, "the folders "+from+" and "+to+" were exchanged, and what is in them is not listed")
 			return
 		}
 		for _, w := range []struct {
@@ -226,7 +253,7 @@ func (s *supervisor) renamed(p *planned, e *change) {
 			before, after *content
 		}{{from, p.fromInside, p.moved, p.before}, {to, p.inside, p.before, p.moved}} {
 			if s.files[w.path] = w.after; w.inside {
-				s.record(&change{Event: Event{Time: e.Time, Phase: Post, Op: Write, Path: w.path, PID: e.PID}, before: w.before, after: w.after})
+				s.record(&change{Event: journal.Event{Time: e.Time, Phase: journal.Post, Op: journal.Write, Path: w.path, PID: e.PID}, before: w.before, after: w.after})
 			}
 		}
 		return
@@ -239,14 +266,20 @@ func (s *supervisor) renamed(p *planned, e *change) {
 	s.closes.moved(from, to)
 	n := 0
 	filepath.WalkDir(s.reach(p), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return nil
 		}
 		if n++; n > maxMoved {
-			s.note("renamed " + from + " to " + to + ", with more files than are listed")
+			s.unseen(e.PID, "the folder "+from+" was renamed to "+to+", and only "+strconv.Itoa(maxMoved)+" of its files are listed")
 			return fs.SkipAll
 		}
 		rest := strings.TrimPrefix(path, s.reach(p))
+		if d.IsDir() {
+			if p.inside && !s.leftOut(to+rest) {
+				s.record(&change{Event: journal.Event{Time: e.Time, Phase: journal.Post, Op: journal.Mkdir, Path: to + rest, PID: e.PID}, before: &content{absent: true}, after: &content{dir: true}})
+			}
+			return nil
+		}
 		var after *content
 		if !p.fromInside || !p.inside || s.files[to+rest] == nil {
 			after = lookAt(path)
@@ -264,7 +297,7 @@ const maxMoved = 20_000
 // reach is a path of this process to the target, also if that is elsewhere.
 func (s *supervisor) reach(p *planned) string {
 	if p.target.path != "" {
-		return p.target.path
+		return s.resolver.reach(p.target.path)
 	}
 	return "/proc/self/fd/" + strconv.Itoa(p.target.dir) + "/" + p.target.name
 }
@@ -279,12 +312,12 @@ func (s *supervisor) renamedFile(p *planned, e *change, from, to string, before,
 	case in && out:
 		s.record(&r)
 	case out:
-		if r.Op, r.From = Write, ""; r.before == nil {
+		if r.Op, r.From = journal.Write, ""; r.before == nil {
 			r.before = &content{absent: true}
 		}
 		s.record(&r)
 	case in:
-		r.Op, r.Path, r.From, r.before, r.after = Remove, from, "", moved, nil
+		r.Op, r.Path, r.From, r.before, r.after = journal.Remove, from, "", moved, nil
 		s.record(&r)
 	}
 }
@@ -294,13 +327,13 @@ func (s *supervisor) moved(from, to string) {
 	delete(s.files, to)
 	delete(s.writing, to)
 	for path, c := range s.files {
-		if below(path, from) {
+		if pathname.Within(from, path) {
 			delete(s.files, path)
 			s.files[to+strings.TrimPrefix(path, from)] = c
 		}
 	}
 	for path, w := range s.writing {
-		if below(path, from) {
+		if pathname.Within(from, path) {
 			delete(s.writing, path)
 			s.writing[to+strings.TrimPrefix(path, from)] = w
 		}

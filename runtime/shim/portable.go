@@ -12,9 +12,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 	"github.com/hermes-nvim/hermes/runtime/review/watch"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // Portable runs a program like Run, on every system, and compares the files of the
@@ -29,23 +31,23 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	if c.Gate != nil {
 		return 0, fmt.Errorf("shim: %w, so there is no gate", ErrUnavailable)
 	}
-	j, err := createJournal(c)
+	j, err := journal.Create(c.Journal, c.Root, c.Agent, c.Session)
 	if err != nil {
 		return 0, fmt.Errorf("shim: %w", err)
 	}
-	p := &portable{journal: j, matcher: tree.NewMatcher(c.Root, nil), root: c.Root}
+	p := &portable{journal: j, matcher: tree.NewMatcher(c.Root, nil, time.Now()), root: c.Root}
 	options := tree.Options{}
-	if name, err := filepath.Rel(c.Root, c.Journal); err == nil && filepath.IsLocal(name) {
+	if name, ok := pathname.Below(c.Root, c.Journal); ok {
 		options.Skip = []string{filepath.ToSlash(name)}
 	}
-	p.scanner = tree.New(c.Root, j.store, options)
+	p.scanner = tree.New(c.Root, j.Store, options)
 	if p.last, err = p.scanner.Scan(context.Background()); err != nil {
-		j.discard()
+		j.Discard()
 		return 0, fmt.Errorf("shim: %w", err)
 	}
 	w, err := watch.New(watch.Options{Root: c.Root, Skip: p.skips}, p.noticed)
 	if err != nil {
-		j.discard()
+		j.Discard()
 		return 0, fmt.Errorf("shim: %w", err)
 	}
 	w.Roots(c.Root)
@@ -55,7 +57,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	go func() {
 		defer close(delivered)
 		if c.Socket != "" {
-			(&delivery{journal: j, socket: c.Socket, agent: c.Agent, session: c.Session, last: last}).run(ctx)
+			j.Deliver(ctx, c.Socket, last)
 		}
 	}()
 	status, err = p.run(path, argv)
@@ -68,7 +70,7 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	}
 	stop()
 	<-delivered
-	return status, errors.Join(err, j.close())
+	return status, errors.Join(err, j.Close())
 }
 
 // lastReports is how long an editor may take for the last reports.
@@ -76,7 +78,7 @@ const lastReports = 10 * time.Second
 
 // portable compares the files of a project.
 type portable struct {
-	journal *journal
+	journal *journal.Writer
 	scanner *tree.Scanner
 	matcher *tree.Matcher
 	root    string
@@ -117,19 +119,14 @@ func (p *portable) run(path string, argv []string) (int, error) {
 
 // skips leaves out folders that git ignores.
 func (p *portable) skips(folder string) bool {
-	name, err := filepath.Rel(p.root, folder)
-	return err == nil && name != "." && p.matcher.Ignores(filepath.ToSlash(name)+"/")
+	name, ok := pathname.Below(p.root, folder)
+	return ok && p.matcher.Ignores(filepath.ToSlash(name)+"/")
 }
 
 func (p *portable) noticed(n watch.Notice) {
-	for _, path := range n.Paths {
-		if filepath.Base(path) == ".gitignore" {
-			p.matcher.Forget()
-		}
-	}
 	if n.Err != nil {
 		p.mu.Lock()
-		p.journal.add(Event{Time: time.Now(), Op: Note, Text: "not everything is watched: " + n.Err.Error()})
+		p.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "not everything is watched: " + n.Err.Error()})
 		p.mu.Unlock()
 	}
 	p.look()
@@ -139,33 +136,35 @@ func (p *portable) noticed(n watch.Notice) {
 func (p *portable) look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer p.journal.flush()
-	now, err := p.scanner.Scan(context.Background())
+	defer p.journal.Flush()
+	now, err := p.scanner.Rescan(context.Background())
 	if err != nil {
-		p.journal.add(Event{Time: time.Now(), Op: Note, Text: err.Error()})
+		p.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "the files cannot be compared: " + err.Error()})
 		return
 	}
 	for _, c := range tree.Compare(p.last, now) {
-		if c.What&^tree.Mode == 0 {
-			continue
-		}
-		e := Event{Time: time.Now(), Phase: Post, Op: Write, Path: filepath.Join(p.root, filepath.FromSlash(c.Path)), Before: versionOf(c.Old), After: versionOf(c.New), Inferred: true}
+		e := journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Write, Path: filepath.Join(p.root, filepath.FromSlash(c.Path)), Before: versionOf(c.Old), After: versionOf(c.New), Inferred: true}
 		switch {
 		case c.What&tree.Deleted != 0:
-			e.Op, e.After = Remove, nil
+			e.Op, e.After = journal.Remove, nil
 		case c.New.IsLink():
-			e.Op = Symlink
+			e.Op = journal.Symlink
+		case c.What&^tree.Mode == 0:
+			e.Op = journal.Chmod
 		}
-		p.journal.add(e)
+		p.journal.Add(e)
 	}
 	p.last = now
 }
 
-func versionOf(e tree.Entry) *Version {
+func versionOf(e tree.Entry) *journal.Version {
 	if e.Path == "" {
-		return &Version{Absent: true}
+		return &journal.Version{Absent: true}
 	}
-	v := &Version{Link: e.Link, Size: e.Size}
+	v := &journal.Version{Link: e.Link, Size: e.Size}
+	if !e.IsLink() {
+		v.Mode = fmt.Sprintf("%o", e.Mode.Perm())
+	}
 	if e.Kept {
 		v.Hash = e.Hash
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 func TestPortableFindsChangesByComparing(t *testing.T) {
@@ -18,13 +19,13 @@ func TestPortableFindsChangesByComparing(t *testing.T) {
 	s.write("gone", "g\n")
 	s.write(".gitignore", "*.o\n")
 	reports := s.editor(nil)
-	out, status := s.run("sh", "-c", "echo two > a; echo n > new; echo x > x.o; rm gone; ln -s a l; echo out; kill -TERM $$")
+	out, status := s.run("sh", "-c", "echo '*' > .gitignore; echo two > a; echo n > new; echo x > x.o; rm gone; ln -s a l; echo out; kill -TERM $$")
 	if out != "out\n" || status != -15 {
 		t.Errorf("ended with %d\n%s", status, out)
 	}
-	got := s.lines(shim.Post)
+	got := s.lines(journal.Post)
 	slices.Sort(got)
-	want := []string{`remove gone "g\n"`, `symlink l absent ->a`, `write a "one\n" "two\n"`, `write new absent "n\n"`}
+	want := []string{`remove gone "g\n"`, `symlink l absent ->a`, `write .gitignore "*.o\n" "*\n"`, `write a "one\n" "two\n"`, `write new absent "n\n"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
@@ -33,7 +34,7 @@ func TestPortableFindsChangesByComparing(t *testing.T) {
 			t.Errorf("nobody saw %+v", e)
 		}
 	}
-	if r := reports(); len(r) != 4 || !r[0].Author.Inferred {
+	if r := reports(); len(r) != 5 || !r[0].Author.Inferred {
 		t.Errorf("the editor got %d reports: %+v", len(r), r)
 	}
 }

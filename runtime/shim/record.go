@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // maxHeld is how many changes are kept back at most.
@@ -16,32 +18,35 @@ const pause = 2 * time.Millisecond
 
 // change is an event whose contents may still have to be read.
 type change struct {
-	Event
+	journal.Event
 	before, after *content
 	written       chan struct{} // is closed when all events before are in the journal
 }
 
 // recorder turns changes into the events of a journal, in order.
 type recorder struct {
-	journal *journal
+	journal *journal.Writer
 	settle  time.Duration // see Config
 	in      chan *change
 	done    chan struct{}
 
-	held  []held // changes that are not in the journal yet
-	fault string // that was noted last
+	held  []held             // changes that are not in the journal yet
+	fault string             // that the journal does not say yet
+	said  bool               // lost was called
+	lost  func(fault string) // is called with the first
 	// broken says that a content or an event could not be written, and none since.
 	broken atomic.Bool
 }
 
 type held struct {
-	Event
+	journal.Event
 	until time.Time // zero: need not wait
 }
 
-// startRecorder starts a recorder. Closing in ends it, and done follows.
-func startRecorder(j *journal, settle time.Duration) *recorder {
-	r := &recorder{journal: j, settle: settle, in: make(chan *change, 128), done: make(chan struct{})}
+// startRecorder starts a recorder, which calls lost once, when something could not be
+// written for the first time. Closing in ends it, and done follows.
+func startRecorder(j *journal.Writer, settle time.Duration, lost func(fault string)) *recorder {
+	r := &recorder{journal: j, settle: settle, lost: lost, in: make(chan *change, 128), done: make(chan struct{})}
 	go r.run()
 	return r
 }
@@ -85,42 +90,53 @@ func (r *recorder) run() {
 	}
 }
 
-func (r *recorder) flush() { r.failed(r.journal.flush()) }
+func (r *recorder) flush() {
+	r.failed(r.journal.Flush())
+	if r.fault == "" {
+		return
+	}
+	// What could not be written is in the journal as soon as something can be.
+	r.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "the journal could not be written: " + r.fault})
+	if r.journal.Flush() == nil {
+		r.fault = ""
+	}
+}
 
 func (r *recorder) failed(err error) {
 	if err == nil {
 		return
 	}
-	if r.broken.Store(true); err.Error() == r.fault {
-		return
-	}
+	r.broken.Store(true)
 	r.fault = err.Error()
-	r.journal.add(Event{Time: time.Now(), Op: Note, Text: r.fault})
+	if !r.said {
+		r.said = true
+		r.lost(r.fault)
+	}
 }
 
 // take keeps the contents of a change and puts it where it belongs.
 func (r *recorder) take(c *change) {
-	if c.Phase == Post && c.Op == Write && c.before.same(c.after) {
+	if c.Phase == journal.Post && c.Op == journal.Write && c.before.same(c.after) {
 		return // opened, but not changed
 	}
 	var before, after error
 	e := c.Event
-	e.Before, before = c.before.keep(r.journal.store)
-	e.After, after = c.after.keep(r.journal.store)
+	e.Before, before = c.before.keep(r.journal.Store)
+	e.After, after = c.after.keep(r.journal.Store)
 	if err := errors.Join(before, after); err != nil {
 		r.failed(err)
 	} else {
 		r.broken.Store(false)
 	}
-	if e.Phase != Post {
-		r.failed(r.journal.add(e))
+	if e.Phase != journal.Post {
+		r.failed(r.journal.Add(e))
 		return
 	}
 	h := held{Event: e}
 	switch {
-	case e.Op == Write && e.Before != nil && e.Before.Absent:
+	case e.Op == journal.Write && e.Before != nil && e.Before.Absent:
 		h.until = time.Now().Add(r.settle)
-	case e.Op == Rename:
+	case e.Op == journal.Rename:
 		r.join(&h)
 	}
 	r.held = append(r.held, h)
@@ -129,11 +145,11 @@ func (r *recorder) take(c *change) {
 // join makes a rename of a file that was just written a write.
 func (r *recorder) join(h *held) {
 	var first *held
-	var last *Version
+	var last *journal.Version
 	for i := range r.held {
 		switch w := &r.held[i]; {
 		case w.Path != h.From && w.From != h.From:
-		case w.Op != Write:
+		case w.Op != journal.Write:
 			return
 		default:
 			if last = w.After; first == nil {
@@ -145,9 +161,9 @@ func (r *recorder) join(h *held) {
 		return
 	}
 	r.held = slices.DeleteFunc(r.held, func(w held) bool { return w.Path == h.From })
-	h.Op, h.From, h.After = Write, "", last
+	h.Op, h.From, h.After = journal.Write, "", last
 	if h.Before == nil {
-		h.Before = &Version{Absent: true}
+		h.Before = &journal.Version{Absent: true}
 	}
 	if h.Before.Absent {
 		h.until = time.Now().Add(r.settle)
@@ -158,7 +174,7 @@ func (r *recorder) join(h *held) {
 func (r *recorder) release(all bool) {
 	n := 0
 	for n < len(r.held) && (all || len(r.held)-n > maxHeld || !time.Now().Before(r.held[n].until)) {
-		r.failed(r.journal.add(r.held[n].Event))
+		r.failed(r.journal.Add(r.held[n].Event))
 		n++
 	}
 	r.held = slices.Delete(r.held, 0, n)

@@ -3,6 +3,8 @@
 package shim
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // place is where a path of a program leads: a name in a folder, which need not
@@ -40,7 +44,9 @@ type resolver struct {
 	fds       int // /proc/self/fd, which takes longer to find than to read
 	slashInfo fileID
 	root      fileID // of the project
-	rootPath  string
+	rootPath  string // where the project was at the start; what is in it has paths below
+	project   int    // its folder, wherever it is now
+	moved     bool   // it was seen elsewhere
 	rootMount mount
 	text      [unix.PathMax]byte
 }
@@ -61,7 +67,10 @@ func newResolver(root string) (*resolver, error) {
 	}
 	r := &resolver{slash: slash, rootPath: root}
 	if r.slashInfo, err = identify(slash, ""); err == nil {
-		r.root, err = identify(unix.AT_FDCWD, root)
+		r.project, err = unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	if err == nil {
+		r.root, err = identify(r.project, "")
 	}
 	if err == nil {
 		r.fds, err = unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -119,9 +128,21 @@ func (l *lookup) close() {
 	}
 }
 
+// errHidden says that this process may not look at what a thread has.
+var errHidden = errors.New("its working folder, root or descriptors cannot be seen")
+
+// hidden returns the error for a path of /proc.
+func hidden(err error) error {
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("%w: %w", errHidden, err)
+	}
+	return err
+}
+
 // place finds a path that a thread means, relative to one of its descriptors or to
-// AT_FDCWD. follow says whether a link at the end is followed.
-func (r *resolver) place(tid uint32, dirfd int32, path string, follow bool) (p place, err error) {
+// AT_FDCWD. follow says whether a link at the end is followed, and inRoot, that the
+// descriptor is taken for the root.
+func (r *resolver) place(tid uint32, dirfd int32, path string, follow, inRoot bool) (p place, err error) {
 	if path == "" {
 		return p, unix.ENOENT
 	}
@@ -129,7 +150,7 @@ func (r *resolver) place(tid uint32, dirfd int32, path string, follow bool) (p p
 	defer l.close()
 	base := -1
 	switch {
-	case path[0] == '/':
+	case path[0] == '/' && !inRoot:
 		if base, err = l.top(); err == nil {
 			base, err = unix.FcntlInt(uintptr(base), unix.F_DUPFD_CLOEXEC, 0)
 		}
@@ -139,18 +160,70 @@ func (r *resolver) place(tid uint32, dirfd int32, path string, follow bool) (p p
 		base, err = unix.Open(procPath(tid, "fd/"+strconv.Itoa(int(dirfd))), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
-		return p, err
+		return p, hidden(err)
+	}
+	if inRoot {
+		if l.root, err = unix.FcntlInt(uintptr(base), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			unix.Close(base)
+			return p, err
+		}
 	}
 	if p, err = l.walk(base, split(path), follow); err != nil {
 		return p, err
 	}
-	if p.file >= 0 {
-		return p, nil
+	if p.file < 0 {
+		if dir := l.canonical(&p); dir != "" {
+			p.path = filepath.Join(dir, p.name)
+		}
 	}
-	if dir := l.canonical(&p); dir != "" {
-		p.path = filepath.Join(dir, p.name)
-	}
+	p.path = r.asAtStart(p.path)
 	return p, nil
+}
+
+// asAtStart returns the path that a file of the project had at the start, if the
+// project has been renamed since, or a folder above it. What belongs to the project is
+// decided by the folder itself, not by its name.
+func (r *resolver) asAtStart(path string) string {
+	if path == "" || pathname.Within(r.rootPath, path) {
+		return path
+	}
+	now, err := r.nameOf(r.project)
+	if err != nil || now == r.rootPath || !pathname.Within(now, path) {
+		return path
+	}
+	r.moved = true
+	return r.rootPath + strings.TrimPrefix(path, now)
+}
+
+// reach returns a path of this process that leads to a file of the project, which may
+// have been renamed.
+func (r *resolver) reach(path string) string {
+	if !r.moved || !pathname.Within(r.rootPath, path) {
+		return path
+	}
+	now, err := r.nameOf(r.project)
+	if r.moved = now != r.rootPath; !r.moved || err != nil || strings.HasSuffix(now, " (deleted)") {
+		return path
+	}
+	return "/proc/self/fd/" + strconv.Itoa(r.project) + strings.TrimPrefix(path, r.rootPath)
+}
+
+// above reports whether a folder is that of the project, or one that it is in.
+func (r *resolver) above(id identity) bool {
+	at, err := reopen(-1, r.project)
+	for err == nil {
+		here, failed := stat(at, "", 0)
+		if failed != nil || here.isFile(id) {
+			unix.Close(at)
+			return true // to be sure
+		}
+		if here.fileID() == r.slashInfo {
+			break
+		}
+		at, err = step(at, "..", unix.O_DIRECTORY)
+	}
+	unix.Close(at)
+	return err != nil
 }
 
 func split(path string) []string {
@@ -313,7 +386,7 @@ func (l *lookup) open(at int, name string) (place, error) {
 	}
 	p := place{dir: at, name: name, file: fd}
 	s, err := stat(fd, "", 0)
-	if err != nil || s.kind() != unix.S_IFREG {
+	if err != nil || s.kind() != unix.S_IFREG && s.kind() != unix.S_IFDIR {
 		return p, nil // a terminal, a pipe
 	}
 	// Its name is that of the folder it is in and its own.
@@ -352,15 +425,19 @@ func (l *lookup) alias(id fileID, path string) string {
 	if id.dev == l.resolver.root.dev && l.rootMount.device != "" {
 		m, err := mountOf(procPath(l.tid, "mountinfo"), id.mount)
 		if err == nil && m.device == l.rootMount.device {
+			// A folder above the one that is mounted may have been renamed.
+			if now, err := mountOf("/proc/self/mountinfo", l.resolver.root.mount); err == nil {
+				l.rootMount = now
+			}
 			// The mounts of a thread are listed as it sees them.
 			if root, err := os.Readlink(procPath(l.tid, "root")); err == nil && root != "/" {
 				if rest, ok := strings.CutPrefix(path, root); ok {
 					path = rest
 				}
 			}
-			if below(path, m.at) {
+			if pathname.Within(m.at, path) {
 				inside := filepath.Join(m.from, strings.TrimPrefix(path, strings.TrimSuffix(m.at, "/")))
-				if below(inside, l.rootMount.from) {
+				if pathname.Within(l.rootMount.from, inside) {
 					return filepath.Join(l.rootMount.at, strings.TrimPrefix(inside, strings.TrimSuffix(l.rootMount.from, "/")))
 				}
 				return ""

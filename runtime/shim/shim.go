@@ -113,8 +113,3 @@ func (c Config) resolved() (Config, error) {
 	c.Gate = &g
 	return c, nil
 }
-
-// below reports whether path is dir or in it.
-func below(path, dir string) bool {
-	return path == dir || len(path) > len(dir) && path[:len(dir)] == dir && (path[len(dir)] == filepath.Separator || dir[len(dir)-1] == filepath.Separator)
-}

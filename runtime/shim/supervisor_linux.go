@@ -3,15 +3,22 @@
 package shim
 
 import (
+	"cmp"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // supervisor decides about system calls, one after the other. All its state belongs
@@ -24,6 +31,7 @@ type supervisor struct {
 	recorder *recorder
 	closes   *closes
 	gate     *gate // nil: every call goes on
+	outside  outside
 
 	pending map[uint32]*planned    // by thread
 	writing map[string]*writing    // files that are open for writing, by path
@@ -46,15 +54,17 @@ type writing struct {
 
 const sweepEvery = time.Second
 
-func newSupervisor(c Config, l listener, r *recorder) (s *supervisor, err error) {
+// newSupervisor makes the supervisor of a program that starts after asOf.
+func newSupervisor(c Config, l listener, r *recorder, asOf time.Time) (s *supervisor, err error) {
 	s = &supervisor{
-		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil),
+		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil, asOf),
 		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
 	l.stayOnProcessor()
 	if s.resolver, err = newResolver(c.Root); err != nil {
 		return nil, err
 	}
+	s.outside.init()
 	if s.closes, err = newCloses(); err != nil {
 		return nil, err
 	}
@@ -62,7 +72,7 @@ func newSupervisor(c Config, l listener, r *recorder) (s *supervisor, err error)
 		return nil, err
 	}
 	if c.Gate != nil {
-		s.gate = newGate(c, r.journal.name)
+		s.gate = newGate(c, r.journal.Name)
 	}
 	return s, nil
 }
@@ -141,6 +151,7 @@ func (s *supervisor) end() {
 	if s.deaf {
 		s.sweep()
 	}
+	s.doQueued()
 }
 
 // catchUp settles what has happened until now. The program itself has ended, but
@@ -160,16 +171,24 @@ func (s *supervisor) catchUp() {
 func (s *supervisor) record(c *change) { s.recorder.in <- c }
 
 func (s *supervisor) note(text string) {
-	s.record(&change{Event: Event{Time: time.Now(), Op: Note, Text: text}})
+	s.record(&change{Event: journal.Event{Time: time.Now(), Op: journal.Note, Text: text}})
 }
 
 // handle decides about a call.
 func (s *supervisor) handle(n *notice) {
+	switch number := uint32(n.nr); number {
+	case othersOf(n).limit:
+		s.limit(n)
+		return
+	case othersOf(n).connect, othersOf(n).sockets:
+		s.connects(n)
+		return
+	}
 	s.settleHappened()
 	s.settleThread(n.tid) // what has not happened has failed
 	o, err := s.decode(n)
-	if _, unreadable := err.(errUnreadable); unreadable && s.listener.valid(n.id) {
-		s.record(&change{Event: Event{Time: time.Now(), Phase: Pre, Op: Unresolved, PID: int(n.tid), Text: err.Error()}})
+	if s.gate == nil && isOurs(err) && s.listener.valid(n.id) {
+		s.unseen(int(n.tid), "a call could not be followed: "+err.Error())
 	}
 	switch {
 	case err != nil && s.gate != nil:
@@ -182,6 +201,9 @@ func (s *supervisor) handle(n *notice) {
 		s.handleGated(o)
 		return
 	}
+	if o.verb == rename && s.movesProject(o) {
+		s.note("renames " + o.other.path + " to " + o.target.path + ", with the project in it; its files are reported under their old names")
+	}
 	p := s.prepare(o)
 	if p == nil || !s.listener.valid(n.id) {
 		s.listener.resume(n.id)
@@ -189,7 +211,7 @@ func (s *supervisor) handle(n *notice) {
 		return
 	}
 	s.announce(p)
-	if p.opens() {
+	if p.writes() {
 		s.listener.resume(n.id)
 		o.close()
 		return
@@ -198,14 +220,50 @@ func (s *supervisor) handle(n *notice) {
 	s.listener.resume(n.id)
 }
 
+// unseen records that something may change, or has, without a record.
+func (s *supervisor) unseen(pid int, why string) {
+	s.record(&change{Event: journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, PID: pid, Text: why}})
+}
+
+// isOurs reports whether an error is that of the supervisor, which the call itself need
+// not have.
+func isOurs(err error) bool {
+	if _, unreadable := err.(errUnreadable); unreadable {
+		return true
+	}
+	return errors.Is(err, errHidden) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
+}
+
+// othersOf returns the numbers of the mode that a call was made in.
+func othersOf(n *notice) *numbers {
+	if n.arch == arch {
+		return &others
+	}
+	return &othersOther
+}
+
+// limit decides about a new limit for another process. With too few files, or too little
+// time, the supervisor could record nothing.
+func (s *supervisor) limit(n *notice) {
+	pid := strconv.Itoa(int(int32(n.args[0])))
+	for _, ours := range []string{"self", strconv.Itoa(os.Getppid())} {
+		if _, err := os.Lstat("/proc/" + ours + "/task/" + pid); err == nil {
+			s.note("process " + strconv.Itoa(int(n.tid)) + " may not change the limits of the shim")
+			s.listener.finish(n.id, unix.EPERM)
+			return
+		}
+	}
+	s.listener.resume(n.id)
+}
+
 // announce reports that an operation is about to happen.
 func (s *supervisor) announce(p *planned) {
-	s.record(p.event(Pre))
-	if !p.opens() {
+	s.record(p.event(journal.Pre))
+	if !p.writes() {
 		return
 	}
 	path := p.target.path
-	if err := s.closes.watch(filepath.Dir(path)); err != nil && !s.deaf {
+	if err := s.closes.watch(filepath.Dir(path), s.resolver.reach(filepath.Dir(path))); err != nil && !s.deaf {
 		s.deaf = true
 		s.note("cannot watch " + filepath.Dir(path) + ": " + err.Error() + "; its files are looked at every second")
 	}
@@ -245,31 +303,35 @@ func (s *supervisor) closed(path string, known bool) {
 	if w == nil {
 		return // somebody else's
 	}
-	after := lookAt(path)
-	s.record(&change{Event: Event{Time: time.Now(), Phase: Post, Op: Write, Path: path, PID: w.pid, Inferred: !known}, before: w.before, after: after})
+	after := lookAt(s.resolver.reach(path))
+	s.record(&change{Event: journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Write, Path: path, PID: w.pid, Inferred: !known}, before: w.before, after: after})
 	w.before, s.files[path] = after, after
 	s.inodes[after.id.inode()] = after
 	if w.opens--; known && w.opens <= 0 {
 		delete(s.writing, path)
 	}
-	switch filepath.Base(path) {
-	case ".gitignore", "exclude", "config":
-		s.ignored.Forget()
-	}
 }
 
 // inside reports whether changes of a path are reported.
 func (s *supervisor) inside(path string) bool {
-	return path != "" && path != s.config.Root && below(path, s.config.Root) && !below(path, s.config.Journal) && !s.leftOut(path)
+	_, inside := pathname.Below(s.config.Root, path)
+	return inside && !pathname.Within(s.config.Journal, path) && !s.leftOut(path)
 }
 
 // leftOut reports whether a path of the project is none of its files: what git
-// ignores and what git keeps, except what git runs.
+// ignored at the start, and what git only keeps. It is called before anything
+// changes, so that what decides in a folder is read before.
 func (s *supervisor) leftOut(path string) bool {
-	name := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(path, s.config.Root), "/"))
+	name := s.inProject(path)
 	words := strings.Split(name, "/")
 	if i := slices.Index(words, ".git"); i >= 0 {
-		return i+1 == len(words) || words[i+1] != "hooks" && words[i+1] != "config"
+		s.ignored.Read(cmp.Or(strings.Join(words[:i], "/"), "."))
+		return files.GitKeeps(words[i+1:])
 	}
 	return s.ignored.Ignores(name)
+}
+
+// inProject returns the name in the project of a path that is below its root.
+func (s *supervisor) inProject(path string) string {
+	return filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(path, s.config.Root), "/"))
 }

@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 func TestAProgramEndsAsItDoesWithoutAShim(t *testing.T) {
@@ -57,7 +59,7 @@ func TestAProgramGetsTheSameArgumentsAndEnvironment(t *testing.T) {
 	}
 	with := s.command(append([]string{"sh"}, arguments...)...)
 	without := exec.Command("sh", arguments...)
-	without.Dir, without.Env = with.Dir, with.Env
+	without.Dir, without.Env = with.Dir, append(slices.Clone(with.Env), "HERMES_SHIM=1") // the one addition
 	if got, want := run(with), run(without); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -72,7 +74,7 @@ func TestOutputEndsWithTheProgram(t *testing.T) {
 	if out != "out\n" || status != 5 {
 		t.Errorf("%q, exit status %d", out, status)
 	}
-	waitFor(t, func() bool { return strings.Contains(strings.Join(s.lines(shim.Post), "\n"), "write late") })
+	waitFor(t, func() bool { return strings.Contains(strings.Join(s.lines(journal.Post), "\n"), "write late") })
 }
 
 // Changes reach the editor in order and once, whenever it comes and goes.
@@ -81,7 +83,7 @@ func TestAnEditorThatComesLaterGetsEveryChange(t *testing.T) {
 	s := newShimmed(t)
 	s.config.Settle = 1
 	s.write("a", "0\n")
-	s.config.Socket = filepath.Join(filepath.Dir(s.root), "s")
+	s.config.Socket = filepath.Join(sockdir.New(t), "s")
 	cmd := s.command("sh", "-c", `for i in 1 2 3; do echo $i > a; mv a b; mv b a; done; rm a; mkdir d; while ! test -e ../go; do sleep 0.02; done; echo last > c`)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func int80(number, a, b, c, d, e uintptr) int32
 
 // calls makes the calls of its arguments, in the way of 64 or of 32 bits, each in a
 // thread of its own, and prints what fails. Each is a number and its arguments: numbers, @ for a folder that is
-// open, =TEXT for a text, HOW:FLAGS:MODE for a struct open_how.
+// open, @NAME for a file, =TEXT for a text, HOW:FLAGS:MODE for a struct open_how.
 func calls() {
 	// Pointers have 32 bits.
 	const low = 0x40 // MAP_32BIT
@@ -37,6 +37,10 @@ func calls() {
 			switch {
 			case w == "@":
 				words[i] = uintptr(folder)
+			case w[0] == '@':
+				file, err := syscall.Open(w[1:], syscall.O_RDONLY, 0)
+				check(err)
+				words[i] = uintptr(file)
 			case w[0] == '=':
 				words[i] = put(append([]byte(w[1:]), 0))
 			case strings.HasPrefix(w, "HOW:"):

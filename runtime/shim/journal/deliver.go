@@ -1,11 +1,13 @@
-package shim
+package journal
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -20,15 +22,18 @@ const redial = time.Second
 // delivery reports what is in a journal to an editor: everything, in order and
 // once, whenever an editor is there.
 type delivery struct {
-	journal *journal
+	journal *Writer
 	socket  string
-	agent   string
-	session string
 	last    <-chan struct{} // is closed when no more changes come
 }
 
-// run reports until ctx ends, or until all is reported or nobody listens after last
-// has been closed.
+// Deliver reports what is in the journal to the editor that listens at a socket, now or
+// later. It returns when ctx ends, or once all is reported or nobody listens after last
+// has been closed. It may run while the journal is written.
+func (w *Writer) Deliver(ctx context.Context, socket string, last <-chan struct{}) {
+	(&delivery{journal: w, socket: socket, last: last}).run(ctx)
+}
+
 func (d *delivery) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		d.connection(ctx)
@@ -49,7 +54,7 @@ func Replay(ctx context.Context, dir, socket string) error {
 	if err != nil {
 		return err
 	}
-	defer d.journal.store.Close()
+	defer d.journal.Store.Close()
 	d.socket = socket
 	d.connection(ctx)
 	return nil
@@ -61,8 +66,8 @@ func Reports(dir string, f func(feed.Report)) error {
 	if err != nil {
 		return err
 	}
-	defer d.journal.store.Close()
-	r, err := OpenJournal(dir)
+	defer d.journal.Store.Close()
+	r, err := Open(dir)
 	if err != nil {
 		return err
 	}
@@ -81,7 +86,7 @@ func Reports(dir string, f func(feed.Report)) error {
 // deliveryOf returns the delivery of what is in a journal now. Its store must be
 // closed.
 func deliveryOf(dir string) (*delivery, error) {
-	r, err := OpenJournal(dir)
+	r, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func deliveryOf(dir string) (*delivery, error) {
 	}
 	last := make(chan struct{})
 	close(last)
-	return &delivery{journal: &journal{dir: dir, name: first.Text, store: st}, agent: first.Agent, session: first.Session, last: last}, nil
+	return &delivery{journal: &Writer{Name: first.Text, Store: st, dir: dir, agent: first.Agent, session: first.Session}, last: last}, nil
 }
 
 // connection reports to an editor until it is gone.
@@ -106,11 +111,11 @@ func (d *delivery) connection(ctx context.Context) {
 		return
 	}
 	defer c.Close()
-	told, err := c.Resume(ctx, d.journal.name)
+	told, err := c.Resume(ctx, d.journal.Name)
 	if err != nil {
 		return
 	}
-	r, err := OpenJournal(d.journal.dir)
+	r, err := Open(d.journal.dir)
 	if err != nil {
 		return
 	}
@@ -149,20 +154,26 @@ func (d *delivery) connection(ctx context.Context) {
 // number is missing.
 func (d *delivery) report(e Event) feed.Report {
 	r := feed.Report{
-		Kind: feed.Write, Path: e.Path, Phase: feed.Post, Agent: d.agent, PID: e.PID,
-		Author:   review.Author{Session: d.session, Source: "shim", Inferred: e.Inferred},
+		Kind: feed.Write, Path: e.Path, Phase: feed.Post, Agent: d.journal.agent, PID: e.PID,
+		Author:   review.Author{Session: d.journal.session, Source: "shim", Inferred: e.Inferred},
 		Before:   d.version(e.Before),
 		After:    d.version(e.After),
 		At:       e.Time,
-		Producer: d.journal.name, Seq: e.Seq,
+		Producer: d.journal.Name, Seq: e.Seq,
 	}
 	switch e.Op {
 	case Remove:
 		r.Kind = feed.Remove
 	case Rename:
 		r.Kind, r.From = feed.Rename, e.From
+	case Unseen:
+		r.Kind, r.Path, r.Reason = feed.Unseen, "", e.Text
 	case Mkdir, Rmdir:
 		r.Kind = feed.Read // a review has no folders
+	case Chmod:
+		if e.After != nil && e.After.Dir {
+			r.Kind = feed.Read
+		}
 	}
 	return r
 }
@@ -175,10 +186,14 @@ func (d *delivery) version(v *Version) *feed.Version {
 		return &feed.Version{Absent: true}
 	}
 	f := &feed.Version{Size: v.Size, Hash: v.Hash}
+	if mode, err := strconv.ParseUint(v.Mode, 8, 32); err == nil {
+		perm := fs.FileMode(mode).Perm()
+		f.Mode = &perm
+	}
 	if v.Hash == (store.Hash{}) {
 		return f
 	}
-	if data, err := d.journal.store.Get(v.Hash); err == nil && utf8.Valid(data) {
+	if data, err := d.journal.Store.Get(v.Hash); err == nil && utf8.Valid(data) {
 		text := string(data)
 		f.Text = &text
 	}

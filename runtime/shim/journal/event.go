@@ -1,4 +1,7 @@
-package shim
+// Package journal writes and reads what package shim records: the changes that a
+// program makes, in order, and what the files were before and after. It knows nothing
+// of how they are found out, so that who reads a journal works on every system.
+package journal
 
 import (
 	"time"
@@ -19,11 +22,16 @@ const (
 	Symlink Op = "symlink" // a symbolic link
 	Mkdir   Op = "mkdir"
 	Rmdir   Op = "rmdir"
+	Chmod   Op = "chmod" // other permissions
+	// Connect is a connection to a program outside, by a Unix socket. Only a Denied one
+	// is recorded; see Unseen.
+	Connect Op = "connect"
 	// Start is the first event of a journal. Path is the root of the project, and
 	// Text names the stream of reports to editors.
 	Start Op = "start"
-	// Unresolved is a call whose path could not be read. It was let go.
-	Unresolved Op = "unresolved"
+	// Unseen says that something may have changed that is not in the journal.
+	// Event.Text says why. It is numbered and reported like a change.
+	Unseen Op = "unseen"
 	// Note is something that the reader of the journal should know. Event.Text
 	// says what.
 	Note Op = "note"
@@ -68,4 +76,5 @@ type Version struct {
 	Link   string     `json:"link,omitempty"` // where a symbolic link leads
 	Size   int64      `json:"size"`
 	Hash   store.Hash `json:"hash,omitzero"`
+	Mode   string     `json:"mode,omitempty"` // the permissions of a file, in octal
 }
