@@ -49,6 +49,19 @@ func (a attribute[T]) open() *step[T] {
 	return nil
 }
 
+// holds reports whether a change is pending, also one below a later one.
+func (a attribute[T]) holds(change func(ChangeID) bool) bool {
+	for _, s := range slices.Backward(a.steps) {
+		switch {
+		case s.fact.state == accepted:
+			return false
+		case s.fact.state == pending && change(s.fact.by):
+			return true
+		}
+	}
+	return false
+}
+
 func (a attribute[T]) set(to T, who writer) attribute[T] {
 	switch {
 	case a.now() == to:

@@ -163,15 +163,18 @@ func (r *Review) restored(opts RestoreOptions) []string {
 
 // restoreExactly plans to give files the bytes that they had.
 func (r *Review) restoreExactly(opts RestoreOptions) (*Plan, error) {
+	differ := func(path string, now tree.Entry) {
+		if r.files[path] == nil && (opts.Paths == nil || slices.Contains(opts.Paths, path)) {
+			r.files[path] = &tracked{file: fileOf(r.stateNow(opts.Now, path, now)), changed: time.Now()}
+		}
+	}
 	for _, c := range tree.Compare(opts.Now, opts.Then) {
-		if r.files[c.Path] != nil || opts.Paths != nil && !slices.Contains(opts.Paths, c.Path) {
-			continue
+		differ(c.Path, c.Old)
+	}
+	for _, l := range opts.Now.Left { // what Compare knows nothing of
+		if _, was := opts.Then.Entry(l.Path); was && l.Reason == tree.Special {
+			differ(l.Path, tree.Entry{})
 		}
-		s, err := r.stateOf(c.Old)
-		if err != nil {
-			return nil, err
-		}
-		r.files[c.Path] = &tracked{file: fileOf(s), changed: time.Now()}
 	}
 	return r.plan(r.restored(opts), func(path string, f *tracked) (file, bool, error) {
 		then, was := opts.Then.Entry(path)
@@ -187,6 +190,27 @@ func (r *Review) restoreExactly(opts RestoreOptions) (*Plan, error) {
 		}
 		return f.write(s, writer{undo: true}), true, nil
 	})
+}
+
+// stateNow is what a file is in the snapshot of now. Its content is not needed.
+func (r *Review) stateNow(now *tree.Snapshot, path string, e tree.Entry) State {
+	_, special := now.LeftOut(path)
+	_, folder := slices.BinarySearch(now.Dirs, path)
+	switch s, err := r.stateOf(e); {
+	case folder:
+		return State{Kind: Other, Target: "a folder"}
+	case special:
+		return State{Kind: Other, Target: "a special file"}
+	case err != nil:
+		return TooLarge(e.Size)
+	default:
+		return s
+	}
+}
+
+// TooLarge is the state of a file whose content is not kept.
+func TooLarge(size int64) State {
+	return State{Kind: Other, Target: fmt.Sprintf("a file of %d bytes", size)}
 }
 
 // stateOf reads the content of an entry. The zero Entry is an absent file.

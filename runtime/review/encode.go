@@ -43,6 +43,8 @@ type savedFile struct {
 	Intents  []savedIntent               `json:"intents,omitempty"`
 	Changed  time.Time                   `json:"changed,omitzero"`
 	Counters counters                    `json:"counters"`
+	Away     []savedAway                 `json:"away,omitempty"`
+	Claimed  bool                        `json:"claimed,omitempty"`
 }
 
 type savedIntent struct {
@@ -194,7 +196,7 @@ func (r *Review) encodeFile(path string, f *tracked) *savedFile {
 	s := &savedFile{
 		Path: []byte(path), CRLF: f.text.crlf, Cuts: cuts, Runs: runs,
 		Node: saveAttribute(f.node, savedNodeOf), Mode: saveAttribute(f.mode, same),
-		From: []byte(f.from), To: []byte(f.to), Last: f.last, Forgot: f.forgot, Changed: f.changed,
+		From: []byte(f.from), To: []byte(f.to), Last: f.last, Forgot: f.forgot, Changed: f.changed, Claimed: f.claimed,
 		Authors: make(map[ChangeID]Author), Counters: r.counters(),
 	}
 	note := func(id ChangeID) {
@@ -234,7 +236,7 @@ func decodeFile(s *savedFile, text string) (*tracked, error) {
 		return nil, err
 	}
 	w.crlf = s.CRLF
-	f := &tracked{file: file{text: w, from: string(s.From), to: string(s.To), last: s.Last, forgot: s.Forgot}, changed: s.Changed}
+	f := &tracked{file: file{text: w, from: string(s.From), to: string(s.To), last: s.Last, forgot: s.Forgot}, changed: s.Changed, claimed: s.Claimed}
 	if f.node, err = loadAttribute(s.Node, nodeOf); err != nil {
 		return nil, err
 	}

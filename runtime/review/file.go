@@ -15,6 +15,7 @@ const (
 	Absent Kind = iota
 	Regular
 	Link
+	Other // what has no text that could be kept: a folder, a named pipe, a file that is too large
 )
 
 // State is everything about a file that can be reviewed.
@@ -22,7 +23,7 @@ type State struct {
 	Kind   Kind
 	Text   string      // of a regular file: its bytes
 	Mode   fs.FileMode // of a regular file: its permission bits
-	Target string      // of a link
+	Target string      // of a link; of what is Other: what it is, such as "a folder"
 }
 
 // plain returns the state without what its kind does not have.
@@ -32,6 +33,8 @@ func (s State) plain() State {
 		return State{Kind: Regular, Text: s.Text, Mode: s.Mode.Perm()}
 	case Link:
 		return State{Kind: Link, Target: s.Target}
+	case Other:
+		return State{Kind: Other, Target: s.Target}
 	}
 	return State{}
 }
@@ -68,6 +71,7 @@ type file struct {
 	last    ChangeID // the last change of an agent
 	forgot  ChangeID // up to this change, lines that were removed may be forgotten
 	version uint64   // counts changes of any kind
+	away    []away   // earlier states, oldest first
 }
 
 func fileOf(s State) file {
@@ -89,8 +93,8 @@ func (f file) base() State {
 // stateOf believes the lines: a file with lines exists.
 func stateOf(n node, mode fs.FileMode, lines int, text func() string) State {
 	switch {
-	case n.kind == Link:
-		return State{Kind: Link, Target: n.target}
+	case n.kind == Link || n.kind == Other:
+		return State{Kind: n.kind, Target: n.target}
 	case n.kind == Regular || lines > 0:
 		return State{Kind: Regular, Text: text(), Mode: mode}
 	}
@@ -99,6 +103,7 @@ func stateOf(n node, mode fs.FileMode, lines int, text func() string) State {
 
 // write returns the file in another state.
 func (f file) write(to State, who writer) file {
+	became := f.node.now() != node{to.Kind, to.Target}
 	f.node = f.node.set(node{to.Kind, to.Target}, who)
 	if to.Kind == Regular {
 		if f.node.agreed().kind == Regular && f.node.base.kind == Regular {
@@ -109,6 +114,9 @@ func (f file) write(to State, who writer) file {
 		f.text = f.text.write(to.Text, who)
 	} else {
 		f.text = f.text.write("", who)
+		if became && who.by == 0 { // with the file goes what an agent did to its mode
+			f.mode = attribute[fs.FileMode]{base: f.mode.agreed()}
+		}
 	}
 	return f
 }
@@ -124,6 +132,8 @@ const (
 	Deleted HunkKind = "deleted"
 	Linked  HunkKind = "link" // became a link, or one to another target
 	Mode    HunkKind = "mode"
+	// Replaced is a file that became something which has no text, see Other.
+	Replaced HunkKind = "replaced"
 )
 
 // hunks returns the pending changes of the file, and the file in which each has
@@ -135,6 +145,8 @@ func (f file) hunks(session func(ChangeID) string, next func() uint64) ([]rawHun
 	if s := f.node.open(); s != nil && s.to != f.node.agreed() {
 		kind := Created
 		switch {
+		case s.to.kind == Other:
+			kind = Replaced
 		case s.to.kind == Link:
 			kind = Linked
 		case s.to.kind == Absent:
@@ -142,15 +154,16 @@ func (f file) hunks(session func(ChangeID) string, next func() uint64) ([]rawHun
 		case f.node.agreed().kind == Link:
 			kind = Linked
 		}
-		if kind == Linked || len(runs) == 0 {
+		exists := kind == Created && f.text.sum.base > 0 || kind == Deleted && f.text.sum.current > 0 // by its lines
+		if kind == Linked || kind == Replaced || len(runs) == 0 && !exists {
 			f.node, s = f.node.numbered(next)
-			if kind == Linked { // its lines came or went with it
+			if kind == Linked || kind == Replaced { // its lines came or went with it
 				runs = slices.DeleteFunc(runs, func(r *run) bool { return len(r.changes) == 1 && r.changes[0] == s.fact.by })
 			}
 			out = append(out, rawHunk{kind: kind, run: &run{id: s.hunk, session: session(s.fact.by), changes: []ChangeID{s.fact.by}}})
 		}
 	}
-	if s := f.mode.open(); s != nil && s.to != f.mode.agreed() {
+	if s := f.mode.open(); s != nil && s.to != f.mode.agreed() && f.kind(f.node.now(), f.text.sum.current) == Regular {
 		f.mode, s = f.mode.numbered(next)
 		out = append(out, rawHunk{kind: Mode, run: &run{id: s.hunk, session: session(s.fact.by), changes: []ChangeID{s.fact.by}}})
 	}
@@ -210,10 +223,13 @@ func (c choice) line(l line) (add, del bool) {
 func (f file) agree(to state, act uint32) file {
 	lines := f.text.sum
 	settled := f.text.openLines() == 0 && lines.marked > 0
+	had := f.node.agreed().kind == Regular // lines, which are decided
 	f.node = f.node.each(func(s step[node]) fact {
 		switch {
+		case s.fact == fact{s.fact.by, rejected, act} && s.to.kind == Regular && lines.base > 0: // the user's lines need it
+			return fact{s.fact.by, accepted, act}
 		case s.fact.state != pending:
-		case s.to.kind == Regular && lines.base > 0, s.to.kind == Absent && lines.base == 0 && settled && to == accepted:
+		case s.to.kind == Regular && lines.base > 0, s.to.kind == Absent && had && lines.base == 0 && settled && to == accepted:
 			return fact{s.fact.by, accepted, act}
 		case s.to.kind == Absent && lines.current > 0, s.to.kind == Regular && lines.current == 0 && settled && to == rejected:
 			return fact{s.fact.by, rejected, act}
@@ -230,6 +246,9 @@ func (f file) undo(act uint32, session func(ChangeID) string) file {
 
 func (f file) revert(change func(ChangeID) bool, act uint32) file {
 	f.text, f.node, f.mode = f.text.revert(change, act), f.node.revert(change, act), f.mode.revert(change, act)
+	if !f.decidedBy(act) {
+		return f // nothing of it was taken back, so nothing follows from that
+	}
 	return f.agree(rejected, act)
 }
 

@@ -10,8 +10,9 @@ type run struct {
 	changes            []ChangeID // ascending
 	base0, base1       int        // lines of the base that it replaces
 	current0, current1 int        // by these of the current text
-	old, new           []string   // old also has what a session deleted of another session's
-	user               []int      // lines of the current text, in it or next to it, that the user wrote into it
+	old, new           []string
+	others             []string // what it deleted of other sessions', which the base never had
+	user               []int    // lines of the current text, in it or next to it, that the user wrote into it
 }
 
 // runs returns the hunks, in order, and the weave in which each has its number.
@@ -83,7 +84,11 @@ func (w weave) runs(session func(ChangeID) string, next func() uint64) ([]*run, 
 				if i, found := slices.BinarySearch(now.changes, f.by); !found {
 					now.changes = slices.Insert(now.changes, i, f.by)
 				}
-				if !l.inCurrent() {
+				switch {
+				case l.inCurrent():
+				case !l.inBase():
+					now.others = append(now.others, l.text)
+				default:
 					now.old = append(now.old, l.text)
 				}
 				now.base1, now.current1 = base, current

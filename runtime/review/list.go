@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -19,7 +20,9 @@ type Hunk struct {
 	Current Range    // by these of the current text
 	Old     []string // lines that are deleted, with the user's among them
 	New     []string // lines that are there instead, with the user's among them
+	Others  []string // lines of other sessions that it deleted, and that the base never had
 	User    []int    // lines of the current text that the user wrote into it or changed at its edge
+	Was, Is string   // of another kind than Text: what the file was and is
 }
 
 // File is what the list of changed files shows.
@@ -57,7 +60,10 @@ func (r *Review) Hunks(path string) []Hunk {
 		to := Hunk{
 			ID: h.id, Path: path, Kind: h.kind, Session: h.session,
 			Base: Range{h.base0, h.base1}, Current: Range{h.current0, h.current1},
-			Old: slices.Clone(h.old), New: slices.Clone(h.new), User: slices.Clone(h.user),
+			Old: slices.Clone(h.old), New: slices.Clone(h.new), Others: slices.Clone(h.others), User: slices.Clone(h.user),
+		}
+		if h.kind != Text {
+			to.Was, to.Is = f.base().describe(h.kind), f.current().describe(h.kind)
 		}
 		for _, id := range h.changes {
 			to.Authors = append(to.Authors, r.authors[id])
@@ -90,6 +96,25 @@ func (r *Review) Files() []File {
 		out = append(out, to)
 	}
 	return out
+}
+
+// describe says what a file is, as far as a hunk of a kind is about it.
+func (s State) describe(k HunkKind) string {
+	switch {
+	case k == Mode:
+		return fmt.Sprintf("mode %o", s.Mode.Perm())
+	case s.Kind == Absent:
+		return "no file"
+	case s.Kind == Link:
+		return "a link to " + s.Target
+	case s.Kind == Other:
+		return s.Target
+	case s.Text == "":
+		return "an empty file"
+	case opaque(s.Text):
+		return "a binary file"
+	}
+	return "text"
 }
 
 func (f file) kind(n node, lines int) Kind {

@@ -39,6 +39,10 @@ func (r *Review) save(path string, f *tracked) error {
 // the one before, which needs its blob.
 func (f *tracked) recorded(rec record) {
 	f.blob, f.stored, f.dirty = rec.File.Text, f.text.held, false
+	f.others = nil
+	for _, a := range rec.File.Away {
+		f.others = append(f.others, a.hashes()...)
+	}
 }
 
 func (r *Review) saved(path string, f *tracked) (rec record, err error) {
@@ -49,6 +53,9 @@ func (r *Review) saved(path string, f *tracked) (rec record, err error) {
 		if text := f.text.all(); len(text) > 0 {
 			s.Text, err = r.store.Put(text)
 		}
+	}
+	if err == nil {
+		s.Away, err = r.saveAway(f)
 	}
 	return record{File: s}, err
 }
@@ -109,12 +116,10 @@ func (r *Review) load() error {
 			r.lost = append(r.lost, fmt.Errorf("the review of %s: %w", path, err))
 			continue
 		}
-		f.blob, f.stored = s.Text, f.text.held
 		r.files[path] = f
-		maps.Copy(r.authors, s.Authors)
-		for id := range s.Authors {
-			r.changes = max(r.changes, id)
-		}
+		f.recorded(record{File: s})
+		f.away = r.loadAway(s.Away)
+		r.remember(s)
 	}
 	return nil
 }
@@ -154,8 +159,10 @@ func (r *Review) Compact() error {
 				return fmt.Errorf("compact the review: %s: %w", path, err)
 			}
 			kept[f] = rec
-			for id := range rec.File.Authors {
-				used[id] = true
+			for _, s := range append([]savedAway{{File: rec.File}}, rec.File.Away...) {
+				for id := range s.File.Authors {
+					used[id] = true
+				}
 			}
 		}
 		for _, p := range r.points {
@@ -187,6 +194,7 @@ func (r *Review) Blobs() iter.Seq[store.Hash] {
 			if !f.blob.IsZero() {
 				all = append(all, f.blob)
 			}
+			all = append(all, f.others...)
 		}
 		r.mu.Unlock()
 		for _, h := range all {

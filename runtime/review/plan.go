@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,10 +41,7 @@ func (r *Review) holds(f *tracked, s Selection, c choice) bool {
 	if s.Hunk != 0 {
 		return slices.ContainsFunc(r.pendingOf(f), func(h rawHunk) bool { return h.id == s.Hunk && slices.ContainsFunc(h.changes, c.change) })
 	}
-	if o := f.node.open(); o != nil && c.change(o.fact.by) {
-		return true
-	}
-	if o := f.mode.open(); o != nil && c.change(o.fact.by) {
+	if f.node.holds(c.change) || f.mode.holds(c.change) {
 		return true
 	}
 	for _, b := range f.text.blocks {
@@ -86,6 +84,7 @@ func (r *Review) Accept(s Selection) (decision uint32, err error) {
 }
 
 func (r *Review) decided(path string, f *tracked, now file) {
+	now.away = nil // the user has decided since
 	r.set(path, f, now)
 	r.pendingOf(f)
 	r.tell(Event{Kind: Updated, Path: path})
@@ -130,6 +129,7 @@ type Change struct {
 type Plan struct {
 	Decision uint32 // for Undo
 	Changes  []Change
+	Refused  []Refusal // files that stay as they are
 	review   *Review
 	before   func() error // or nil
 }
@@ -146,6 +146,10 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 		if !ok {
 			continue
 		}
+		if err := t.refuse(path, now); err != nil {
+			p.Refused = append(p.Refused, Refusal{path, err})
+			continue
+		}
 		c := Change{Path: path, Before: t.current(), After: now.current(), version: t.file.version, now: now}
 		old, lines := split(c.Before.Text), split(c.After.Text)
 		for _, s := range diff(old, lines) {
@@ -153,10 +157,26 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 		}
 		p.Changes = append(p.Changes, c)
 	}
-	if len(p.Changes) == 0 {
-		return nil, ErrNothing
+	// What is in a folder goes before the folder, and that before what takes its place.
+	slices.SortStableFunc(p.Changes, func(a, b Change) int {
+		goes := func(c Change) int {
+			if c.After.Kind == Absent {
+				return 0
+			}
+			return 1
+		}
+		if n := cmp.Compare(goes(a), goes(b)); n != 0 || goes(a) == 1 {
+			return n
+		}
+		return cmp.Compare(b.Path, a.Path)
+	})
+	switch {
+	case len(p.Changes) > 0:
+		return p, nil
+	case len(p.Refused) > 0:
+		return nil, p.Refused[0].Err
 	}
-	return p, nil
+	return nil, ErrNothing
 }
 
 // Reject plans to take pending changes back. Hunks into which the user has
@@ -177,11 +197,7 @@ func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
 					return file{}, false, &TouchedError{path, h.id, slices.Clone(h.user)}
 				}
 			}
-			now := f.decide(c, rejected, act)
-			if now.text.mixed() {
-				return file{}, false, &MixedError{path}
-			}
-			return now, true, nil
+			return f.decide(c, rejected, act), true, nil
 		})
 		return err
 	})
@@ -202,11 +218,7 @@ func (r *Review) Undo(decision uint32) (p *Plan, err error) {
 			if decision == 0 || !f.decidedBy(decision) {
 				return file{}, false, nil
 			}
-			now := f.file.undo(decision, r.session)
-			if now.text.mixed() {
-				return file{}, false, &MixedError{path}
-			}
-			return now, true, nil
+			return f.file.undo(decision, r.session), true, nil
 		})
 		return err
 	})
@@ -226,7 +238,8 @@ func (f file) decidedBy(act uint32) bool {
 // it, what Change.After says, and then the decision is recorded. If write fails,
 // the file stays as it is, pending, and the others go on. write is called
 // without a lock, so the user may edit meanwhile; the file then fails with
-// ErrStale, and the caller reports with Wrote what it has become.
+// ErrStale, and the caller reports with Wrote what it has become. The error also has
+// those of Refused.
 func (p *Plan) Apply(write func(Change) error) error {
 	if err := p.Begin(); err != nil {
 		return err
@@ -234,6 +247,9 @@ func (p *Plan) Apply(write func(Change) error) error {
 	var errs []error
 	for _, c := range p.Changes {
 		errs = append(errs, p.apply(c, write))
+	}
+	for _, r := range p.Refused {
+		errs = append(errs, r.Err)
 	}
 	return errors.Join(errs...)
 }

@@ -82,8 +82,11 @@ type tracked struct {
 	dirty   bool // not yet in the store
 	intents []intent
 	changed time.Time
-	blob    store.Hash // of the text that was stored last
-	stored  *version   // whose text that is
+	account account
+	claimed bool         // only a report says what the file was
+	blob    store.Hash   // of the text that was stored last
+	stored  *version     // whose text that is
+	others  []store.Hash // that the last record needs as well
 }
 
 // intent is a change that the caller was about to make.
@@ -170,6 +173,16 @@ func (r *Review) Known(path string) (base, current State, known bool) {
 	return f.base(), f.current(), true
 }
 
+// LastChange returns when an agent last changed a file, or when it became known.
+func (r *Review) LastChange(path string) (at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.files[path]; f != nil {
+		at = f.changed
+	}
+	return at
+}
+
 // Paths returns the files that are known, sorted, also those of which nothing is
 // pending.
 func (r *Review) Paths() []string {
@@ -189,17 +202,26 @@ func (r *Review) Paths() []string {
 // program, unless Flush succeeds.
 func (r *Review) Changed(author Author, path string, before *State, after State) error {
 	return r.locked(func() error {
-		f := r.files[path]
-		if f == nil {
-			if before == nil {
-				return fmt.Errorf("record a change of %s: %w", path, ErrUnknown)
-			}
-			f = &tracked{file: fileOf(before.plain())}
-			r.files[path] = f
+		f, err := r.known(path, before)
+		if err != nil {
+			return err
 		}
 		f.intents = slices.DeleteFunc(f.intents, func(i intent) bool { return i.after == fingerprintOf(after) })
 		return r.changed(author, path, f, after)
 	})
+}
+
+// known returns a file. If it is not known yet, before is its base.
+func (r *Review) known(path string, before *State) (*tracked, error) {
+	f := r.files[path]
+	if f == nil {
+		if before == nil {
+			return nil, fmt.Errorf("record a change of %s: %w", path, ErrUnknown)
+		}
+		f = &tracked{file: fileOf(before.plain())}
+		r.files[path] = f
+	}
+	return f, nil
 }
 
 func (r *Review) changed(author Author, path string, f *tracked, after State) error {
@@ -216,22 +238,16 @@ func (r *Review) changed(author Author, path string, f *tracked, after State) er
 		author.At = known.At
 		r.authors[f.last] = author
 		f.hunks = nil
-	} else {
-		r.changes++
-		r.authors[r.changes] = author
-		now := f.write(after, writer{
-			by:   r.changes,
-			same: func(id ChangeID) bool { return r.authors[id].Session == author.Session },
-			turn: func(id ChangeID) bool { return r.authors[id].Turn == author.Turn },
-		})
-		now.last = r.changes
-		r.set(path, f, now)
-		r.turn(author.Session).files[path] = true
-		r.tell(Event{Kind: Edited, Path: path, Change: r.changes, Author: author, Before: before, After: after})
+		f.changed = author.At
+		r.tell(Event{Kind: Updated, Path: path})
+		return r.save(path, f)
 	}
-	f.changed = author.At
-	r.tell(Event{Kind: Updated, Path: path})
-	return r.save(path, f)
+	r.changes++
+	r.authors[r.changes] = author
+	now := f.write(after, r.writer(r.changes))
+	now.last = r.changes
+	r.set(path, f, now)
+	return r.edited(path, f, before, after)
 }
 
 // set replaces a file.
@@ -257,8 +273,10 @@ func (r *Review) Intend(author Author, path string, after State) error {
 }
 
 // Synced records what a file is when the caller looks at it again, as after the
-// start of the program: an intended change is the agent's, any other the user's.
-func (r *Review) Synced(path string, s State) error {
+// start of the program: an intended change is the agent's, any other the user's,
+// unless a report says otherwise of what happened before the look, which began at a
+// time.
+func (r *Review) Synced(path string, s State, at time.Time) error {
 	return r.locked(func() error {
 		f := r.files[path]
 		if f == nil {
@@ -271,8 +289,13 @@ func (r *Review) Synced(path string, s State) error {
 				return r.changed(i.author, path, f, s)
 			}
 		}
-		if err := r.wrote(path, s, false); err != nil || len(intents) == 0 {
-			return err
+		if s = s.plain(); f.current() != s {
+			r.happen(path, f, happened{at: at, after: s})
+			r.tell(Event{Kind: Updated, Path: path})
+			return r.save(path, f)
+		}
+		if len(intents) == 0 {
+			return nil
 		}
 		return r.save(path, f)
 	})
@@ -304,7 +327,11 @@ func (r *Review) wrote(path string, s State, undo bool) error {
 	if f == nil || f.current() == s {
 		return nil
 	}
-	r.set(path, f, f.write(s, writer{undo: undo}))
+	now := f.write(s, writer{undo: undo})
+	if !undo {
+		now = f.outside(s) // a buffer may have what was away
+	}
+	r.set(path, f, now)
 	r.tell(Event{Kind: Updated, Path: path})
 	return r.save(path, f)
 }

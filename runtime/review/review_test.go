@@ -153,7 +153,7 @@ func (p *project) summary(path string) string {
 	for _, h := range p.Hunks(path) {
 		s := string(h.Kind) + " " + h.Session
 		if h.Kind == Text {
-			s += fmt.Sprintf(" -%s+%s", strings.Join(h.Old, ""), strings.Join(h.New, ""))
+			s += fmt.Sprintf(" -%s+%s", strings.Join(slices.Concat(h.Old, h.Others), ""), strings.Join(h.New, ""))
 		}
 		out = append(out, s)
 	}
@@ -493,12 +493,12 @@ func TestAChangeThatWasIntendedIsTheAgents(t *testing.T) {
 			p.ok(p.Track("a", text("a\n")))
 			p.ok(p.Intend(Author{Session: "s"}, "a", text("a\nb\n")))
 			p.open() // the program was killed
-			p.ok(p.Synced("a", c.disk))
+			p.ok(p.Synced("a", c.disk, time.Now()))
 			if got := p.summary("a"); got != c.want {
 				t.Errorf("%q, not %q", got, c.want)
 			}
 			p.open()
-			p.ok(p.Synced("a", text("a\nb\n")))
+			p.ok(p.Synced("a", text("a\nb\n"), time.Now()))
 			if got := p.summary("a"); got != c.want {
 				t.Errorf("an intent counts twice: %q, not %q", got, c.want)
 			}
@@ -509,7 +509,7 @@ func TestAChangeThatWasIntendedIsTheAgents(t *testing.T) {
 	p.disk["a"] = text("a\n")
 	p.agent("s", "a", text("b\nc\n"))
 	p.open()
-	p.ok(p.Synced("a", text("a\n")))
+	p.ok(p.Synced("a", text("a\n"), time.Now()))
 	if base, now, _ := p.Known("a"); p.summary("a") != "" || base != text("a\n") || now != base {
 		t.Errorf("%q, %+v", p.summary("a"), base)
 	}

@@ -136,3 +136,28 @@ func alike(r *rand.Rand, note func(string, ...any)) error {
 	}
 	return nil
 }
+
+// What one agent wrote and another replaced was never in the base, so it is not shown as
+// deleted from it.
+func TestTwoAgentsOnOneLineShowTheBaseOnce(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.disk["f"] = text("Hello, wrold\n")
+	p.agent("a", "f", text("Hello, world\n"))
+	p.agent("b", "f", text("Hello, moon\n"))
+	var old, now, others []string
+	for _, h := range p.Hunks("f") {
+		old, now, others = append(old, h.Old...), append(now, h.New...), append(others, h.Others...)
+	}
+	for _, c := range []struct {
+		got  []string
+		want string
+	}{{old, "Hello, wrold\n"}, {now, "Hello, moon\n"}, {others, "Hello, world\n"}} {
+		if strings.Join(c.got, "") != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	if f := p.Files()[0]; f.Added != 1 || f.Removed != 1 {
+		t.Errorf("+%d -%d", f.Added, f.Removed)
+	}
+}

@@ -65,7 +65,7 @@ func (h *history) show() string {
 	var out []string
 	for _, r := range h.runs() {
 		s := fmt.Sprintf("%d %s %d-%d>%d-%d -%s +%s", r.id, r.session, r.base0, r.base1, r.current0, r.current1,
-			strings.Join(r.old, ""), strings.Join(r.new, ""))
+			strings.Join(slices.Concat(r.old, r.others), ""), strings.Join(r.new, ""))
 		if len(r.user) > 0 {
 			s += fmt.Sprint(" user ", r.user)
 		}

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 )
 
 // A user who thinks about one change must not hold up what others report.
 func TestAQuestionDelaysNobodyAndEndsWithItsConnection(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	decide, gone := make(chan error), make(chan string, 2)
 	r.Ask = func(ctx context.Context, q Report) error {
 		select {
@@ -89,7 +91,7 @@ func TestAQuestionDelaysNobodyAndEndsWithItsConnection(t *testing.T) {
 
 func TestAQuestionThatNobodyCanAnswerIsDenied(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	if err := dial(t, r.path).Tell(t.Context(), Report{Kind: Write, Path: "/a", Phase: Ask}); err == nil || err.Error() != "nobody here is asked about changes" {
 		t.Error(err)
 	}

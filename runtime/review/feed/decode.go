@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,11 +67,11 @@ func decode(line []byte) (m message, err error) {
 	switch kind := Kind(e.Method); kind {
 	case resume:
 		m.resume = producerOf(d)
-	case Write, Remove, Rename, Read:
+	case Write, Remove, Rename, Read, Unseen:
 		m.report = &Report{Kind: kind, Phase: Post}
 		m.report.params(d)
 	default:
-		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, resume), Pointer: "/method"}
+		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, resume), Pointer: "/method"}
 	}
 	if e.Params == nil {
 		return m, &Error{Code: codeParams, Message: "/params: missing", Pointer: "/params"}
@@ -123,7 +125,9 @@ func (r *Report) params(d *jx.Dec) {
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
 		switch key := string(name); {
-		case key == "path" && r.Kind != Rename, key == "newPath" && r.Kind == Rename:
+		case r.Kind == Unseen && key == "reason":
+			r.Reason = text(d, maxName)
+		case key == "path" && r.Kind != Rename && r.Kind != Unseen, key == "newPath" && r.Kind == Rename:
 			r.Path = path(d)
 		case key == "oldPath" && r.Kind == Rename:
 			r.From = path(d)
@@ -142,6 +146,11 @@ func (r *Report) params(d *jx.Dec) {
 		r.Author.Session = session
 	}
 	switch {
+	case r.Kind == Unseen && r.Reason == "":
+		d.Reject(start, "reason is missing or empty")
+	case r.Kind == Unseen && r.Phase != Post:
+		d.Reject(start, "what was not seen has the phase post")
+	case r.Kind == Unseen:
 	case r.Kind == Rename && r.From == "":
 		d.Reject(start, "oldPath is missing")
 	case r.Kind == Rename && r.Path == "":
@@ -246,11 +255,18 @@ func version(d *jx.Dec) *Version {
 		case "content":
 			s := d.Str()
 			v.Text = &s
+		case "mode":
+			mode, err := strconv.ParseUint(text(d, maxName), 8, 32)
+			if err != nil || mode > 0o777 {
+				d.Reject(m, "want permissions in octal, such as 644")
+			}
+			perm := fs.FileMode(mode)
+			v.Mode = &perm
 		default:
 			d.Skip()
 		}
 	}
-	if v.Absent && (v.Text != nil || !v.Hash.IsZero() || v.Size > 0) {
+	if v.Absent && (v.Text != nil || v.Mode != nil || !v.Hash.IsZero() || v.Size > 0) {
 		d.Reject(start, "says that the file does not exist, and what is in it")
 	}
 	v.check(d, start, "content")

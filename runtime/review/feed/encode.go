@@ -2,6 +2,8 @@ package feed
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -18,6 +20,7 @@ type (
 		OldPath string    `json:"oldPath,omitempty"`
 		NewPath string    `json:"newPath,omitempty"`
 		Content *string   `json:"content,omitempty"`
+		Reason  string    `json:"reason,omitempty"`
 		Meta    *wireMeta `json:"_meta,omitempty"`
 	}
 	wireMeta struct {
@@ -43,6 +46,7 @@ type (
 		Hash    string  `json:"hash,omitempty"`
 		Size    *int64  `json:"size,omitempty"`
 		Content *string `json:"content,omitempty"`
+		Mode    string  `json:"mode,omitempty"`
 	}
 	wireResume struct {
 		Producer string `json:"producer"`
@@ -66,7 +70,7 @@ func encode(id int64, r Report) ([]byte, error) {
 	if r.Author.Inferred {
 		h.Fidelity = "inferred"
 	}
-	p := wireParams{Path: r.Path}
+	p := wireParams{Path: r.Path, Reason: clipped(r.Reason, maxName)}
 	after := r.After.wire()
 	switch {
 	case r.Kind == Rename:
@@ -77,6 +81,14 @@ func encode(id int64, r Report) ([]byte, error) {
 	h.After = after
 	p.Meta = &wireMeta{h}
 	return json.Marshal(wireMessage{"2.0", id, string(r.Kind), p})
+}
+
+// clipped is the beginning of a text that has no more bytes than are allowed.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
 }
 
 // wire leaves out a text that a message cannot have; its hash and size remain.
@@ -93,6 +105,9 @@ func (v *Version) wire() *wireVersion {
 	}
 	if !v.Hash.IsZero() {
 		w.Hash = v.Hash.String()
+	}
+	if v.Mode != nil {
+		w.Mode = fmt.Sprintf("%o", v.Mode.Perm())
 	}
 	if v.Text != nil && len(*v.Text) <= maxContent && utf8.ValidString(*v.Text) {
 		w.Content = v.Text

@@ -24,6 +24,7 @@
 //	            whose change it is
 //	before      what the file was: {"exists":false}, or {"hash":…,"size":…} with the
 //	            SHA-256 in hexadecimal, or {"content":…}
+//	            it may have a "mode", its permissions in octal: {"content":…,"mode":"755"}
 //	after       what it is now, in the same form; for content that is binary or
 //	            too long for a message
 //	at          when it happened, in milliseconds since 1970; now if absent
@@ -42,6 +43,10 @@
 //	{"jsonrpc":"2.0","id":1,"method":"_hermes/resume","params":{"producer":"…"}}
 //	{"jsonrpc":"2.0","id":1,"result":{"seq":41}}
 //
+// A producer that knows that it has not seen everything says so, and why:
+//
+//	{"jsonrpc":"2.0","method":"_hermes/unseen","params":{"reason":"…"}}
+//
 // A line that is not such a message is answered with an error that names the
 // member, with a null id if the line has none, and the connection stays open.
 //
@@ -50,6 +55,7 @@
 package feed
 
 import (
+	"io/fs"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -65,6 +71,8 @@ const (
 	Remove Kind = "fs/remove"
 	Rename Kind = "fs/rename"
 	Read   Kind = "fs/read_text_file" // changes nothing
+	// Unseen says that something may have changed that is not reported. It has no path.
+	Unseen Kind = "_hermes/unseen"
 )
 
 // resume is the method that asks for the last sequence number.
@@ -96,6 +104,8 @@ type Report struct {
 
 	At time.Time // when it happened; zero: now
 
+	Reason string // of Unseen: why something was not seen
+
 	Producer string
 	Seq      uint64 // 0 if reports are not numbered
 	// Missed says that there were reports before this one that never came.
@@ -104,10 +114,11 @@ type Report struct {
 
 // Version is what a producer says about the content of a file.
 type Version struct {
-	Absent bool       // there is no file
-	Hash   store.Hash // zero if it is not said
-	Size   int64      // bytes; -1 if it is not said
-	Text   *string    // nil if it is not said
+	Absent bool         // there is no file
+	Hash   store.Hash   // zero if it is not said
+	Size   int64        // bytes; -1 if it is not said
+	Text   *string      // nil if it is not said
+	Mode   *fs.FileMode // its permissions, nil if they are not said
 }
 
 // The limits on messages.

@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
@@ -43,11 +47,12 @@ func TestReportsAreReadFromTheirMessages(t *testing.T) {
 		notification("fs/remove", `{"path":"/a","unknown":[{}],"_meta":{"other":{"phase":1}}}`): {Kind: Remove, Path: "/a", Phase: Post, Author: socketed},
 		notification("fs/rename", `{"oldPath":"/a","newPath":"/b"}`):                            {Kind: Rename, Path: "/b", From: "/a", Phase: Post, Author: socketed},
 		notification("fs/read_text_file", `{"path":"/a","sessionId":"s"}`):                      {Kind: Read, Path: "/a", Phase: Post, Author: review.Author{Source: "socket", Session: "s"}},
-		notification("fs/write_text_file", `{"path":"/a","_meta":{"hermes":{"phase":"pre","source":"hook","fidelity":"inferred","agent":"claude","sessionId":"s","turnId":"t","toolCallId":"c","pid":7,"producer":"p","seq":3,"before":{"exists":false},"after":{"hash":"`+hashOfA+`","size":1}}}}`): {
+		notification("fs/write_text_file", `{"path":"/a","_meta":{"hermes":{"phase":"pre","source":"hook","fidelity":"inferred","agent":"claude","sessionId":"s","turnId":"t","toolCallId":"c","pid":7,"producer":"p","seq":3,"before":{"exists":false},"after":{"hash":"`+hashOfA+`","size":1,"mode":"755"}}}}`): {
 			Kind: Write, Path: "/a", Phase: Pre, Agent: "claude", PID: 7, Producer: "p", Seq: 3,
 			Author: review.Author{Session: "s", Turn: "t", ToolCall: "c", Source: "hook", Inferred: true},
-			Before: &Version{Absent: true, Size: -1}, After: &Version{Hash: a, Size: 1},
+			Before: &Version{Absent: true, Size: -1}, After: &Version{Hash: a, Size: 1, Mode: ptr(fs.FileMode(0o755))},
 		},
+		notification("_hermes/unseen", `{"reason":"full","_meta":{"hermes":{"producer":"p","seq":1}}}`): {Kind: Unseen, Reason: "full", Phase: Post, Producer: "p", Seq: 1, Author: socketed},
 	} {
 		m, err := decode([]byte(line))
 		if err != nil || m.id != nil || !reflect.DeepEqual(*m.report, want) {
@@ -96,31 +101,36 @@ func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 		`1`:                        "-32600  not an object",
 		`{"jsonrpc":"2.0","id":1}`: "-32600 /method /method: missing",
 		`{"method":"fs/remove"}`:   `-32600 /jsonrpc /jsonrpc: want "2.0"`,
-		`{"jsonrpc":"2.0","method":"fs/remove","params":{},"id":{}}`:                  "-32600 /id /id: want a string or a number",
-		`{"jsonrpc":"2.0","method":"fs/remove"}`:                                      "-32602 /params /params: missing",
-		notification("fs/write_file", `{}`):                                           `-32601 /method /method: "fs/write_file" is not one of`,
-		notification("fs/remove", `[]`):                                               "-32602 /params /params: want object, got array",
-		notification("fs/remove", `{}`):                                               "-32602 /params /params: path is missing",
-		notification("fs/remove", `{"path":7}`):                                       "-32602 /params/path /params/path: want string, got number",
-		notification("fs/remove", `{"path":"a"}`):                                     "-32602 /params/path /params/path: is not an absolute path",
-		notification("fs/remove", `{"path":"/a\u0000"}`):                              "-32602 /params/path /params/path: has a NUL",
-		notification("fs/remove", `{"path":"/\ud800"}`):                               "-32600  a string has half of a surrogate pair",
-		notification("fs/remove", `{"path":"/a","path":"/b"}`):                        "-32700 /params/path /params/path: duplicate member",
-		notification("fs/remove", `{"path":"/`+strings.Repeat("a", maxPath)+`"}`):     "-32602 /params/path /params/path: has 32769 bytes",
-		notification("fs/rename", `{"path":"/a","newPath":"/b"}`):                     "-32602 /params /params: oldPath is missing",
-		notification("fs/rename", `{"oldPath":"/b"}`):                                 "-32602 /params /params: newPath is missing",
-		meta(`"phase":"now"`):                                                         `-32602 /params/_meta/hermes/phase /params/_meta/hermes/phase: want "pre", "post", "failed" or "ask"`,
-		meta(`"fidelity":"so so"`):                                                    `-32602 /params/_meta/hermes/fidelity /params/_meta/hermes/fidelity: want "exact" or`,
-		meta(`"source":""`):                                                           `-32602 /params/_meta/hermes/source /params/_meta/hermes/source: is empty`,
-		meta(`"pid":-1`):                                                              `-32602 /params/_meta/hermes/pid /params/_meta/hermes/pid: `,
-		meta(`"seq":1`):                                                               `-32602 /params/_meta/hermes /params/_meta/hermes: producer and seq go together`,
-		meta(`"seq":0,"producer":"p"`):                                                `-32602 /params/_meta/hermes/seq /params/_meta/hermes/seq: `,
-		meta(`"before":{"hash":"abc"}`):                                               `-32602 /params/_meta/hermes/before/hash /params/_meta/hermes/before/hash: want a SHA-256`,
-		meta(`"before":{"exists":false,"content":""}`):                                `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: says that the file does not exist`,
-		meta(`"before":{"content":"ab","hash":"` + hashOfA + `"}`):                    `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: content does not have the hash`,
-		meta(`"before":{"content":"ab","size":1}`):                                    `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: content has 2 bytes, and size says 1`,
-		write(`{"path":"/a","content":"ab","_meta":{"hermes":{"after":{"size":1}}}}`): `-32602 /params /params: content has 2 bytes`,
-		notification("_hermes/resume", `{"producer":""}`):                             `-32602 /params /params: producer is missing or empty`,
+		`{"jsonrpc":"2.0","method":"fs/remove","params":{},"id":{}}`:                        "-32600 /id /id: want a string or a number",
+		`{"jsonrpc":"2.0","method":"fs/remove"}`:                                            "-32602 /params /params: missing",
+		notification("fs/write_file", `{}`):                                                 `-32601 /method /method: "fs/write_file" is not one of`,
+		notification("fs/remove", `[]`):                                                     "-32602 /params /params: want object, got array",
+		notification("fs/remove", `{}`):                                                     "-32602 /params /params: path is missing",
+		notification("fs/remove", `{"path":7}`):                                             "-32602 /params/path /params/path: want string, got number",
+		notification("fs/remove", `{"path":"a"}`):                                           "-32602 /params/path /params/path: is not an absolute path",
+		notification("fs/remove", `{"path":"/a\u0000"}`):                                    "-32602 /params/path /params/path: has a NUL",
+		notification("fs/remove", `{"path":"/\ud800"}`):                                     "-32600  a string has half of a surrogate pair",
+		notification("fs/remove", `{"path":"/a","path":"/b"}`):                              "-32700 /params/path /params/path: duplicate member",
+		notification("fs/remove", `{"path":"/`+strings.Repeat("a", maxPath)+`"}`):           "-32602 /params/path /params/path: has 32769 bytes",
+		notification("fs/rename", `{"path":"/a","newPath":"/b"}`):                           "-32602 /params /params: oldPath is missing",
+		notification("fs/rename", `{"oldPath":"/b"}`):                                       "-32602 /params /params: newPath is missing",
+		meta(`"phase":"now"`):                                                               `-32602 /params/_meta/hermes/phase /params/_meta/hermes/phase: want "pre", "post", "failed" or "ask"`,
+		meta(`"fidelity":"so so"`):                                                          `-32602 /params/_meta/hermes/fidelity /params/_meta/hermes/fidelity: want "exact" or`,
+		meta(`"source":""`):                                                                 `-32602 /params/_meta/hermes/source /params/_meta/hermes/source: is empty`,
+		meta(`"pid":-1`):                                                                    `-32602 /params/_meta/hermes/pid /params/_meta/hermes/pid: `,
+		meta(`"seq":1`):                                                                     `-32602 /params/_meta/hermes /params/_meta/hermes: producer and seq go together`,
+		meta(`"seq":0,"producer":"p"`):                                                      `-32602 /params/_meta/hermes/seq /params/_meta/hermes/seq: `,
+		meta(`"before":{"hash":"abc"}`):                                                     `-32602 /params/_meta/hermes/before/hash /params/_meta/hermes/before/hash: want a SHA-256`,
+		meta(`"before":{"exists":false,"mode":"644"}`):                                      `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: says that the file does not exist`,
+		meta(`"before":{"mode":"7777"}`):                                                    `-32602 /params/_meta/hermes/before/mode /params/_meta/hermes/before/mode: want permissions in octal`,
+		meta(`"before":{"mode":"rwx"}`):                                                     `-32602 /params/_meta/hermes/before/mode /params/_meta/hermes/before/mode: want permissions in octal`,
+		meta(`"before":{"exists":false,"content":""}`):                                      `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: says that the file does not exist`,
+		meta(`"before":{"content":"ab","hash":"` + hashOfA + `"}`):                          `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: content does not have the hash`,
+		meta(`"before":{"content":"ab","size":1}`):                                          `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: content has 2 bytes, and size says 1`,
+		write(`{"path":"/a","content":"ab","_meta":{"hermes":{"after":{"size":1}}}}`):       `-32602 /params /params: content has 2 bytes`,
+		notification("_hermes/unseen", `{"path":"/a"}`):                                     `-32602 /params /params: reason is missing or empty`,
+		notification("_hermes/unseen", `{"reason":"x","_meta":{"hermes":{"phase":"pre"}}}`): `-32602 /params /params: what was not seen has the phase post`,
+		notification("_hermes/resume", `{"producer":""}`):                                   `-32602 /params /params: producer is missing or empty`,
 	} {
 		_, err := decode([]byte(line))
 		e := (*Error)(nil)
@@ -146,17 +156,6 @@ func (r *running) got() []Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Report(nil), r.reports...)
-}
-
-// folder has a name that is short enough for the address of a socket.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "feed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 func serve(t *testing.T, path string, positions []Position) *running {
@@ -226,7 +225,7 @@ func line(t *testing.T, c net.Conn) string {
 
 func TestOnlyTheUserReachesTheSocket(t *testing.T) {
 	t.Parallel()
-	r := serve(t, Path(filepath.Join(folder(t), "state")), nil)
+	r := serve(t, Path(filepath.Join(sockdir.New(t), "state")), nil)
 	for path, want := range map[string]os.FileMode{r.path: 0o600, filepath.Dir(r.path): 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -235,7 +234,7 @@ func TestOnlyTheUserReachesTheSocket(t *testing.T) {
 	if _, err := Listen(r.path); err == nil {
 		t.Error("two servers listen at one socket")
 	}
-	open := folder(t)
+	open := sockdir.New(t)
 	if err := os.Chmod(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -246,21 +245,75 @@ func TestOnlyTheUserReachesTheSocket(t *testing.T) {
 }
 
 func TestASocketHasAnAddressThatEverySystemTakes(t *testing.T) {
-	t.Parallel()
-	short := filepath.Join(folder(t), "p")
-	if got := Path(short); got != filepath.Join(short, "feed.sock") {
-		t.Error(got)
-	}
+	short := filepath.Join(sockdir.New(t), "p")
 	long := "/home/" + strings.Repeat("long/", 40)
-	got := Path(long)
-	if len(got) > maxAddress || got == Path(long+"er") || got != Path(strings.TrimSuffix(long, "/")) {
-		t.Error(got)
+	for name, temp := range map[string]string{"short": sockdir.New(t), "long": filepath.Join(sockdir.New(t), strings.Repeat("x", 80))} {
+		t.Setenv("TMPDIR", temp)
+		if got := Path(short); got != filepath.Join(short, "feed.sock") {
+			t.Error(got)
+		}
+		got := Path(long)
+		if len(got) > socket.MaxPath || got == Path(long+"er") || got != Path(strings.TrimSuffix(long, "/")) {
+			t.Error(name, got)
+		}
+		if below := strings.HasPrefix(got, temp); below != (name == "short") {
+			t.Error(name, got)
+		}
 	}
+}
+
+// The temporary folder may be too long for a socket, and that of the project, too.
+func TestAFolderOfSocketsGoesWithTheLastOne(t *testing.T) {
+	for _, temp := range []string{sockdir.New(t), filepath.Join(sockdir.New(t), strings.Repeat("x", 80))} {
+		t.Setenv("TMPDIR", temp)
+		first, second := Path(filepath.Join(temp, "1", strings.Repeat("p", 80))), Path(filepath.Join(temp, "2", strings.Repeat("p", 80)))
+		var open []net.Listener
+		for _, path := range []string{first, second} {
+			l, err := Listen(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, l)
+		}
+		for i, l := range open {
+			l.Close()
+			c, err := net.Dial("unix", second)
+			if err == nil {
+				c.Close()
+			}
+			if listens := err == nil; listens != (i == 0) {
+				t.Errorf("%s listens: %v", second, listens)
+			}
+		}
+		if list, err := os.ReadDir(temp); err == nil && len(list) > 0 {
+			t.Errorf("%s is left", list[0].Name())
+		}
+	}
+}
+
+// Servers come and go at the same time.
+func TestListenersInOneFolderDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(sockdir.New(t), "d")
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for range 50 {
+				l, err := Listen(filepath.Join(dir, strconv.Itoa(i)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				l.Close()
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestRequestsAreAnsweredWhenTheyAreHandledAndNotificationsNot(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	c := raw(t, r.path)
 	io.WriteString(c, notification("fs/remove", `{"path":"/1"}`)+"\r\n\n"+
 		`{"jsonrpc":"2.0","id":"x","method":"fs/remove","params":{"path":"/2"}}`+"\n")
@@ -278,7 +331,7 @@ func TestRequestsAreAnsweredWhenTheyAreHandledAndNotificationsNot(t *testing.T) 
 
 func TestALastLineNeedsNoEndIfItIsWhole(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	for _, last := range []string{notification("fs/remove", `{"path":"/whole"}`), notification("fs/remove", `{"path":"/cut"}`)[:50]} {
 		c := raw(t, r.path)
 		io.WriteString(c, last)
@@ -294,7 +347,7 @@ func TestALastLineNeedsNoEndIfItIsWhole(t *testing.T) {
 
 func TestABadLineIsAnsweredAndTheNextOneIsRead(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	c := raw(t, r.path)
 	for _, bad := range []struct{ line, want string }{
 		{"GET / HTTP/1.1", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"invalid JSON at byte 0: expected a value"}}`},
@@ -315,7 +368,7 @@ func TestABadLineIsAnsweredAndTheNextOneIsRead(t *testing.T) {
 
 func TestAProducerThatDoesNotReadDelaysNobody(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	deaf := raw(t, r.path)
 	go func() {
 		for {
@@ -334,7 +387,7 @@ func TestAProducerThatDoesNotReadDelaysNobody(t *testing.T) {
 
 func TestReportsThatAreSentAgainCountOnce(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(folder(t), "d", "s")
+	path := filepath.Join(sockdir.New(t), "d", "s")
 	r := serve(t, path, nil)
 	tell := func(c *Client, seqs ...uint64) {
 		t.Helper()
@@ -379,7 +432,7 @@ func TestReportsThatAreSentAgainCountOnce(t *testing.T) {
 
 func TestARefusedReportMayBeSentAgain(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	c := dial(t, r.path)
 	for range 2 {
 		e := (*Error)(nil)
@@ -394,7 +447,7 @@ func TestARefusedReportMayBeSentAgain(t *testing.T) {
 
 func TestOnlyTheLastProducersAreRemembered(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	c := dial(t, r.path)
 	for i := range maxProducers + 10 {
 		for _, p := range []string{"steady", fmt.Sprint("p", i)} {
@@ -410,7 +463,7 @@ func TestOnlyTheLastProducersAreRemembered(t *testing.T) {
 
 func TestOneConnectionTooManyIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	for range maxConnections {
 		if err := dial(t, r.path).Tell(t.Context(), Report{Kind: Write, Path: "/a"}); err != nil {
 			t.Fatal(err)
@@ -424,7 +477,7 @@ func TestOneConnectionTooManyIsRefusedWithTheReason(t *testing.T) {
 // What a message cannot have as text is told by hash and size.
 func TestBinaryAndLargeContentIsToldByHashAndSize(t *testing.T) {
 	t.Parallel()
-	r := serve(t, filepath.Join(folder(t), "d", "s"), nil)
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
 	c := dial(t, r.path)
 	for _, text := range []string{"plain\n", "bin\xff\x00", strings.Repeat("\x01", maxContent+1), ""} {
 		v := Version{Hash: store.HashOf([]byte(text)), Size: int64(len(text)), Text: &text}
@@ -443,7 +496,7 @@ func TestBinaryAndLargeContentIsToldByHashAndSize(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		notification("fs/write_text_file", `{"path":"/a","content":"a","_meta":{"hermes":{"phase":"pre","producer":"p","seq":1,"pid":3,"fidelity":"inferred","toolCallId":"c","turnId":"t","agent":"g","before":{"exists":false},"after":{"hash":"`+hashOfA+`","size":1}}}}`),
+		notification("fs/write_text_file", `{"path":"/a","content":"a","_meta":{"hermes":{"phase":"pre","producer":"p","seq":1,"pid":3,"fidelity":"inferred","toolCallId":"c","turnId":"t","agent":"g","before":{"exists":false},"after":{"hash":"`+hashOfA+`","size":1,"mode":"755"}}}}`),
 		notification("fs/rename", `{"oldPath":"/a","newPath":"/b/../c","sessionId":"s"}`),
 		notification("_hermes/resume", `{"producer":"p"}`),
 		notification("fs/remove", `{"path":"/\ud800\u0000"}`),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -21,19 +22,20 @@ import (
 
 const (
 	maxConnections = 32
+	maxTries       = 100              // to listen in a folder that the end of others removes
 	maxProducers   = 256              // whose position is remembered
 	answerTime     = 10 * time.Second // that a producer has to take an answer
-	maxAddress     = 100              // bytes of the address of a Unix socket, on every system
 )
 
 // Path returns where the socket of a project is whose store is in a directory. It
 // is there, unless the address would be too long for the system.
 func Path(dir string) string {
 	dir = filepath.Clean(dir)
-	if path := filepath.Join(dir, "feed.sock"); len(path) <= maxAddress {
+	if path := filepath.Join(dir, "feed.sock"); len(path) <= socket.MaxPath {
 		return path
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("hermes-%d", os.Getuid()), store.HashOf([]byte(dir)).String()[:32]+".sock")
+	name := store.HashOf([]byte(dir)).String()[:32] + ".sock"
+	return filepath.Join(socket.Folder(fmt.Sprintf("hermes-%d", os.Getuid()), name, os.TempDir()), name)
 }
 
 // Position is how far the reports of a producer have been handled.
@@ -65,8 +67,30 @@ type Server struct {
 	conns int
 }
 
-// Listen makes a socket that only this user can reach. See [socket.ListenUnix].
-func Listen(path string) (net.Listener, error) { return socket.ListenUnix(path) }
+// Listen makes a socket that only this user can reach. See [socket.ListenUnix]. Its
+// folder goes with the last socket in it.
+func Listen(path string) (net.Listener, error) {
+	for try := 1; ; try++ {
+		l, err := socket.ListenUnix(path)
+		if err == nil {
+			return listener{l, filepath.Dir(path)}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) || try == maxTries {
+			return nil, err
+		}
+	}
+}
+
+type listener struct {
+	net.Listener
+	folder string
+}
+
+func (l listener) Close() error {
+	err := l.Listener.Close()
+	os.Remove(l.folder) // fails unless it is empty
+	return err
+}
 
 // Serve takes reports from a listener of Listen until ctx ends, which is not an
 // error. It closes the listener and returns when all connections are closed.

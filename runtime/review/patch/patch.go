@@ -93,6 +93,12 @@ func (p printer) file(f review.File, base, current review.State, hunks []review.
 // states writes what became of a file. regions finds what differs in its lines.
 func (p printer) states(path string, base, current review.State, authors []review.Author, regions func(from, to []string) []region) {
 	all := func(from, to []string) []region { return whole(from, to, authors) }
+	for _, s := range []*review.State{&base, &current} {
+		if s.Kind == review.Other {
+			p.comment("not in this patch: %s", s.Target)
+			*s = review.State{}
+		}
+	}
 	switch {
 	case base.Kind != current.Kind && base.Kind != review.Absent && current.Kind != review.Absent: // a link became a file, or a file a link
 		p.change(path, base, review.State{}, all)

@@ -131,7 +131,7 @@ func (p *Project) Apply(plan *review.Plan, editor func(review.Change) error) err
 func (p *Project) put(c review.Change) error {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
-	now, err := p.read(c.Path)
+	now, err := p.readAny(c.Path)
 	if err != nil {
 		return err
 	}
@@ -163,6 +163,14 @@ func (p *Project) write(c review.Change) error {
 	}
 	defer dir.Close()
 	name = path.Base(name)
+	if c.Before.Kind == review.Other && c.After.Kind != review.Absent {
+		// Only a folder must go first. One that is not empty stays.
+		if info, err := dir.Lstat(name); err == nil && info.IsDir() {
+			if err := dir.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
 	switch c.After.Kind {
 	case review.Absent:
 		return dir.Remove(name)

@@ -48,7 +48,41 @@ func (p *Project) read(name string) (review.State, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return review.State{}, nil
 	}
+	if errors.As(err, new(*otherError)) {
+		return review.State{}, fmt.Errorf("read %s: %w", name, err)
+	}
 	return review.State{}, fmt.Errorf("read %s: %w", name, atomicfile.Reason(err))
+}
+
+// otherError says that there is something without a text that could be reviewed.
+type otherError struct {
+	state review.State
+	err   error
+}
+
+func (e *otherError) Error() string { return e.err.Error() }
+func (e *otherError) Unwrap() error { return e.err }
+
+func special(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// readAny is read of what was a file: it may have become something else.
+func (p *Project) readAny(name string) (review.State, error) {
+	s, err := p.read(name)
+	var other *otherError
+	if errors.As(err, &other) {
+		return other.state, nil
+	}
+	return s, err
 }
 
 func readIn(dir *os.Root, name string) (review.State, error) {
@@ -62,10 +96,10 @@ func readIn(dir *os.Root, name string) (review.State, error) {
 			return review.State{Kind: review.Link, Target: to}, err
 		}
 		if !info.Mode().IsRegular() {
-			return review.State{}, atomicfile.ErrNotRegular
+			return review.State{}, &otherError{review.State{Kind: review.Other, Target: special(info.Mode())}, atomicfile.ErrNotRegular}
 		}
 		if info.Size() > maxText {
-			return review.State{}, errTooLarge
+			return review.State{}, &otherError{review.TooLarge(info.Size()), errTooLarge}
 		}
 		text, err := readText(dir, name, info)
 		if !errors.Is(err, errMoving) {
@@ -94,6 +128,16 @@ func readText(dir *os.Root, name string, info fs.FileInfo) (string, error) {
 		err = errMoving
 	}
 	return string(text), err
+}
+
+// stateNow is stateIn for the newest snapshot, which does not have everything.
+func (p *Project) stateNow(now *tree.Snapshot, name string) (review.State, error) {
+	s, err := p.stateIn(now, name)
+	_, special := now.LeftOut(name)
+	if special || hasDir(now, name) || errors.Is(err, errUnkept) {
+		return p.readAny(name)
+	}
+	return s, err
 }
 
 // stateIn returns what a file is in a snapshot.

@@ -3,14 +3,18 @@ package project
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 const (
@@ -48,6 +52,7 @@ func (p *Project) Listen() (stop func(), err error) {
 		}
 	}()
 	replayed := make(chan struct{})
+	p.replayed.Store(&replayed)
 	go func() {
 		defer close(replayed)
 		p.replayJournals(ctx)
@@ -56,24 +61,93 @@ func (p *Project) Listen() (stop func(), err error) {
 		cancel()
 		<-done
 		<-replayed
+		p.forgetVouchers(0)
 		soon.Stop()
 		save()
 	}, nil
+}
+
+// Replayed waits until what programs in a shim have changed before Listen is known.
+func (p *Project) Replayed(ctx context.Context) error {
+	replayed := p.replayed.Load()
+	if replayed == nil {
+		return nil
+	}
+	select {
+	case <-*replayed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("review %s: %w", p.given, context.Cause(ctx))
+	}
+}
+
+// Journal takes what the journal of a shim has.
+func (p *Project) Journal(ctx context.Context, dir string) error {
+	var errs []error
+	err := journal.Reports(dir, func(r feed.Report) {
+		if r.Seq > 0 {
+			errs = append(errs, p.report(ctx, r))
+		}
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// Program returns the names under which a process that is a shim reports: those of
+// the agent and of the session. They are empty if its journal is not here.
+func (p *Project) Program(pid int) (agent, session string) {
+	suffix := fmt.Sprintf("-%d", pid)
+	for _, dir := range slices.Backward(p.journals()) {
+		if !strings.HasSuffix(dir, suffix) {
+			continue
+		}
+		if first, err := startOf(dir); err == nil {
+			return first.Agent, first.Session
+		}
+	}
+	return "", ""
+}
+
+// Process returns the process of the shim that reports as a session of an agent. It is
+// 0 if no journal here is of that session. The process may have ended.
+func (p *Project) Process(agent, session string) int {
+	for _, dir := range slices.Backward(p.journals()) {
+		if first, err := startOf(dir); err == nil && first.Agent == agent && first.Session == session {
+			pid, _ := strconv.Atoi(dir[strings.LastIndexByte(dir, '-')+1:])
+			return pid
+		}
+	}
+	return 0
+}
+
+// startOf returns the first event of a journal.
+func startOf(dir string) (journal.Event, error) {
+	r, err := journal.Open(dir)
+	if err != nil {
+		return journal.Event{}, err
+	}
+	defer r.Close()
+	first, err := r.Next()
+	if err == nil && first.Op != journal.Start {
+		err = fmt.Errorf("journal: %s has no start", dir)
+	}
+	return first, err
 }
 
 // replayJournals takes the changes of programs in a shim that have ended while no
 // editor was there.
 func (p *Project) replayJournals(ctx context.Context) {
 	for _, dir := range p.journals() {
-		if err := shim.Replay(ctx, dir, feed.Path(store.Dir(p.state, p.root))); err != nil && ctx.Err() == nil {
+		if err := journal.Replay(ctx, dir, feed.Path(store.Dir(p.state, p.root))); err != nil && ctx.Err() == nil {
 			p.log.Warn("a journal is not read", "error", err)
 		}
 	}
 }
 
 // journals lists the folders of the journals of programs in a shim, the oldest first.
-func (p *Project) journals() (dirs []string) {
-	journals, _ := filepath.Glob(filepath.Join(store.Dir(p.state, p.root), "shim", "*", "events.jsonl")) // sorted by time
+func (p *Project) journals() []string { return journalsIn(store.Dir(p.state, p.root)) }
+
+func journalsIn(dir string) (dirs []string) {
+	journals, _ := filepath.Glob(filepath.Join(dir, "shim", "*", "events.jsonl")) // sorted by time
 	for _, name := range journals {
 		dirs = append(dirs, filepath.Dir(name))
 	}
@@ -102,6 +176,13 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	if r.Author.Session == "" && r.Agent == "" && busy {
 		author.Session, author.Turn = running.Session, running.Turn
 	}
+	author = p.join(author, r)
+	if r.Kind == feed.Unseen {
+		if p.opts.OnUnseen != nil {
+			p.opts.OnUnseen(author, r.Reason)
+		}
+		return nil
+	}
 	if r.Missed {
 		p.Scan(author)
 	}
@@ -109,19 +190,32 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	if r.Kind == feed.Rename {
 		paths = []string{r.From, r.Path}
 	}
+	for _, path := range paths {
+		if name := p.Name(path); isAbs(name) && !p.isKnown(name) {
+			return fmt.Errorf("%s: is not in the project %s", path, p.root)
+		}
+	}
+	if pre {
+		p.announce(paths, true)
+	} else {
+		defer p.announce(paths, false)
+	}
 	switch {
 	case r.Kind == feed.Read, r.Phase == feed.Failed:
+		p.reportedFolder(r)
 	case pre && busy:
 		p.Look(running, toldOf(paths)...)
 	case pre:
 		for _, path := range paths { // nobody works, so what is there is the user's
 			p.UserWrote(path)
 		}
-	case p.isMissed(r):
-		p.Look(author, p.missed(r)...)
 	default:
 		told := toldOf(paths)
-		if r.Kind == feed.Write {
+		if journal := p.vouch(r); journal != nil && p.chain(r, journal, &told) {
+			author.At = r.At
+		} else if p.isMissed(r) {
+			told = p.missed(r)
+		} else if r.Kind == feed.Write {
 			told[0].Before, told[0].After = p.texts(r)
 		}
 		p.Look(author, told...)
@@ -165,7 +259,11 @@ func (p *Project) textOf(v *feed.Version) (*string, bool) {
 	case v.Text != nil:
 		return v.Text, true
 	}
-	data, err := p.store.Get(v.Hash)
+	return textFrom(p.store.Get, v.Hash)
+}
+
+func textFrom(get func(store.Hash) ([]byte, error), h store.Hash) (*string, bool) {
+	data, err := get(h)
 	text := string(data)
 	return &text, err == nil
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -127,18 +128,65 @@ func TestReportsDuringATurnWithoutASessionAreOfTheRunningOne(t *testing.T) {
 	r.reported(`a agent/s hook true +"2\n" -"1\n"`)
 }
 
-func TestAFileOutsideIsUnderReviewIfTheReportSaysWhatItWas(t *testing.T) {
+func TestAReportAboutAFileOutsideIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	tell := r.tell()
+	r.tell()
 	outside := t.TempDir() + "/f"
 	if err := os.WriteFile(outside, []byte("1\nnew\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	version := func(text string) *feed.Version { return &feed.Version{Text: &text, Size: -1} }
-	tell(feed.Report{Kind: feed.Write, Path: outside, Author: hook, Before: version("1\n"), After: version("1\nnew\n")})
-	if got := r.pending(); !strings.HasSuffix(got, `/f s hook true +"new\n" -""`) {
-		t.Error(got)
+	err := r.report(t.Context(), feed.Report{Kind: feed.Write, Path: outside, Author: hook, Before: version("1\n"), After: version("1\nnew\n")})
+	if err == nil || !strings.HasPrefix(err.Error(), outside+": is not in the project ") {
+		t.Error(err)
+	}
+	r.reported()
+}
+
+// What only a report says that a file was is shown and never written.
+func TestWhatOnlyAReportSaysIsNeverWritten(t *testing.T) {
+	t.Parallel()
+	evil, now, plain := "evil\n", "x\n", "1\n"
+	version := func(text string) *feed.Version { return &feed.Version{Text: &text, Size: -1} }
+	for name, tells := range map[string]func(r *rig, tell func(feed.Report)){
+		"a report": func(r *rig, tell func(feed.Report)) {
+			tell(feed.Report{Kind: feed.Write, Path: r.path(".env"), Author: hook, Before: version(evil), After: version(now)})
+		},
+		"a report of before the review": func(r *rig, tell func(feed.Report)) {
+			tell(feed.Report{Kind: feed.Write, Path: r.path(".env"), Author: hook, Before: version(evil), After: version(now), At: time.Now().Add(-time.Hour)})
+		},
+		"a tool call": func(r *rig, tell func(feed.Report)) {
+			r.Look(tool(review.Author{Session: "s"}, "c"), Told{Path: r.path(".env"), Before: &evil, After: &now})
+			r.wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, ".gitignore", ".env\n", ".env", now, "a", plain)
+			tell := r.tell()
+			tells(r, tell)
+			if got := r.pending(); !strings.Contains(got, `.env s `) || !strings.Contains(got, `-"evil\n"`) {
+				t.Error(got)
+			}
+			r.reopen()
+			if _, err := r.Reject(review.Selection{Path: ".env"}, true); !errors.Is(err, review.ErrClaimed) {
+				t.Error(err)
+			}
+			a := r.turn("s")
+			r.write("a", "2\n")
+			r.ends(a)
+			plan, err := r.Reject(review.Selection{}, true)
+			r.must(err)
+			if err := r.Apply(plan, nil); !errors.Is(err, review.ErrClaimed) {
+				t.Error(err)
+			}
+			for name, want := range map[string]string{"a": plain, ".env": now} {
+				if text, err := os.ReadFile(r.path(name)); err != nil || string(text) != want {
+					t.Errorf("%s: %q, %v", name, text, err)
+				}
+			}
+		})
 	}
 }
 
@@ -215,4 +263,22 @@ func TestAChangeFromBeforeTheReviewIsTheReporters(t *testing.T) {
 	tell(feed.Report{Kind: feed.Rename, From: r.path("from"), Path: r.path("to"), Author: author, At: old, Before: version(""), After: version("moved\n")})
 	r.reported(`a shim shim true +"3\n" -"1\n"`, `from shim shim true +"" -"moved\n"`, `gone shim shim true +"" -"g\n"`, `held shim shim true +"2\n" -"1\n"`,
 		`made shim shim true +"new\n" -""`, `to shim shim true +"moved\n" -""`)
+}
+
+// What was announced is about to be reported, so it is not the user's, although it is
+// seen before.
+func TestAnAnnouncedChangeWaitsForItsReport(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "1\n")
+	tell := r.tell()
+	r.agentWrites("s", "f", "1\n2\n")
+	until := r.watches()
+	tell(feed.Report{Kind: feed.Write, Path: r.path("f"), Phase: feed.Pre, Author: hook})
+	r.write("f", "1\n2\n3\n")
+	time.Sleep(500 * time.Millisecond) // long enough for a look
+	tell(feed.Report{Kind: feed.Write, Path: r.path("f"), Author: hook})
+	r.reported(`f s hook true +"2\n3\n" -""`)
+	r.write("f", "mine\n1\n2\n3\n") // not announced
+	until("f", "mine\n1\n2\n3\n")
+	r.reported(`f s hook true +"2\n3\n" -""`)
 }

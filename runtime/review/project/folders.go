@@ -9,7 +9,10 @@ import (
 	"path"
 	"slices"
 
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // A folder that an agent has made for a file goes with the file, if nothing else
@@ -108,9 +111,23 @@ func (p *Project) removeFolders(name string) {
 		return
 	}
 	defer top.Close()
-	for dir := path.Dir(name); dir != "." && p.isMade(dir); dir = path.Dir(dir) {
+	isFile := func(name string) bool {
+		_, current, known := p.review.Known(name)
+		return known && current.Kind != review.Absent
+	}
+	for dir := path.Dir(name); dir != "." && p.isMade(dir) && !isFile(dir); dir = path.Dir(dir) {
 		if info, err := top.Lstat(dir); err != nil || !info.IsDir() || top.Remove(dir) != nil {
 			return
 		}
+	}
+}
+
+// reportedFolder notes a folder that an agent has made, if a journal says so.
+func (p *Project) reportedFolder(r feed.Report) {
+	if r.Phase == feed.Failed || p.vouch(r) == nil || p.vouchers[r.Producer].last.Op != journal.Mkdir {
+		return
+	}
+	if name := p.Name(r.Path); !isAbs(name) {
+		p.noteFolders(func(made map[string]bool) { made[name] = true })
 	}
 }

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
@@ -38,15 +40,19 @@ func (p *Project) Hold(path string, t Text) error {
 		s = review.State{}
 	}
 	p.mu.Lock()
-	_, again := p.held[name]
-	p.held[name] = nil
+	was, again := p.held[name]
+	p.held[name] = new(inBuffer)
 	p.mu.Unlock()
 	fresh := err == nil && disk.Text == t.Text && (t.Reloaded || !again)
 	switch author, running := p.Running(); {
 	case !known:
 		return p.review.Track(name, s)
+	case again && was.author != nil && fresh && current != s:
+		return p.changedIn(*was, name, current, s)
 	case running && fresh && current != s:
-		return p.review.Changed(author, name, nil, s)
+		return p.review.Found(author, name, nil, s, time.Now())
+	case fresh || t.Reloaded && !running: // the disk may have moved on since the buffer was read
+		return p.review.Synced(name, s, time.Now())
 	}
 	return p.review.Wrote(name, s, t.Undo)
 }
@@ -56,13 +62,13 @@ func (p *Project) Hold(path string, t Text) error {
 func (p *Project) Release(path string) {
 	name := p.Name(path)
 	p.mu.Lock()
-	author, held := p.held[name]
+	was, held := p.held[name]
 	delete(p.held, name)
 	p.mu.Unlock()
 	switch {
 	case !held:
-	case author != nil:
-		p.add(&job{author: *author, files: []Told{{Path: p.Path(name)}}, sure: true})
+	case was.author != nil:
+		p.add(&job{author: *was.author, files: []Told{{Path: p.Path(name)}}, sure: true})
 	default:
 		p.add(&job{user: true, files: []Told{{Path: p.Path(name)}}})
 	}
@@ -76,13 +82,27 @@ func (p *Project) Held(name string) bool {
 	return held
 }
 
+// Awaited returns whose change of a file the editor is showing; see Options.OnLook. It
+// is nil if there is none.
+func (p *Project) Awaited(path string) *review.Author {
+	name := p.Name(path)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.held[name]; h != nil {
+		return h.author
+	}
+	return nil
+}
+
 // Changed records that a change of an agent has reached a buffer, whose text is
 // then text. before is the text that it had, if the editor knows.
 func (p *Project) Changed(author review.Author, path string, before *string, text string) error {
 	name := p.Name(path)
+	buffer := inBuffer{author: &author}
 	p.mu.Lock()
-	if _, held := p.held[name]; held {
-		p.held[name] = nil
+	if h, held := p.held[name]; held {
+		buffer.trace = h.trace
+		p.held[name] = new(inBuffer)
 	}
 	p.mu.Unlock()
 	p.attributing.Lock()
@@ -98,9 +118,45 @@ func (p *Project) Changed(author review.Author, path string, before *string, tex
 	if before != nil && (*before != "" || !ok || was.Kind != review.Absent) {
 		was, ok = review.State{Kind: review.Regular, Text: *before, Mode: mode}, true
 	}
-	var old *review.State
-	if ok {
-		old = &was
+	now := review.State{Kind: review.Regular, Text: text, Mode: mode}
+	if !ok {
+		return p.review.Changed(author, name, nil, now)
 	}
-	return p.review.Changed(author, name, old, review.State{Kind: review.Regular, Text: text, Mode: mode})
+	return p.changedIn(buffer, name, was, now)
+}
+
+// inBuffer is what is known of a file that an editor has in a buffer.
+type inBuffer struct {
+	author *review.Author // of a change on the disk that has not reached the buffer
+	trace  *review.Trace  // of the changes that have not, nil if nothing is known exactly
+}
+
+// wait notes a change on the disk that the editor is to bring into the buffer. trace
+// is given the trace so far.
+func (p *Project) wait(author review.Author, name string, trace func(*review.Trace) *review.Trace) {
+	p.mu.Lock()
+	if h := p.held[name]; h != nil {
+		p.held[name] = &inBuffer{&author, trace(h.trace)}
+	}
+	p.mu.Unlock()
+	if p.opts.OnLook != nil {
+		p.opts.OnLook(author, name)
+	}
+}
+
+// changedIn records what has reached a buffer. was counts if the file is not known.
+func (p *Project) changedIn(b inBuffer, name string, was, now review.State) error {
+	if _, current, known := p.review.Known(name); known {
+		was = current
+	}
+	users := was
+	if b.trace != nil && was.Kind == review.Regular {
+		users.Text = b.trace.Users(was.Text)
+	}
+	if users != was {
+		if err := errors.Join(p.review.Track(name, was), p.review.Wrote(name, users, false)); err != nil {
+			return err
+		}
+	}
+	return p.review.Changed(*b.author, name, &users, now)
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type job struct {
 	dirs       []string      // among the files
 	waited     time.Duration // for files to settle
 	gone, made []moved
+	seen       time.Time     // when the scan began
+	turn       review.Author // of a prompt: whose turn begins
+	late       time.Time     // when the prompt was sent, if it did not wait for the look
 }
 
 // moved is a file that came or went.
@@ -104,8 +108,8 @@ func (p *Project) Settled() bool {
 	ofAgents := func(j *job) bool { return !j.user && (j.scan || len(j.files) > 0) }
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, author := range p.held {
-		if author != nil {
+	for _, h := range p.held {
+		if h.author != nil {
 			return false
 		}
 	}
@@ -116,6 +120,10 @@ func (p *Project) do(ctx context.Context, j *job) {
 	scan := j.scan
 	for _, f := range j.files {
 		for i, name := range p.names(f.Path) {
+			if f.exact {
+				p.reportedExactly(j, j.author, name, f)
+				break
+			}
 			if i == 0 && !p.isFile(name) {
 				scan, j.dirs = true, append(j.dirs, name)
 				break
@@ -135,8 +143,8 @@ func (p *Project) do(ctx context.Context, j *job) {
 
 // isFile reports whether a name is, or was, that of a file.
 func (p *Project) isFile(name string) bool {
-	if s, err := p.read(name); err != nil || s.Kind != review.Absent {
-		return err == nil
+	if s, err := p.readAny(name); err != nil || s.Kind != review.Absent {
+		return err == nil && s.Target != "a folder"
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,12 +161,16 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 		p.mu.Lock()
 		at := p.later[name].at
 		p.mu.Unlock()
-		now, err := p.read(name)
-		if err != nil {
-			p.failed("not under review", name, err)
+		seen := time.Now()
+		before, known := p.before(name)
+		read := p.read
+		if known && before.Kind != review.Absent {
+			read = p.readAny
+		}
+		now, err := read(name)
+		if p.isSeen(name, err); err != nil {
 			return
 		}
-		before, known := p.before(name)
 		if known && before == now && !told.missed && !p.doubted(j, name) {
 			return
 		}
@@ -166,7 +178,7 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 			continue
 		}
 		p.barrier(j)
-		if p.attribute(j, author, name, told, at, now) {
+		if p.attribute(j, author, name, told, at, now, seen) {
 			return
 		}
 	}
@@ -174,7 +186,7 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 
 // attribute says whose a file is that was read, unless something has become known
 // of it since. Then it returns false.
-func (p *Project) attribute(j *job, author review.Author, name string, told Told, at uint64, now review.State) bool {
+func (p *Project) attribute(j *job, author review.Author, name string, told Told, at uint64, now review.State, seen time.Time) bool {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	p.mu.Lock()
@@ -184,17 +196,16 @@ func (p *Project) attribute(j *job, author review.Author, name string, told Told
 		return busy // who writes it reports it
 	}
 	before, known := p.before(name)
-	if !known && told.After != nil && *told.After == now.Text && now.Kind == review.Regular {
-		known = true
-		if told.Before != nil {
-			before = review.State{Kind: review.Regular, Text: *told.Before, Mode: now.Mode}
-		}
-	}
 	p.note(name, now)
+	if !known && told.After != nil && *told.After == now.Text && now.Kind == review.Regular {
+		before, _ := told.states(now)
+		p.failed("record a change", name, p.review.Claimed(author, name, before, now))
+		return true
+	}
 	if told.missed && known && before == now && p.replay(author, name, told, now) {
 		return true
 	}
-	p.found(j, author, name, before, known, now)
+	p.found(j, author, name, before, known, now, seen)
 	return true
 }
 
@@ -213,33 +224,42 @@ func (p *Project) barrier(j *job) {
 	}
 }
 
-// found says whose a file is. known says that before is known.
-func (p *Project) found(j *job, author review.Author, name string, before review.State, known bool, now review.State) {
+// found says whose a file is that a look at a time has found. known says that before
+// is known.
+func (p *Project) found(j *job, author review.Author, name string, before review.State, known bool, now review.State, seen time.Time) {
 	p.mu.Lock()
 	_, held := p.held[name]
 	p.mu.Unlock()
+	user := j.user
+	if p.isLate(j, name) {
+		user, author = false, j.turn
+	}
+	if held && now.Kind == review.Other { // the buffer cannot be what the file is
+		p.mu.Lock()
+		delete(p.held, name)
+		p.mu.Unlock()
+		held = false
+	}
 	switch {
 	case held:
 		if _, current, _ := p.review.Known(name); current == now || known && before == now {
 			return
 		}
-		if !j.user {
-			p.mu.Lock()
-			p.held[name] = &author
-			p.mu.Unlock()
-		}
-		if p.opts.OnLook != nil {
+		switch {
+		case !user:
+			p.wait(author, name, func(t *review.Trace) *review.Trace { return t })
+		case p.opts.OnLook != nil:
 			p.opts.OnLook(author, name)
 		}
 		return
-	case j.user:
-		p.failed("record a change", name, p.review.Synced(name, now))
+	case user:
+		p.failed("record a change", name, p.review.Synced(name, now, seen))
 		return
 	case !known:
 		p.failed("track", name, p.review.Track(name, now))
 		return
 	}
-	p.failed("record a change", name, p.review.Changed(author, name, &before, now))
+	p.failed("record a change", name, p.review.Found(author, name, &before, now, seen))
 	p.mu.Lock()
 	if author.Inferred && before != now {
 		p.guessed[name] = true
@@ -247,6 +267,11 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 		delete(p.guessed, name)
 	}
 	p.mu.Unlock()
+	j.moving(name, before, now)
+}
+
+// moving notes a file that came or went.
+func (j *job) moving(name string, before, now review.State) {
 	switch {
 	case before.Kind == review.Regular && before.Text != "" && now.Kind == review.Absent:
 		j.gone = append(j.gone, moved{name, store.HashOf([]byte(before.Text))})
@@ -274,10 +299,15 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 	start, last := p.clock, p.last
 	p.mu.Unlock()
 	p.caughtUp()
+	j.seen = time.Now()
 	var now *tree.Snapshot
 	if p.scans {
 		var err error
-		if now, err = p.scanner.Scan(ctx); err != nil {
+		scan := p.scanner.Scan
+		if !j.user {
+			scan = p.scanner.Rescan // what an agent writes does not decide what is looked at
+		}
+		if now, err = scan(ctx); err != nil {
 			p.failed("scan", "", err)
 			return nil
 		}
@@ -292,23 +322,23 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 		if !p.covered(name) {
 			p.look(ctx, j, j.author, name, Told{})
 		} else if last == nil {
-			p.sync(now, name)
+			p.sync(now, name, j.seen)
 		}
 	}
 	return now
 }
 
 // sync tells the review what a file is that was known before the program began.
-func (p *Project) sync(now *tree.Snapshot, name string) {
+func (p *Project) sync(now *tree.Snapshot, name string, seen time.Time) {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
-	s, err := p.stateIn(now, name)
+	s, err := p.stateNow(now, name)
 	p.mu.Lock()
 	_, held := p.held[name]
 	_, noted := p.later[name]
 	p.mu.Unlock()
 	if err == nil && !held && !noted {
-		p.failed("record a change", name, p.review.Synced(name, s))
+		p.failed("record a change", name, p.review.Synced(name, s, seen))
 	}
 }
 
@@ -319,6 +349,14 @@ func (p *Project) compare(ctx context.Context, j *job, start uint64, last, now *
 	if last != nil {
 		for _, c := range tree.Compare(last, now) {
 			names = append(names, c.Path)
+		}
+	}
+	for _, l := range now.Left { // what Compare knows nothing of
+		if last == nil || l.Reason != tree.Special {
+			continue
+		}
+		if _, was := last.Entry(l.Path); was || p.isKnown(l.Path) {
+			names = append(names, l.Path)
 		}
 	}
 	if len(names) > 0 {
@@ -358,20 +396,28 @@ func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, nam
 	if busy || noted && l.at >= start {
 		return false
 	}
-	if _, left := now.LeftOut(name); left {
-		return true
-	}
-	after, err := p.stateIn(now, name)
-	if err != nil {
-		p.failed("not under review", name, err)
+	if why, left := now.LeftOut(name); left && why != tree.Special {
 		return true
 	}
 	before, known := l.state, true
 	if !noted {
+		var err error
 		if before, err = p.stateIn(last, name); err != nil {
-			p.failed("not under review", name, err)
-			known = p.isKnown(name) // then what it was does not matter
+			_, before, known = p.review.Known(name)
+			p.isSeen(name, err)
 		}
+	}
+	after, err := p.stateNow(now, name)
+	if after.Kind == review.Other && before.Kind == review.Absent {
+		// Not a file, and never was, or a new one that has no hunk.
+		if _, err := p.read(name); errors.Is(err, errTooLarge) {
+			p.isSeen(name, err)
+		}
+		return true
+	}
+	if err != nil {
+		p.isSeen(name, err)
+		return true
 	}
 	if !known || before == after {
 		return true
@@ -380,7 +426,7 @@ func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, nam
 		p.note(name, before) // the look that follows compares with that
 		return false
 	}
-	p.found(j, j.authorOf(name), name, before, true, after)
+	p.found(j, j.authorOf(name), name, before, true, after, j.seen)
 	return true
 }
 
@@ -441,7 +487,7 @@ func (p *Project) before(name string) (review.State, bool) {
 		if err == nil {
 			return s, true
 		}
-		p.failed("not under review", name, err)
+		p.isSeen(name, err)
 	}
 	return review.State{}, false
 }

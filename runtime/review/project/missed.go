@@ -2,10 +2,13 @@ package project
 
 import (
 	"encoding/json"
+	"io/fs"
+	"slices"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // A change that happened while no editor had the project is reported when one has.
@@ -13,8 +16,7 @@ import (
 
 // catchUp records what programs in a shim did to files that are known, in order and
 // before anything looks at the disk: what differs from the last known text would be
-// taken for the user's, and so for accepted. A change counts if the file was what the
-// journal says it was.
+// taken for the user's, and so for accepted.
 func (p *Project) catchUp() {
 	var handled []feed.Position
 	json.Unmarshal(p.store.Cache(feedCache), &handled)
@@ -22,46 +24,63 @@ func (p *Project) catchUp() {
 	for _, at := range handled {
 		seen[at.Producer] = at.Seq
 	}
+	type change struct {
+		author review.Author
+		name   string
+		told   Told
+	}
+	var changes []change
+	known := make(map[string]time.Time)
+	for _, name := range p.review.Paths() {
+		known[name] = p.review.LastChange(name).Truncate(time.Millisecond) // as reports say it
+	}
 	for _, dir := range p.journals() {
-		err := shim.Reports(dir, func(r feed.Report) {
-			if r.Seq > seen[r.Producer] {
-				p.redo(r)
+		err := journal.Reports(dir, func(r feed.Report) {
+			if r.Seq <= seen[r.Producer] || r.Author.Inferred {
+				return
 			}
+			p.told(r, p.textOf, func(t Told) {
+				name := p.Name(t.Path)
+				if last, ok := known[name]; ok && r.At.Truncate(time.Millisecond).After(last) {
+					author := authorOf(r)
+					author.At = r.At
+					changes = append(changes, change{author, name, t})
+				}
+			})
 		})
 		if err != nil {
 			p.log.Warn("a journal is not read", "error", err)
 		}
 	}
-}
-
-// redo records a change of files that are known.
-func (p *Project) redo(r feed.Report) {
-	p.told(r, func(path string, before, after *string) {
-		p.attributing.Lock()
-		defer p.attributing.Unlock()
-		name := p.Name(path)
-		_, current, known := p.review.Known(name)
-		was, is := stateOf(before, current), stateOf(after, current)
-		if known && current == was && was != is {
-			p.failed("record a change", name, p.review.Changed(authorOf(r), name, nil, is))
-		}
-	})
+	slices.SortStableFunc(changes, func(a, b change) int { return a.author.At.Compare(b.author.At) })
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	for _, c := range changes {
+		_, current, _ := p.review.Known(c.name)
+		before, after := c.told.states(current)
+		p.failed("record a change", c.name, p.review.Reported(c.author, c.name, before, after))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name := range known {
+		p.redone[name] = true
+	}
 }
 
 // told calls f with what a report says that each of its files was and is, nil for no
 // file. It returns false if the report does not say that.
-func (p *Project) told(r feed.Report, f func(path string, before, after *string)) bool {
-	before, ok := p.textOf(r.Before)
-	after, whole := p.textOf(r.After)
+func (p *Project) told(r feed.Report, textOf func(*feed.Version) (*string, bool), f func(Told)) bool {
+	before, ok := textOf(r.Before)
+	after, whole := textOf(r.After)
 	switch {
 	case r.Kind == feed.Remove && ok:
-		f(r.Path, before, nil)
+		f(Told{Path: r.Path, Before: before, modes: [2]*fs.FileMode{modeOf(r.Before)}})
 	case r.Kind == feed.Write && ok && whole:
-		f(r.Path, before, after)
+		f(Told{Path: r.Path, Before: before, After: after, modes: [2]*fs.FileMode{modeOf(r.Before), modeOf(r.After)}})
 	case r.Kind == feed.Rename && whole:
-		f(r.From, after, nil)
+		f(Told{Path: r.From, Before: after, modes: [2]*fs.FileMode{modeOf(r.After)}})
 		if r.Before == nil || ok {
-			f(r.Path, before, after)
+			f(Told{Path: r.Path, Before: before, After: after, modes: [2]*fs.FileMode{modeOf(r.Before), modeOf(r.After)}})
 		}
 	default:
 		return false
@@ -69,16 +88,32 @@ func (p *Project) told(r feed.Report, f func(path string, before, after *string)
 	return true
 }
 
-// stateOf returns the state of a file with a text, nil if there is none. Its mode is
-// that of another state of it.
-func stateOf(text *string, like review.State) review.State {
+func modeOf(v *feed.Version) *fs.FileMode {
+	if v == nil {
+		return nil
+	}
+	return v.Mode
+}
+
+// states returns what a file was and is. Permissions that are not said are those of
+// another state of it.
+func (t Told) states(like review.State) (before, after review.State) {
+	return stateOf(t.Before, t.modes[0], like), stateOf(t.After, t.modes[1], like)
+}
+
+// stateOf returns the state of a file with a text, nil if there is none.
+func stateOf(text *string, mode *fs.FileMode, like review.State) review.State {
+	s := review.State{Kind: review.Regular, Mode: 0o644}
 	switch {
 	case text == nil:
 		return review.State{}
-	case like.Kind != review.Regular:
-		return review.State{Kind: review.Regular, Text: *text, Mode: 0o644}
+	case mode != nil:
+		s.Mode = *mode
+	case like.Kind == review.Regular:
+		s.Mode = like.Mode
 	}
-	return review.State{Kind: review.Regular, Text: *text, Mode: like.Mode}
+	s.Text = *text
+	return s
 }
 
 // isMissed reports whether a report is about such a change.
@@ -91,15 +126,16 @@ func (p *Project) isMissed(r feed.Report) bool {
 // missed returns what a report says of the files. Of several changes of a file, the
 // first says what it was, and the last what it is.
 func (p *Project) missed(r feed.Report) (told []Told) {
-	known := p.told(r, func(path string, before, after *string) {
+	known := p.told(r, p.textOf, func(t Told) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if first, again := p.earliest[path]; again {
-			before = first
+		if first, again := p.earliest[t.Path]; again {
+			t.Before, t.modes[0] = first.Before, first.modes[0]
 		} else {
-			p.earliest[path] = before
+			p.earliest[t.Path] = t
 		}
-		told = append(told, Told{Path: path, Before: before, After: after, missed: true})
+		t.missed = true
+		told = append(told, t)
 	})
 	switch {
 	case known:
@@ -113,14 +149,17 @@ func (p *Project) missed(r feed.Report) (told []Told) {
 // replay records a missed change of a file that is still what it became. It reports
 // false if it is not, or if something is pending in it.
 func (p *Project) replay(author review.Author, name string, told Told, now review.State) bool {
-	before := stateOf(told.Before, now)
-	base, current, tracked := p.review.Known(name)
-	if now != stateOf(told.After, now) || before == now || tracked && (base != current || current != now) {
+	p.mu.Lock()
+	redone := p.redone[name]
+	p.mu.Unlock()
+	if redone {
 		return false
 	}
-	if tracked {
-		p.failed("record a change", name, p.review.Wrote(name, before, false))
+	before, after := told.states(now)
+	base, current, tracked := p.review.Known(name)
+	if now != after || before == now || tracked && (base != current || current != now) {
+		return false
 	}
-	p.failed("record a change", name, p.review.Changed(author, name, &before, now))
+	p.failed("record a change", name, p.review.Claimed(author, name, before, now))
 	return true
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // contains reports whether home is the folder or below it.
@@ -14,17 +16,7 @@ func contains(folder, home string) bool {
 	if home == "" {
 		return filepath.Dir(folder) == folder
 	}
-	_, below := cut(folder, home)
-	return below || folder == home
-}
-
-// cut returns the name of a path below a folder.
-func cut(folder, path string) (name string, below bool) {
-	if !strings.HasSuffix(folder, string(filepath.Separator)) {
-		folder += string(filepath.Separator)
-	}
-	name, below = strings.CutPrefix(path, folder)
-	return name, below && name != ""
+	return pathname.Within(folder, home)
 }
 
 // Name returns the name that the file at a path has in the review: below the
@@ -63,7 +55,7 @@ func (p *Project) abs(path string) string {
 }
 
 func (p *Project) below(path string) string {
-	if name, below := cut(p.root, path); below {
+	if name, below := pathname.Below(p.root, path); below {
 		return filepath.ToSlash(name)
 	}
 	return path
@@ -86,7 +78,7 @@ func Scans(folder string) bool {
 // Covers reports whether the snapshots of this folder have the files of another
 // one, which is below it. Before the first snapshot that is assumed.
 func (p *Project) Covers(folder string) bool {
-	name, below := cut(p.root, folder)
+	name, below := pathname.Below(p.root, folder)
 	name = filepath.ToSlash(name)
 	if !below || !p.scans || p.isApart(name) {
 		return false

@@ -4,7 +4,7 @@
 // What a file was before comes from a snapshot of the folder, which is taken when
 // a prompt is sent and when a turn ends. So a file need not be known before an
 // agent changes it. Of a home folder, or one that contains it, no snapshot is
-// taken; of such a folder, of files that git ignores and of files outside of the
+// taken unless Options.Home says so; of such a folder, of files that git ignores and of files outside of the
 // folder only those are under review that somebody has named before they changed.
 //
 // A change belongs to whoever is known to have made it. What is left when a tool
@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -51,13 +52,20 @@ type Options struct {
 	// OnAsk decides about a change that a program outside wants to make, and may wait
 	// for the user; see feed.Server. Nil denies all of them.
 	OnAsk func(ctx context.Context, r feed.Report) error
+	// OnUnseen is told that an agent may have changed something that nobody has seen,
+	// and why.
+	OnUnseen func(author review.Author, reason string)
 	// Logger is told what is not under review, and why. Nil: nobody is.
 	Logger *slog.Logger
 	// Apart are folders below this one, with links resolved, that have a review of
 	// their own. Their files are not under review here.
 	Apart []string
+	// Settle accepts what the user commits with git.
+	Settle bool
 	// Limits bound the snapshots.
 	Limits tree.Limits
+	// Home takes snapshots of a home folder, and of folders that contain one, too.
+	Home bool
 
 	home string                          // of the user; tests have another
 	wrap func(review.Store) review.Store // tests make it fail
@@ -81,30 +89,39 @@ type Project struct {
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
-	watcher atomic.Pointer[watch.Watcher] // or nil
+	watcher  atomic.Pointer[watch.Watcher] // or nil
+	replayed atomic.Pointer[chan struct{}] // closed when the journals are known; nil before Listen
 
 	attributing sync.Mutex // is held while it is decided whose one file is
 
-	mu       sync.Mutex
-	closed   bool
-	last     *tree.Snapshot // nil before the first
-	clock    uint64         // counts scans and what is in later
-	later    map[string]later
-	writing  map[string]int // by Write, how many
-	held     map[string]*review.Author
-	running  map[string]review.Author // of the turns, by session
-	started  []string                 // those sessions, in order
-	jobs     []*job
-	doing    *job // now, or nil
-	working  bool
-	records  int                // since the journal was made short
-	opened   time.Time          // when it was first known what the files are
-	earliest map[string]*string // of missed changes: what the files were, by path
-	caughtUp func()             // records the missed changes of known files, once
-	guessed  map[string]bool    // files with an inferred change since a turn began
-	made     map[string]bool    // folders that agents have made
-	troubled bool               // something could not be stored
-	logged   map[string]bool
+	mu        sync.Mutex
+	closed    bool
+	last      *tree.Snapshot // nil before the first
+	clock     uint64         // counts scans and what is in later
+	later     map[string]later
+	writing   map[string]int // by Write, how many
+	held      map[string]*inBuffer
+	vouchers  map[string]*voucher      // of the goroutine that handles reports
+	running   map[string]review.Author // of the turns, by session
+	started   []string                 // those sessions, in order
+	joined    map[string]*joining      // by session
+	jobs      []*job
+	doing     *job // now, or nil
+	working   bool
+	records   int             // since the journal was made short
+	left      int             // records of files, when it was
+	opened    time.Time       // when it was first known what the files are
+	earliest  map[string]Told // of missed changes: what the files were, by path
+	chained   map[string]bool // files that are known from exact missed changes alone
+	redone    map[string]bool // files whose missed changes are recorded
+	announced map[string]bool // files that programs outside are about to change
+	caughtUp  func()          // records the missed changes of known files, once
+	guessed   map[string]bool // files with an inferred change since a turn began
+	made      map[string]bool // folders that agents have made
+	troubled  bool            // something could not be stored
+	head      string          // the last commit that is known
+	logged    map[string]bool
+	unseen    map[string]error // files that changed and cannot be reviewed
 }
 
 // later is what is known of a file since the last snapshot.
@@ -139,16 +156,17 @@ func Open(state, root string, opts Options) (*Project, error) {
 	}
 	p := &Project{
 		root: real, given: root, state: state, opts: opts, log: opts.Logger.With("review", root), store: st,
-		scans: !contains(real, opts.home),
-		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*review.Author),
-		running: make(map[string]review.Author), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]*string),
+		scans: opts.Home || !contains(real, opts.home),
+		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*inBuffer), vouchers: make(map[string]*voucher),
+		running: make(map[string]review.Author), joined: make(map[string]*joining), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]Told),
+		chained: make(map[string]bool), unseen: make(map[string]error), redone: make(map[string]bool), announced: make(map[string]bool),
 	}
 	apart := opts.Apart
 	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {
 		apart = append(slices.Clone(apart), state)
 	}
 	for _, folder := range apart {
-		if skip, below := cut(real, folder); below {
+		if skip, below := pathname.Below(real, folder); below {
 			p.skip = append(p.skip, filepath.ToSlash(skip))
 		}
 	}
@@ -176,6 +194,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		p.mu.Lock()
 		p.opened = time.Now()
 		p.mu.Unlock()
+		p.settleCommitted()
 	}})
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
 
 // patience bounds every wait.
@@ -620,6 +621,42 @@ func TestABufferThatIsGoneLeavesTheDisk(t *testing.T) {
 	}
 }
 
+// The disk goes back and forth faster than the editor reads it.
+func TestABufferThatWasReadWhileTheDiskWentOnIsTheUsersDoing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "a\nb\n")
+	a := r.turn("s")
+	r.write("f", "A\nb\n")
+	r.ends(a)
+	r.must(r.Hold(r.path("f"), Text{Text: "A\nb\n"}))
+	r.is("f s disk? a>A")
+	r.must(r.Hold(r.path("f"), Text{Text: "a\nb\n", Reloaded: true})) // which the disk has no more
+	r.is()
+	r.must(r.Hold(r.path("f"), Text{Text: "A\nb\n", Reloaded: true}))
+	r.is("f s disk? a>A")
+}
+
+// A program that begins while git has removed the file learns of the buffer later.
+func TestABufferThatHasWhatWentAwayBringsItsHunksBack(t *testing.T) {
+	t.Parallel()
+	for _, meanwhile := range []string{"", "a\nb\n"} {
+		r := newRig(t, "f", "a\nb\n")
+		a := r.turn("s")
+		r.write("f", "A\nb\n")
+		r.ends(a)
+		if r.remove("f"); meanwhile != "" {
+			r.write("f", meanwhile)
+		}
+		r.reopen()
+		r.wait()
+		r.must(r.Hold(r.path("f"), Text{Text: "A\nb\n"}))
+		r.is("f s disk? a>A")
+		r.write("f", "A\nb\n")
+		r.must(r.Hold(r.path("f"), Text{Text: "A\nb\n", Reloaded: true}))
+		r.is("f s disk? a>A")
+	}
+}
+
 // The buffer was read from the disk before anybody said that it had changed.
 func TestABufferThatHasTheDisksTextIsNotTheUsersInATurn(t *testing.T) {
 	t.Parallel()
@@ -756,4 +793,26 @@ func replace(path, text string) error {
 		return err
 	}
 	return os.Rename(path+".tmp", path)
+}
+
+// A prompt does not wait for ever for the look that comes before it. What changes then
+// is the session's, and what changed before the user's.
+func TestAChangeAfterAPromptThatDidNotWaitIsTheSessions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "a\n", "g", "a\n", "gone", "a\n")
+	r.write("f", "mine\n")
+	old := time.Now().Add(-time.Minute)
+	r.must(os.Chtimes(r.path("f"), old, old))
+	goOn := make(chan struct{})
+	r.add(&job{then: func(*tree.Snapshot) { <-goOn }})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.Prompt(ctx, "s", "t", "do it"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	r.write("g", "theirs\n", "made", "theirs\n")
+	r.remove("gone")
+	close(goOn)
+	r.wait()
+	r.is("g s disk? a>theirs", "gone s disk? a>", "made s disk? >theirs")
 }

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	maxRecords     = 400              // until the journal is made short
+	maxRecords     = 400              // at least, until the journal is made short
 	maxCheckpoints = 200              // the oldest go
 	grace          = 10 * time.Minute // for contents that nothing names yet
 )
 
-// tidy makes the journal short and removes what nothing needs, now and then.
+// tidy makes the journal short and removes what nothing needs, now and then: when it has grown
+// by as much as was left of it, so that the work for each of many files does not grow.
 func (p *Project) tidy() {
 	p.mu.Lock()
-	due := p.records >= maxRecords
+	due := p.records >= max(maxRecords, p.left)
 	if due {
 		p.records = 0
 	}
@@ -28,6 +29,10 @@ func (p *Project) tidy() {
 	if err := p.Tidy(); err != nil {
 		p.log.Warn("tidy", "error", err)
 	}
+	left := len(p.review.Paths())
+	p.mu.Lock()
+	p.left = left
+	p.mu.Unlock()
 }
 
 // Tidy removes the oldest checkpoints above the limits and the contents that

@@ -2,9 +2,13 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
@@ -12,30 +16,26 @@ import (
 
 // Prompt looks for what the user has changed since the last turn, makes a
 // checkpoint and begins a turn. It returns when that is done or ctx ends; then it
-// is done later.
+// is done later, and what has changed after ctx ended is the session's.
 func (p *Project) Prompt(ctx context.Context, session, turn, name string) error {
+	p.settleCommitted()
 	author := review.Author{Session: session, Turn: turn, Source: "disk", Inferred: true}
 	var err error
-	j := &job{user: true, scan: true, done: make(chan struct{})}
+	j := &job{user: true, scan: true, turn: author, done: make(chan struct{})}
 	p.mu.Lock()
 	if others := slices.DeleteFunc(slices.Clone(p.started), func(s string) bool { return s == session }); len(others) > 0 {
 		j.user, j.author = false, p.running[others[len(others)-1]]
 	}
 	p.running[session] = author
+	joined := p.joinedLocked(session)
+	joined.turns = begin(joined.turns, turn, time.Now())
 	p.started = append(slices.DeleteFunc(p.started, func(s string) bool { return s == session }), session)
 	p.mu.Unlock()
 	j.then = func(now *tree.Snapshot) {
 		p.mu.Lock()
 		clear(p.guessed)
 		p.mu.Unlock()
-		c := review.Checkpoint{Name: title(name), Session: session, Turn: turn}
-		if now != nil {
-			if c.Tree, err = now.Save(p.store); err != nil {
-				p.log.Warn("the checkpoint has no snapshot", "error", err)
-			}
-		}
-		_, err = p.review.Checkpoint(c)
-		p.review.StartTurn(session, turn)
+		err = p.checkpoint(session, turn, name, now)
 	}
 	if !p.add(j) {
 		return fmt.Errorf("review %s: %w", p.given, os.ErrClosed)
@@ -44,6 +44,9 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	case <-j.done:
 		return err
 	case <-ctx.Done():
+		p.mu.Lock()
+		j.late = time.Now()
+		p.mu.Unlock()
 		return fmt.Errorf("review %s: make a checkpoint: %w", p.given, context.Cause(ctx))
 	}
 }
@@ -54,7 +57,9 @@ type Told struct {
 	// Before and After are its texts, if the tool call has them. They count only
 	// if nothing else is known, and if After is what the file is.
 	Before, After *string
-	missed        bool // it happened before it was known what the files are
+	modes         [2]*fs.FileMode // the permissions before and after, if a report has them
+	missed        bool            // it happened before it was known what the files are
+	exact         bool            // a journal has both
 }
 
 // Expect notes what files are that an agent is about to change. It reads those
@@ -85,7 +90,14 @@ func (p *Project) Scan(author review.Author) {
 
 // TurnEnded is a Scan after the last thing that a turn did.
 func (p *Project) TurnEnded(author review.Author) {
+	p.mu.Lock()
+	joined := p.joinedLocked(author.Session)
+	if i := running(joined.turns, author.Turn); i >= 0 {
+		joined.turns[i].to = time.Now()
+	}
+	p.mu.Unlock()
 	p.add(&job{author: author, scan: true, then: func(*tree.Snapshot) {
+		p.settleCommitted() // while the turn still runs: the agent's commits accept nothing
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.running[author.Session].Turn == author.Turn {
@@ -104,4 +116,24 @@ func (p *Project) Running() (author review.Author, ok bool) {
 		return author, false
 	}
 	return p.running[p.started[len(p.started)-1]], true
+}
+
+// clockStep is how far the times of files are behind, at most: the system takes them
+// from a clock that ticks.
+const clockStep = 20 * time.Millisecond
+
+// isLate reports whether a file, or the folder that has lost it, has changed after the
+// prompt was sent for which a look is. It was sent before the look was done.
+func (p *Project) isLate(j *job, name string) bool {
+	p.mu.Lock()
+	late := j.late
+	p.mu.Unlock()
+	if !j.user || late.IsZero() {
+		return false
+	}
+	info, err := os.Lstat(p.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Lstat(filepath.Dir(p.Path(name)))
+	}
+	return err == nil && info.ModTime().After(late.Add(-clockStep))
 }

@@ -54,6 +54,22 @@ func TestAWatchedChangeBetweenTurnsIsTheUsers(t *testing.T) {
 	}
 }
 
+// Between the first look at the files and the moment when they are watched, the disk does
+// not stand still.
+func TestAChangeBeforeTheFilesAreWatchedIsNoticed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n", "b", "1\n")
+	r.agentWrites("s", "a", "1\n2\n")
+	r.reopen()
+	r.wait() // until it was looked at
+	r.write("a", "1\n")
+	until := r.watches()
+	until("a", "1\n")
+	r.write("a", "1\n2\n") // as git stash and pop do
+	until("a", "1\n2\n")
+	r.is("a s write >2")
+}
+
 func TestAWatchedChangeDuringATurnIsTheSessionsInferred(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "a", "1\n")

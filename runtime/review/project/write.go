@@ -1,6 +1,10 @@
 package project
 
-import "github.com/hermes-nvim/hermes/runtime/review"
+import (
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+)
 
 // Write is for a file that this program writes for a session: it notes what the
 // file is before and after write. text is what the file probably becomes.
@@ -42,7 +46,7 @@ func (p *Project) beginWrite(author review.Author, name, text string) (before re
 	p.mu.Unlock()
 	now, err := p.read(name)
 	if held || err != nil {
-		p.failed("not under review", name, err)
+		p.isSeen(name, err)
 		return now, false
 	}
 	if was, ok := p.before(name); ok && was != now {
@@ -67,6 +71,7 @@ func (p *Project) UserWrote(path string) {
 	}
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
+	seen := time.Now()
 	s, err := p.read(name)
 	if err != nil {
 		return
@@ -76,6 +81,6 @@ func (p *Project) UserWrote(path string) {
 	_, held := p.held[name]
 	p.mu.Unlock()
 	if !held {
-		p.failed("record a save", name, p.review.Wrote(name, s, false))
+		p.failed("record a save", name, p.review.Synced(name, s, seen))
 	}
 }

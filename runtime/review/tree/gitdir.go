@@ -1,9 +1,12 @@
 package tree
 
 import (
-	"os"
+	"cmp"
+	"crypto/sha256"
 	"path/filepath"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 )
 
 // repository is what the files of a git repository say about ignored paths
@@ -11,6 +14,7 @@ import (
 type repository struct {
 	exclude string // the text of info/exclude
 	config  settings
+	tracked *tracked
 }
 
 // settings are those of a git configuration that matter here.
@@ -18,46 +22,28 @@ type settings struct {
 	home         string
 	excludesFile string
 	ignoreCase   bool
+	hash         int // the bytes of a hash, 0 for those of SHA-1
 	files        int // that were read
+	// asOf is a time in nanoseconds: files whose status changed later count as empty. 0
+	// means that all count.
+	asOf int64
 }
 
 // readRepository reads the repository whose ".git" is in a directory. Git itself
 // never runs: what a repository configures can run programs.
 func readRepository(dir string, user settings) repository {
-	at := gitDir(dir)
-	r := repository{exclude: readFile(filepath.Join(at, "info", "exclude")), config: user}
+	own, common := gitdir.Of(dir, user.readFile)
+	r := repository{exclude: user.readFile(filepath.Join(common, "info", "exclude")), config: user}
 	r.config.files = 0
-	r.config.read(filepath.Join(at, "config"))
+	r.config.read(filepath.Join(common, "config"))
+	r.tracked = readTracked(own, cmp.Or(r.config.hash, 20))
 	return r
 }
 
-// gitDir returns the directory that the work trees of a repository share.
-func gitDir(dir string) string {
-	at := filepath.Join(dir, ".git")
-	// A work tree or a submodule has a file that says where it is.
-	if to, ok := strings.CutPrefix(readFile(at), "gitdir:"); ok {
-		at = below(dir, strings.Trim(to, " \r\n"))
-	}
-	if common := readFile(filepath.Join(at, "commondir")); common != "" {
-		at = below(at, strings.TrimRight(common, "\r\n"))
-	}
-	return at
-}
-
-func below(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
-// userSettings reads the configuration of the user.
-func userSettings(getenv func(string) string) settings {
-	var s settings
-	home := getenv("HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir()
-	}
+// userSettings reads the configuration of the user. See settings for asOf.
+func userSettings(getenv func(string) string, asOf int64) settings {
+	s := settings{asOf: asOf}
+	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // that of Windows
 	config := getenv("XDG_CONFIG_HOME")
 	if config == "" && home != "" {
 		config = filepath.Join(home, ".config")
@@ -93,7 +79,7 @@ func (s *settings) read(file string) {
 		return
 	}
 	section := ""
-	for key, value := range configLines(readFile(file), &section) {
+	for key, value := range configLines(s.readFile(file), &section) {
 		switch section + "." + key {
 		case "core.excludesfile":
 			s.excludesFile = s.expand(value, filepath.Dir(file))
@@ -103,6 +89,10 @@ func (s *settings) read(file string) {
 				s.ignoreCase = true
 			default:
 				s.ignoreCase = false
+			}
+		case "extensions.objectformat":
+			if s.hash = 0; strings.EqualFold(value, "sha256") {
+				s.hash = sha256.Size
 			}
 		case "include.path":
 			s.read(s.expand(value, filepath.Dir(file)))
@@ -114,7 +104,10 @@ func (s *settings) expand(path, dir string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(s.home, rest)
 	}
-	return below(dir, path)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // configLines returns the variables of a configuration file. Names are in small

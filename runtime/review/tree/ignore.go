@@ -51,21 +51,51 @@ func (r *rules) below(dir, text string, fold bool) *rules {
 	return &rules{above: r, patterns: patterns, skip: skip}
 }
 
-// readSmall returns what is at the start of a regular file.
-func readSmall(f *os.File, err error) string {
+// policy is what decides in a directory what git ignores.
+type policy struct {
+	rules   *rules
+	fold    bool     // upper and lower case are equal
+	tracked *tracked // by the repository
+	ignored bool     // the directory itself, with everything that is not tracked
+}
+
+// ignores reports whether a path is ignored, and whether it is a tracked one that the
+// patterns are about: then what is in it and not tracked is ignored.
+func (p *policy) ignores(at string, dir bool) (ignored, apart bool) {
+	if !p.ignored && !p.rules.ignore(at, dir) {
+		return false, false
+	}
+	apart = p.tracked.has(at)
+	return !apart, apart
+}
+
+// readUpTo returns what is at the start of a regular file.
+func readUpTo(name string, most int64) string {
+	f, err := os.OpenFile(name, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	return settings{}.readOpen(f, err, most)
+}
+
+// readOpen returns what is at the start of a regular file, unless the file is too new,
+// and closes it.
+func (s settings) readOpen(f *os.File, err error, most int64) string {
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	data, _ := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
+	if _, changed := statusOf(info); s.asOf != 0 && changed > s.asOf {
+		return ""
+	}
+	data, _ := io.ReadAll(io.LimitReader(f, most))
 	return string(data)
 }
 
-func readFile(name string) string {
-	return readSmall(os.OpenFile(name, os.O_RDONLY|atomicfile.OpenFlags, 0))
+func (s settings) readFile(name string) string {
+	f, err := os.OpenFile(name, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	return s.readOpen(f, err, maxIgnoreFile)
 }
 
 // isGit reports whether a name in a directory is the one git keeps its own files
@@ -78,59 +108,71 @@ func (r repository) rules() *rules {
 	fold := r.config.ignoreCase
 	var all *rules
 	if r.config.excludesFile != "" {
-		all = all.below(".", readFile(r.config.excludesFile), fold)
+		all = all.below(".", r.config.readFile(r.config.excludesFile), fold)
 	}
 	return all.below(".", r.exclude, fold)
 }
 
-// ownRules returns the rules of a repository at a path of the scan.
-func ownRules(dir, path string, user settings) (r *rules, fold bool) {
+// ownPolicy returns the policy of a repository at a path of the scan.
+func ownPolicy(dir, path string, user settings) policy {
 	repo := readRepository(dir, user)
-	r = repo.rules()
-	for each := r; each != nil; each = each.above {
+	p := policy{rules: repo.rules(), fold: repo.config.ignoreCase, tracked: repo.tracked}
+	for each := p.rules; each != nil; each = each.above {
 		each.skip = len(path) + 1
 	}
-	return r, repo.config.ignoreCase
+	if p.tracked != nil {
+		p.tracked.skip = len(path) + 1
+	}
+	return p
 }
 
-// rulesOf returns the rules for the root of a scan: those of the repository that
-// it is in, if any, and whether upper and lower case are equal.
+// policyOf returns the policy for the root of a scan: that of the repository that it
+// is in, if any.
 //
 // If that repository ignores the root itself, as one of somebody's home may, it
 // says nothing about what is in it.
-func rulesOf(root string, user settings) (r *rules, fold bool) {
-	top, up := root, ""
-	for {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
-			break
-		}
-		parent := filepath.Dir(top)
-		if parent == top {
-			return repository{config: user}.rules(), user.ignoreCase
-		}
-		top, up = parent, filepath.Base(top)+"/"+up
+func policyOf(root string, user settings) policy {
+	top, up, ok := repositoryAbove(root)
+	if !ok {
+		return policy{rules: repository{config: user}.rules(), fold: user.ignoreCase}
 	}
 	repo := readRepository(top, user)
-	fold = repo.config.ignoreCase
-	r = repo.rules()
-	if r != nil {
-		for each := r; each != nil; each = each.above {
-			each.prepend = up
-		}
+	p := policy{rules: repo.rules(), fold: repo.config.ignoreCase, tracked: repo.tracked}
+	for each := p.rules; each != nil; each = each.above {
+		each.prepend = up
+	}
+	if p.tracked != nil {
+		p.tracked.prepend = up
 	}
 	// The root's own file is read by the scan.
 	dir, rest := top, up
 	for rest != "" {
 		name, left, _ := strings.Cut(rest, "/")
-		if patterns := parsePatterns(readFile(filepath.Join(dir, ".gitignore")), fold); len(patterns) > 0 {
-			r = &rules{above: r, patterns: patterns, prepend: rest}
+		if patterns := parsePatterns(user.readFile(filepath.Join(dir, ".gitignore")), p.fold); len(patterns) > 0 {
+			p.rules = &rules{above: p.rules, patterns: patterns, prepend: rest}
 		}
-		if r.ignoreRoot(strings.TrimSuffix(up[:len(up)-len(left)], "/"), up) {
-			return repository{config: user}.rules(), fold
+		if p.rules.ignoreRoot(strings.TrimSuffix(up[:len(up)-len(left)], "/"), up) {
+			p.rules = repository{config: user}.rules()
+			return p
 		}
 		dir, rest = filepath.Join(dir, name), left
 	}
-	return r, fold
+	return p
+}
+
+// repositoryAbove finds the repository that a directory is in: where its ".git"
+// is, and the way from there, which ends with a slash unless it is empty.
+func repositoryAbove(dir string) (top, up string, ok bool) {
+	for top = dir; ; {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+			return top, up, true
+		}
+		parent := filepath.Dir(top)
+		if parent == top {
+			return "", "", false
+		}
+		top, up = parent, filepath.Base(top)+"/"+up
+	}
 }
 
 // ignoreRoot is ignore for a directory on the way to the root of the scan, from

@@ -5,44 +5,65 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
-// Matcher tells what git ignores in a project, one path at a time. It reads the
-// files with patterns once. It is safe for concurrent use.
+// Matcher tells what git ignored in a project when the Matcher was made, one path at a
+// time. It is safe for concurrent use.
+//
+// It reads the files with patterns of a directory when the first path in the directory
+// is asked about, and never again. Files whose status has changed by then count as
+// empty, because nobody knows what was in them. See Made for directories that come
+// later.
 type Matcher struct {
 	root string
 	user settings
 
 	mu   sync.Mutex
-	dirs map[string]known
-}
-
-// known is what is known of a directory.
-type known struct {
-	rules   *rules
-	fold    bool
-	ignored bool
+	dirs map[string]policy
+	made map[string]bool // directories that came later
 }
 
 // NewMatcher returns what git ignores below root. getenv finds the configuration of
-// git; nil means os.Getenv.
-func NewMatcher(root string, getenv func(string) string) *Matcher {
+// git; nil means os.Getenv. Files that changed after asOf do not count; zero means
+// that all do.
+func NewMatcher(root string, getenv func(string) string, asOf time.Time) *Matcher {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	return &Matcher{root: root, user: userSettings(getenv), dirs: make(map[string]known)}
+	since := int64(0)
+	if !asOf.IsZero() {
+		since = asOf.UnixNano()
+	}
+	g := &Matcher{root: root, user: userSettings(getenv, since), dirs: make(map[string]policy), made: make(map[string]bool)}
+	g.dir(".")
+	return g
 }
 
-// Forget makes it read the files again, after they have changed.
-func (g *Matcher) Forget() {
+// Read reads what decides in a directory, before something may change it.
+func (g *Matcher) Read(dir string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	clear(g.dirs)
+	g.dir(dir)
+}
+
+// Made says that a directory, with all that is in it, is about to come to a path. No
+// file in it decides what is ignored.
+func (g *Matcher) Made(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dir(parent(path))
+	g.made[path] = true
+	for known := range g.dirs {
+		if strings.HasPrefix(known+"/", path+"/") {
+			delete(g.dirs, known)
+		}
+	}
 }
 
 // Ignores reports whether git ignores a path below the root, with slashes. What git
-// itself keeps is ignored, too. The path need not exist; it is taken to be a file
-// unless it ends with a slash.
+// itself keeps is ignored, too, but nothing that git tracks. The path need not exist; it
+// is taken to be a file unless it ends with a slash.
 func (g *Matcher) Ignores(path string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,34 +71,47 @@ func (g *Matcher) Ignores(path string) bool {
 	if path = strings.TrimSuffix(path, "/"); path == "" || path == "." {
 		return false
 	}
-	return g.ignores(g.dir(parent(path)), path, dir)
-}
-
-func (g *Matcher) ignores(in known, path string, dir bool) bool {
-	return in.ignored || isGit(filepath.Base(path)) || in.rules.ignore(path, dir)
-}
-
-// dir returns what is known of a directory, "." for the root.
-func (g *Matcher) dir(path string) known {
-	if k, ok := g.dirs[path]; ok {
-		return k
+	in := g.dir(parent(path))
+	if isGit(filepath.Base(path)) {
+		return true
 	}
-	var k known
+	ignored, _ := in.ignores(path, dir)
+	return ignored
+}
+
+// dir returns the policy for what is in a directory, "." for the root.
+func (g *Matcher) dir(path string) policy {
+	if p, ok := g.dirs[path]; ok {
+		return p
+	}
+	var p policy
+	made := false
 	if path == "." {
-		k.rules, k.fold = rulesOf(g.root, g.user)
+		p = policyOf(g.root, g.user)
 	} else {
-		k = g.dir(parent(path))
-		k.ignored = g.ignores(k, path, true)
+		p = g.dir(parent(path))
+		ignored, apart := p.ignores(path, true)
+		p.ignored = ignored || apart || isGit(filepath.Base(path))
+		made = g.isMade(path)
 	}
-	if !k.ignored {
+	if !made {
 		here := filepath.Join(g.root, filepath.FromSlash(path))
-		if _, err := os.Lstat(filepath.Join(here, ".git")); err == nil && path != "." {
-			k.rules, k.fold = ownRules(here, path, g.user)
+		if _, err := os.Lstat(filepath.Join(here, ".git")); err == nil && path != "." && (!p.ignored || p.tracked.has(path)) {
+			p = ownPolicy(here, path, g.user)
 		}
-		if info, err := os.Lstat(filepath.Join(here, ".gitignore")); err == nil && info.Mode().IsRegular() {
-			k.rules = k.rules.below(path, readFile(filepath.Join(here, ".gitignore")), k.fold)
+		if info, err := os.Lstat(filepath.Join(here, ".gitignore")); err == nil && info.Mode().IsRegular() && !p.ignored {
+			p.rules = p.rules.below(path, g.user.readFile(filepath.Join(here, ".gitignore")), p.fold)
 		}
 	}
-	g.dirs[path] = k
-	return k
+	g.dirs[path] = p
+	return p
+}
+
+func (g *Matcher) isMade(path string) bool {
+	for ; path != "."; path = parent(path) {
+		if g.made[path] {
+			return true
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -54,7 +55,7 @@ func TestAMatcherAgreesWithAScan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMatcher(root, none)
+	m := NewMatcher(root, none, time.Time{})
 	for name := range files {
 		_, scanned := now.Entry(name)
 		if got := m.Ignores(name); got == scanned {
@@ -68,10 +69,51 @@ func TestAMatcherAgreesWithAScan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, ".gitignore"), []byte("*.c\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if m.Ignores("a.c") {
-		t.Error("it has read the patterns again without being told")
+	if m.Ignores("a.c") || !m.Ignores("a.o") {
+		t.Error("it has read the patterns again")
 	}
-	if m.Forget(); !m.Ignores("a.c") || m.Ignores("a.o") {
-		t.Error("it has not read the patterns again")
+}
+
+// What is written after a Matcher was made decides nothing, also where it has not
+// looked before.
+func TestAMatcherKnowsWhatWasIgnoredAtItsStart(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	write("old/.gitignore", "build\n")
+	write("read/.gitignore", "build\n")
+	write("moved/.gitignore", "*\n")
+	write("moved/deep/.gitignore", "*\n")
+	write("repo/.git/info/exclude", "build\n")
+	write("plain/f", "")
+	made := time.Now()
+	m := NewMatcher(root, nowhere, made)
+	m.Read("read")
+	for after := filepath.Join(root, "after"); ; {
+		write("after", "")
+		info, err := os.Lstat(after)
+		must(t, err)
+		if _, changed := statusOf(info); changed == 0 || changed > made.UnixNano() {
+			break // the clock of the files has moved on
+		}
+	}
+	for _, dir := range []string{"read", "plain", "new", "repo/sub"} {
+		write(dir+"/.gitignore", "*\n")
+	}
+	write("repo/.git/info/exclude", "*\n")
+	write("plain/.git/info/exclude", "*\n")
+	must(t, os.Rename(filepath.Join(root, "moved"), filepath.Join(root, "here")))
+	m.Made("here")
+	for path, want := range map[string]bool{
+		"old/build": true, "read/build": true, "old/f": false, "read/f": false, "plain/f": false, "new/f": false, "repo/f": false, "repo/sub/f": false, "here/f": false, "here/deep/f": false,
+	} {
+		if got := m.Ignores(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
 	}
 }

@@ -38,8 +38,9 @@ type Scanner struct {
 	opts   Options
 	limits Limits
 
-	mu    sync.Mutex // is held during a scan
-	index index
+	mu       sync.Mutex // is held during a scan
+	index    index
+	policies map[string]policy // of the directories of the last scan
 }
 
 // New returns a Scanner for the files below root, which puts contents and its
@@ -59,6 +60,8 @@ type scan struct {
 	*Scanner
 	handle *os.Root
 	user   settings
+	held   map[string]policy // what decides instead of the files in the directories; nil if they do
+	met    map[string]policy // of the directories that were read
 
 	found []found
 	dirs  []string
@@ -79,8 +82,7 @@ type dir struct {
 	info  fs.FileInfo
 	above *dir
 	depth int
-	rules *rules
-	fold  bool
+	policy
 }
 
 // listing is what was found in a directory.
@@ -89,29 +91,43 @@ type listing struct {
 	dirs  []*dir
 	left  []Left
 	more  bool // it is above the limit
+
+	policy policy // for what is in the directory
 }
 
 func (l *listing) size() int { return len(l.found) + len(l.dirs) + len(l.left) }
 
 // Scan takes a snapshot. It fails if the root cannot be read or ctx ends.
-func (s *Scanner) Scan(ctx context.Context) (*Snapshot, error) {
+func (s *Scanner) Scan(ctx context.Context) (*Snapshot, error) { return s.take(ctx, false) }
+
+// Rescan is a Scan by what was ignored at the last Scan: patterns that were written
+// since then, and repositories that were made, leave nothing out. It is for changes by
+// programs that must not decide which of their changes are seen.
+func (s *Scanner) Rescan(ctx context.Context) (*Snapshot, error) { return s.take(ctx, true) }
+
+func (s *Scanner) take(ctx context.Context, again bool) (*Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	snapshot, err := s.scan(ctx)
+	snapshot, err := s.scan(ctx, again)
 	if err != nil {
 		return nil, &Error{Op: "scan", Path: s.root, Err: atomicfile.Reason(err)}
 	}
 	return snapshot, nil
 }
 
-func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
+func (s *Scanner) scan(ctx context.Context, again bool) (*Snapshot, error) {
 	c, top, err := s.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer c.handle.Close()
-	c.user = userSettings(s.opts.Getenv)
-	top.rules, top.fold = rulesOf(c.handle.Name(), c.user)
+	if again && s.policies != nil {
+		c.held = s.policies
+	} else {
+		c.user = userSettings(s.opts.Getenv, 0)
+		top.policy = policyOf(c.handle.Name(), c.user)
+	}
+	c.met = make(map[string]policy)
 	if err := c.walk(ctx, top); err != nil {
 		return nil, err
 	}
@@ -128,7 +144,7 @@ func (s *Scanner) scan(ctx context.Context) (*Snapshot, error) {
 			snapshot.Unkept = err
 		}
 	}
-	s.index = index
+	s.index, s.policies = index, c.met
 	return snapshot, nil
 }
 
@@ -183,6 +199,7 @@ func (c *scan) walk(ctx context.Context, root *dir) error {
 			c.found = append(c.found, l.found...)
 			c.left = append(c.left, l.left...)
 			next = append(next, l.dirs...)
+			c.met[level[i].path] = l.policy
 			for _, d := range l.dirs {
 				c.dirs = append(c.dirs, d.path)
 			}
@@ -268,7 +285,7 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 		return listing{more: true}
 	}
 	slices.Sort(names)
-	rules, fold := c.enter(h, d, names)
+	l.policy = c.enter(h, d, names)
 	for _, name := range names {
 		if isGit(name) || atomicfile.IsTemp(name) { // which is about to get its name
 			continue
@@ -286,13 +303,15 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 			mode = info.Mode()
 		}
 		left := func(why Reason) { l.left = append(l.left, Left{path, why}) }
+		ignored, apart := l.policy.ignores(path, mode.IsDir())
 		switch {
-		case slices.Contains(c.opts.Skip, path), rules.ignore(path, mode.IsDir()):
+		case slices.Contains(c.opts.Skip, path), ignored:
 			left(Ignored)
 		case err != nil:
 			left(Unreadable)
 		case mode.IsDir():
-			sub := &dir{path: path, info: info, above: d, depth: d.depth + 1, rules: rules, fold: fold}
+			sub := &dir{path: path, info: info, above: d, depth: d.depth + 1, policy: l.policy}
+			sub.ignored = apart
 			switch {
 			case sub.depth > c.limits.Depth:
 				left(TooDeep)
@@ -334,19 +353,25 @@ func (d *dir) isLoop() bool {
 	return false
 }
 
-// enter returns the rules for what is in a directory.
-func (c *scan) enter(h *os.Root, d *dir, names []string) (*rules, bool) {
-	r, fold := d.rules, d.fold
+// enter returns the policy for what is in a directory.
+func (c *scan) enter(h *os.Root, d *dir, names []string) policy {
+	p := d.policy
+	if c.held != nil {
+		if known, ok := c.held[d.path]; ok {
+			return known
+		}
+		return p
+	}
 	// A repository in another one, such as a submodule, has its own rules.
 	if d.path != "." && slices.ContainsFunc(names, isGit) {
-		r, fold = ownRules(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), d.path, c.user)
+		p = ownPolicy(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), d.path, c.user)
 	}
-	if slices.Contains(names, ".gitignore") {
+	if slices.Contains(names, ".gitignore") && !p.ignored {
 		// Git does not follow a link either.
 		if info, err := h.Lstat(".gitignore"); err == nil && info.Mode().IsRegular() {
-			text := readSmall(h.OpenFile(".gitignore", os.O_RDONLY|atomicfile.OpenFlags, 0))
-			r = r.below(d.path, text, fold)
+			f, err := h.OpenFile(".gitignore", os.O_RDONLY|atomicfile.OpenFlags, 0)
+			p.rules = p.rules.below(d.path, c.user.readOpen(f, err, maxIgnoreFile), p.fold)
 		}
 	}
-	return r, fold
+	return p
 }

@@ -52,7 +52,7 @@ func openStore(t testing.TB, dir string, opts store.Options) *store.Store {
 
 // nowhere is an environment without settings of git.
 func nowhere(name string) string {
-	return map[string]string{"HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}[name]
+	return map[string]string{"HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}[name]
 }
 
 // project is a scanner of files, which counts what it reads.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
@@ -20,9 +21,7 @@ func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 // Opening a named pipe would wait for its other end.
 func TestOnlyFilesAndLinksAreInASnapshot(t *testing.T) {
 	t.Parallel()
-	root, err := os.MkdirTemp("", "") // the name of a socket is short
-	must(t, err)
-	defer os.RemoveAll(root)
+	root := sockdir.New(t)
 	makeFiles(t, root, map[string]string{"file": "1", "d/file": "2", ".gitignore": "ignored*\n"})
 	must(t, unix.Mkfifo(filepath.Join(root, "pipe"), 0o600))
 	must(t, unix.Mkfifo(filepath.Join(root, "ignored pipe"), 0o600))

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // Add watches files, by absolute paths. They need not exist, nor their folders.
@@ -86,7 +88,7 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 	}
 	if arm && w.above[name] {
 		for f := range w.files {
-			if below(f, name) {
+			if pathname.Within(name, f) {
 				w.changed(f)
 				happened = true
 			}
@@ -98,7 +100,7 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 			happened = true
 		}
 		if w.tree[name] && arm {
-			maps.DeleteFunc(w.tree, func(f string, _ bool) bool { return below(f, name) })
+			maps.DeleteFunc(w.tree, func(f string, _ bool) bool { return pathname.Within(name, f) })
 		}
 		if e.Op.Has(fsnotify.Create) {
 			arm = w.grow(name) || arm
@@ -145,17 +147,11 @@ func (w *Watcher) grow(folder string) (grown bool) {
 	return grown
 }
 
-// below reports whether a path is a folder or in it.
-func below(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
-	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || strings.HasSuffix(folder, string(filepath.Separator)))
-}
-
 // disarm forgets the watches of a folder and of those in it. The system may go on
 // to watch them where they are now. w.mu is held.
 func (w *Watcher) disarm(folder string) {
 	for f := range w.watched {
-		if below(f, folder) {
+		if pathname.Within(folder, f) {
 			w.fs.Remove(f) // fails if it is gone already
 			delete(w.watched, f)
 		}
@@ -181,7 +177,7 @@ func (w *Watcher) arm() {
 			}
 			if exists {
 				want[f] = true
-				if w.opts.Root == "" || f == w.opts.Root || !below(f, w.opts.Root) {
+				if w.opts.Root == "" || f == w.opts.Root || !pathname.Within(w.opts.Root, f) {
 					break
 				}
 			}
