@@ -20,6 +20,9 @@ func checkAnswerID(c *Checker) {
 		case !m.ID.Exists() && m.Result.Exists():
 			c.Fail(m, Value{}, "the answer has no id")
 			return
+		case m.ID.IsNull() && m.Result.Exists() && !m.Error.Exists() && c.Complete(m.From.Peer()):
+			c.Fail(m, m.ID, "only an error can have the id null, and this is a result")
+			return
 		case !m.ID.IsString() && m.ID.Kind() != jtree.Number:
 			return // null is for unknown requests, and RPC02 reports the others
 		case !c.Complete(m.From.Peer()), c.AnsweredLately(m.From.Peer(), Key(m.ID)) != nil:
@@ -67,50 +70,74 @@ func checkAnsweredNotification(c *Checker, unknown bool) {
 	if !unknown {
 		return
 	}
-	var latest *Message // of all, to see what a disconnect follows
-	c.Message(func(m *Message) { latest = &Message{Frame: &Frame{Record: Record{From: m.From}, Number: m.Number}} })
+	latest := 0 // the last message of all, to see what a disconnect follows
+	c.Message(func(m *Message) { latest = m.Number })
 	c.OnClose(func(r *Record) {
-		if r.From == Nobody || latest == nil {
+		if r.From == Nobody || latest == 0 {
 			return
 		}
-		if l := last[r.From.Peer()]; l.unknown && l.number == latest.Number && c.ClosedBy == r.From {
+		if l := last[r.From.Peer()]; l.unknown && l.number == latest && c.ClosedBy == r.From {
 			c.Add(Finding{By: r.From, Message: l.number, Line: r.Line, Time: r.Time, Text: "the connection was closed after an unknown notification"})
 		}
 	})
 }
 
-// dangling calls f at the end of the capture for the requests that should have been
-// answered. A capture can end at any moment, so a request counts only if its receiver
-// ended the connection, or if it needs no person and no work, and its receiver answered
-// a later one like it or had plenty of time.
-func dangling(c *Checker, f func(r *Request, why string)) {
+// unanswered calls f at the end of the capture for the requests that should have been
+// answered, with the severity of what the capture proves.
+//
+// It is certain that the receiver has left a request out if it ended the connection after
+// it had read the request, if it answered a later one like it, or if it had plenty of
+// time for one that needs no person and no work. It is only likely if the request may
+// have crossed the end of the connection, or if a request that needs no person and no
+// model was open for a while when the capture ended. A request that was sent after its
+// receiver had ended has no answer coming.
+func unanswered(c *Checker, f func(r *Request, s Severity, why string)) {
 	type kind struct {
 		from   Party
 		method string
 	}
-	later := map[kind]int{} // the last request that was answered
+	later := map[kind]int{} // the last quick request that was answered
+	var read [3]int         // the last request of a party that its peer has answered, so that it had read all before
 	c.Answer(func(m *Message) {
-		if r := m.Answers; r != nil && isQuick(r.Method) {
+		r := m.Answers
+		if r == nil {
+			return
+		}
+		if isQuick(r.Method) {
 			k := kind{r.From, r.Method}
 			later[k] = max(later[k], r.Number)
+		}
+		if m.HTTP == nil { // otherwise each message is a request of its own, and may come late
+			read[r.From] = max(read[r.From], r.Number)
 		}
 	})
 	c.End(func() {
 		for _, from := range []Party{Client, Agent} {
+			ended := c.Closed && c.ClosedBy == from.Peer()
 			for _, r := range c.Outstanding(from).All() {
-				if r.ID == "null" || r.Batch {
+				if r.ID == "null" || r.Batch || ended && r.Number > c.ClosedAfter {
 					continue
 				}
-				age := c.LastTime.Sub(r.Time)
-				switch {
-				case c.Closed && c.ClosedBy == from.Peer():
-					f(r, "the "+from.Peer().String()+" ended the connection")
-				case !isQuick(r.Method):
-				case later[kind{from, r.Method}] > r.Number:
-					f(r, "a later one is")
-				case !r.Time.IsZero() && !c.LastTime.IsZero() && age > longEnough:
-					f(r, "the capture ends "+age.Round(time.Second).String()+" later")
+				age := time.Duration(0)
+				if !r.Time.IsZero() && !c.LastTime.IsZero() {
+					age = c.LastTime.Sub(r.Time)
 				}
+				severity, why := Error, ""
+				switch {
+				case ended:
+					if why = "the " + from.Peer().String() + " ended the connection"; read[from] < r.Number && c.Crossed(r.Time, c.ClosedTime) {
+						severity, why = Warn, why+" and may not have read it"
+					}
+				case isQuick(r.Method) && later[kind{from, r.Method}] > r.Number:
+					why = "a later one is"
+				case isQuick(r.Method) && age > longEnough:
+					why = "the capture ends " + age.Round(time.Second).String() + " later"
+				case !needsPatience(r) && age > whileOpen:
+					severity, why = Warn, "the capture ends "+age.Round(time.Second).String()+" later"
+				default:
+					continue
+				}
+				f(r, severity, why)
 			}
 		}
 	})
@@ -123,6 +150,17 @@ func isQuick(method string) bool {
 		return true
 	}
 	return false
+}
+
+// needsPatience reports whether a request may wait for a person, a program or a model.
+func needsPatience(r *Request) bool {
+	switch r.Method {
+	case "session/prompt", "authenticate", "terminal/wait_for_exit":
+		return true
+	case "terminal/output", "terminal/kill", "terminal/release":
+		return false
+	}
+	return r.From == Agent // the client may ask its user about anything else
 }
 
 func checkSurvival(c *Checker) {

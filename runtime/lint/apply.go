@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // negotiate reads initialize before the message is judged, because it decides which
@@ -297,7 +297,7 @@ func (l *Linter) toolCall(m *Message, v Value, creates bool) {
 		return
 	}
 	s := m.Session
-	key := Of{s.ID, bounded(id.Bytes())}
+	key := Of{s.ID, l.history.recent.bounded(id.Bytes())}
 	call, known := l.history.ToolCalls.Get(key)
 	if !known {
 		call = &ToolCall{ID: key.ID, Session: s, Turn: s.Turn, First: m.Number}
@@ -313,7 +313,7 @@ func (l *Linter) toolCall(m *Message, v Value, creates bool) {
 		to   *string
 	}{{"status", &call.Status}, {"kind", &call.Kind}, {"title", &call.Title}, {"name", &call.Name}} {
 		if t := v.Get(x.name); t.IsString() && !t.Is(*x.to) {
-			*x.to = bounded(t.Bytes())
+			*x.to = l.history.recent.bounded(t.Bytes())
 		}
 	}
 	if creates && !before.Created && call.Status == "" {

@@ -43,6 +43,7 @@ func cancelRules() []Rule {
 			Why:          "The client shows a failure that the user has asked for, or takes a half turn for a whole one.",
 			Requirements: []string{"ACP-CANCEL-001"},
 			Check: func(c *Checker) {
+				checkEndOfCancelled(c)
 				c.TurnEnded(func(t *Turn, m *Message) {
 					if t.Cancelled == 0 || t.Prompt.Cancelled > 0 {
 						return
@@ -196,6 +197,40 @@ func cancelRules() []Rule {
 	}
 }
 
+// checkEndOfCancelled finds cancelled turns of version 1 that have no end, although the
+// agent has done a whole turn of the session since.
+func checkEndOfCancelled(c *Checker) {
+	type endless struct {
+		turn  *Turn
+		later *Turn // began after the cancel, and has ended
+	}
+	left := NewBounded[string, *endless](maxSessions) // by session
+	c.TurnStarted(func(t *Turn, _ *Message) {
+		s := t.Session
+		if old := s.Last; old != nil && old.Ended == 0 && old.Cancelled > 0 && !c.Crossed(old.CancelledTime, t.Started) {
+			if e, ok := left.Get(s.ID); !ok || e.later == nil {
+				left.Put(s.ID, &endless{turn: old})
+			}
+		}
+	})
+	c.TurnEnded(func(t *Turn, _ *Message) {
+		e, ok := left.Get(t.Session.ID)
+		switch {
+		case !ok:
+		case t.Prompt.Number > e.turn.Cancelled && !t.Failed:
+			e.later = t
+		}
+	})
+	c.End(func() {
+		for _, e := range left.All() {
+			if r, open := c.Outstanding(Client).Get(e.turn.Prompt.ID); e.later != nil && open && r == e.turn.Prompt {
+				c.Exercised()
+				c.FailEnd(Agent, e.turn.Prompt, "the cancelled turn has no end, and a later one has (message %d)", e.later.Ended)
+			}
+		}
+	})
+}
+
 // isAboutCancel reports whether an error says that something was cancelled.
 func isAboutCancel(err Value) bool {
 	if n, _ := err.Get("code").Int(); n == codeCancelled {
@@ -221,6 +256,8 @@ func checkPendingPermissions(c *Checker) {
 		at      time.Time
 	}
 	waiting := NewBounded[string, pending](maxRequests) // by id
+	over := NewBounded[string, *Turn](maxSessions)      // the last turn that ended, by session
+	c.TurnEnded(func(t *Turn, _ *Message) { over.Put(t.Session.ID, t) })
 	c.Notification(func(m *Message) {
 		if m.From != Client || m.SessionID == "" {
 			return
@@ -257,7 +294,9 @@ func checkPendingPermissions(c *Checker) {
 			if r, open := c.Outstanding(Agent).Get(id); !open || r != p.request || c.ClosedBy == Agent {
 				continue
 			}
-			if d := c.LastTime.Sub(p.at); !p.at.IsZero() && !c.LastTime.IsZero() && d > longEnough {
+			if t, ok := over.Get(p.request.SessionID); ok && t.Prompt.Number > p.cancel && !c.Crossed(p.at, t.Started) {
+				c.FailEnd(Client, p.request, "the request is not answered, although the session was cancelled (message %d) and prompted again (message %d)", p.cancel, t.Prompt.Number)
+			} else if d := c.LastTime.Sub(p.at); !p.at.IsZero() && !c.LastTime.IsZero() && d > longEnough {
 				c.FailEnd(Client, p.request, "the request is not answered, although the session was cancelled %s before the end", d.Round(time.Second))
 			}
 		}

@@ -18,9 +18,9 @@ func cancelRequestRules() []Rule {
 						c.Report(m.Frame, Finding{Text: "a cancelled request is answered with another code than -32800", Also: []int{m.Answers.Number, m.Answers.Cancelled}}, m.Error.Get("code"))
 					}
 				})
-				dangling(c, func(r *Request, why string) {
+				unanswered(c, func(r *Request, s Severity, why string) {
 					if r.Cancelled > 0 {
-						c.FailEnd(r.From.Peer(), r, "%s was cancelled and is not answered: %s", quote(r.Method), why)
+						c.ReportEnd(r.From.Peer(), s, r, "%s was cancelled and is not answered: %s", quote(r.Method), why)
 					}
 				})
 			},

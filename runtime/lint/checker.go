@@ -21,7 +21,21 @@ type Verdict struct {
 	Rule      *Rule
 	Exercised int       // how often the capture had what the rule is about
 	Failed    int       // how many findings there are
+	Counts    Counts    // and of which severity
 	Findings  []Finding // the first of them
+}
+
+// Counts are numbers of findings by severity.
+type Counts [Error + 1]int
+
+// Worst is the highest severity that there are findings of, 0 without any.
+func (c Counts) Worst() Severity {
+	for s := Error; s > 0; s-- {
+		if c[s] > 0 {
+			return s
+		}
+	}
+	return 0
 }
 
 // String returns pass, fail or not exercised.
@@ -56,7 +70,15 @@ func (c *Checker) FailFrame(f *Frame, at Value, format string, args ...any) {
 // FailEnd reports what is only certain at the end of the capture: a party broke the
 // rule by the request, which may be nil.
 func (c *Checker) FailEnd(by Party, r *Request, format string, args ...any) {
+	c.ReportEnd(by, 0, r, format, args...)
+}
+
+// ReportEnd is FailEnd with another severity than that of the rule, unless it is 0.
+func (c *Checker) ReportEnd(by Party, s Severity, r *Request, format string, args ...any) {
 	f := Finding{By: by, Text: fmt.Sprintf(format, args...)}
+	if s < c.rule.Severity {
+		f.Severity = s
+	}
 	if r != nil {
 		f.Message, f.Line, f.Time = r.Number, r.Line, r.Time
 		f.Quote = quote(r.Method)
@@ -90,9 +112,7 @@ func (c *Checker) Add(f Finding) { c.add(f) }
 
 func (c *Checker) add(f Finding) {
 	f.Rule, f.Version = c.rule, c.Version
-	if f.Severity == 0 {
-		f.Severity = c.rule.Severity
-	}
+	f.Severity = c.linter.options.RuleSet.severity(c.rule, f.Severity)
 	if s := c.linter.options.Severities[c.rule.ID]; s > 0 {
 		f.Severity = s
 	}
@@ -101,6 +121,7 @@ func (c *Checker) add(f Finding) {
 		return
 	}
 	c.verdict.Failed++
+	c.verdict.Counts[f.Severity]++
 	if c.verdict.Failed <= maxFindings {
 		c.verdict.Findings = append(c.verdict.Findings, f)
 	}
@@ -199,8 +220,7 @@ func (l handlers[F]) each(v Versions, do func(F)) {
 	}
 }
 
-// byName are the subscriptions to messages with certain names. Names are looked up by
-// their bytes, so that a message that no rule wants costs one look.
+// byName are the subscriptions to messages with certain names.
 type byName struct {
 	all     handlers[func(*Message)]
 	named   map[string]handlers[func(*Message)]
@@ -225,21 +245,13 @@ func (n *byName) add(c *Checker, f func(*Message), names []string) {
 	}
 }
 
-func (n *byName) call(v Versions, name string, m *Message) {
-	for i := range n.all {
-		if n.all[i].checker.rule.covers(v) {
-			n.all[i].f(m)
-		}
-	}
-	list := n.named[name]
-	for i := range list {
-		if list[i].checker.rule.covers(v) {
-			list[i].f(m)
-		}
-	}
+// each calls do with the handlers of a name, of the rules about some versions.
+func (n *byName) each(v Versions, name string, do func(func(*Message))) {
+	n.all.each(v, do)
+	n.named[name].each(v, do)
 	for prefix, list := range n.pattern {
 		if strings.HasPrefix(name, prefix) {
-			list.each(v, func(f func(*Message)) { f(m) })
+			list.each(v, do)
 		}
 	}
 }

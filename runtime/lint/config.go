@@ -45,11 +45,20 @@ func configRules() []Rule {
 				states := followConfig(c)
 				c.Request(sentBy(Client, func(m *Message) {
 					s, ok := states.Get(m.SessionID)
-					if !ok || s.unknown() || !s.settled && c.Crossed(s.at, m.Time) {
+					if !ok {
+						return
+					}
+					at, wrong := Value{}, ""
+					refused := true // by each list that the client may have had
+					if !c.seen(s, m, func(s *configState) {
+						if at, wrong = s.refuses(m.Params); wrong == "" {
+							refused = false
+						}
+					}) {
 						return
 					}
 					c.Exercised()
-					if at, wrong := s.refuses(m.Params); wrong != "" {
+					if refused {
 						c.Fail(m, at, "%s", wrong)
 					}
 				}), "session/set_config_option")
@@ -77,7 +86,7 @@ func configRules() []Rule {
 						return
 					}
 					if s, ok := states.before(); ok {
-						reportShrunk(c, m, s, list)
+						reportShrunk(c, m, s, list, Warn) // they may really have gone
 					}
 				}, "config_option_update")
 			},
@@ -351,7 +360,7 @@ func opensAgain(m *Message) bool { return m.Method == "session/load" || m.Method
 
 // reportShrunk reports a list that has one option where there were more. Options may
 // come and go when another one changes, but hardly all others at once.
-func reportShrunk(c *Checker, m *Message, s *configState, list Value) {
+func reportShrunk(c *Checker, m *Message, s *configState, list Value, most Severity) {
 	n := s.list().Len()
 	if list.Len() != 1 || n < 2 {
 		return
@@ -363,7 +372,7 @@ func reportShrunk(c *Checker, m *Message, s *configState, list Value) {
 	if !s.option(optionID(only)).Exists() {
 		return
 	}
-	f := Finding{Text: fmt.Sprintf("the list has one of the %d options of the session", n)}
+	f := Finding{Severity: most, Text: fmt.Sprintf("the list has one of the %d options of the session", n)}
 	if n == 2 {
 		f.Severity = Warn
 	}
@@ -421,7 +430,7 @@ func checkSetOption(c *Checker) {
 			c.Report(m.Frame, Finding{Text: "the option does not have the new value " + quote(string(value.Text())), Also: []int{m.Answers.Number}}, current)
 		default:
 			if s, ok := states.before(); ok {
-				reportShrunk(c, m, s, list)
+				reportShrunk(c, m, s, list, Error)
 			}
 		}
 	}, "session/set_config_option")

@@ -12,6 +12,7 @@ import (
 const (
 	maxOptions    = 256 << 10 // bytes of the list of one session
 	maxOptionsAll = 4 << 20   // of all sessions
+	maxPriors     = 8         // lists that the client may not have read yet
 )
 
 // configState is the list of options that a session has, as the agent sent it last.
@@ -20,18 +21,20 @@ type configState struct {
 	at      time.Time
 	settled bool // the client has surely read it, because it came with the session
 	tree    *jtree.Tree
+	prior   *configState // the one before it, which the client may have had for a while yet
 }
 
 // configs are the lists of all sessions, and the one that was replaced last.
 type configs struct {
 	*Bounded[string, *configState]
-	bytes int
-	old   *configState
+	bytes   int
+	old     *configState
+	crossed func(earlier, later time.Time) bool
 }
 
 // followConfig notes the options of each session.
 func followConfig(c *Checker) *configs {
-	l := &configs{Bounded: NewBounded[string, *configState](maxSessions)}
+	l := &configs{Bounded: NewBounded[string, *configState](maxSessions), crossed: c.Crossed}
 	c.Answer(sentBy(Agent, func(m *Message) {
 		if list := m.Result.Get("configOptions"); !m.Failed() && m.Result.Exists() && (list.Set() || !opensAgain(m)) {
 			l.put(m, sessionOf(m), list, true)
@@ -52,13 +55,11 @@ func followConfig(c *Checker) *configs {
 
 func (l *configs) put(m *Message, session string, list Value, settled bool) {
 	l.old, _ = l.Get(session)
-	if l.old != nil {
-		l.bytes -= len(l.old.text)
-	}
 	if session == "" || l.Lost() {
 		return
 	}
-	s := &configState{at: m.Time, settled: settled, text: []byte("[]")}
+	s := &configState{at: m.Time, settled: settled, text: []byte("[]"), prior: l.old}
+	l.cut(s, m.Time)
 	if list.IsArray() {
 		s.text = nil
 		if text := list.Text(); len(text) <= maxOptions && l.bytes+len(text) <= maxOptionsAll {
@@ -67,6 +68,34 @@ func (l *configs) put(m *Message, session string, list Value, settled bool) {
 	}
 	l.bytes += len(s.text)
 	l.Put(session, s)
+}
+
+// cut forgets the lists that no client uses any more once s has come.
+func (l *configs) cut(s *configState, now time.Time) {
+	keep := 0
+	if !s.settled {
+		keep = maxPriors
+	}
+	for ; s.prior != nil && keep > 0; s, keep = s.prior, keep-1 {
+		if p := s.prior; p.settled || !l.crossed(p.at, now) {
+			keep = 1
+		}
+	}
+	for p := s.prior; p != nil; p = p.prior {
+		l.bytes -= len(p.text)
+	}
+	s.prior = nil
+}
+
+// seen ranges over the lists that the client may have had when it sent a message: from
+// the newest to the last that it has surely read. It reports whether f was called for all.
+func (c *Checker) seen(s *configState, m *Message, f func(*configState)) bool {
+	for ; s != nil && !s.unknown(); s = s.prior {
+		if f(s); s.settled || !c.Crossed(s.at, m.Time) {
+			return true
+		}
+	}
+	return false
 }
 
 // before is the list that a message replaced, for handlers that run after followConfig

@@ -187,8 +187,16 @@ func contentRules() []Rule {
 	}
 }
 
-// eachContent calls f with every content block of prompts, messages and tool calls.
+// eachContent calls f with every content block of prompts, messages and tool calls. All
+// rules share one walk over a message.
 func eachContent(c *Checker, f func(*Message, Value)) {
+	if c.linter.blocks == nil {
+		walkContent(c.linter.everyVersion(), c.linter.content)
+	}
+	c.linter.blocks.add(c, f)
+}
+
+func walkContent(c *Checker, f func(*Message, Value)) {
 	each := func(m *Message, v Value) {
 		if v.IsObject() {
 			f(m, v)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/lazyregexp"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 func extensionRules() []Rule {
@@ -39,7 +39,7 @@ func extensionRules() []Rule {
 				eachMeta(c, func(m *Message, v Value) {
 					c.Exercised()
 					if v.Set() && !v.IsObject() {
-						c.Fail(m, v, "_meta is a %s", v.Kind())
+						c.Fail(m, v, "_meta is %s", kindOf(v))
 					}
 				})
 			},
@@ -105,13 +105,22 @@ func extensionRules() []Rule {
 // eachMeta calls f with every _meta of the protocol. What is below one, or in the input
 // and output of tools, belongs to somebody else.
 func eachMeta(c *Checker, f func(*Message, Value)) {
-	word := mark{`"`, '_', `meta"`}
 	c.Message(func(m *Message) {
-		if marked(m.Bytes, word) || bytes.IndexByte(m.Bytes, '\\') >= 0 {
+		if m.hasMeta() {
 			metas(m.Params, func(v Value) { f(m, v) })
 			metas(m.Result, func(v Value) { f(m, v) })
 		}
 	})
+}
+
+// hasMeta reports whether a message may have a _meta. It is found out once.
+func (m *Message) hasMeta() bool {
+	if m.meta == 0 {
+		if m.meta = 1; m.Tree.Escaped() || marked(m.Bytes, mark{`"`, '_', `meta"`}) {
+			m.meta = 2
+		}
+	}
+	return m.meta == 2
 }
 
 func metas(v Value, f func(Value)) {

@@ -148,7 +148,7 @@ func filesRules() []Rule {
 					}
 					c.Exercised()
 					if m.Result.Set() && !m.Result.IsObject() {
-						c.Fail(m, m.Result, "the result is a %s", m.Result.Kind())
+						c.Fail(m, m.Result, "the result is %s", kindOf(m.Result))
 					}
 					for name, v := range m.Result.Members() {
 						if !bytes.HasPrefix(name, []byte("_")) {
@@ -328,7 +328,7 @@ func checkSessionOfFile(c *Checker) {
 			return
 		}
 		eachPath(m.Update, func(p Value) {
-			uses.Put(cleanPath(bounded(p.Bytes())), use{m.SessionID, bounded(id.Bytes())})
+			uses.Put(cleanPath(c.recent.bounded(p.Bytes())), use{m.SessionID, c.recent.bounded(id.Bytes())})
 		})
 	}), "tool_call", "tool_call_update")
 	c.Request(sentBy(Agent, func(m *Message) {

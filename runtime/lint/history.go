@@ -2,10 +2,11 @@ package lint
 
 import (
 	"crypto/sha256"
+	"hash/maphash"
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // What a connection history holds at most. Above a limit the oldest entry is dropped.
@@ -35,6 +36,10 @@ type History struct {
 	// ended it, if it is known.
 	Closed   bool
 	ClosedBy Party
+	// ClosedAfter is the number of the last message before the end, and ClosedTime its
+	// time, zero if it is not known.
+	ClosedAfter int
+	ClosedTime  time.Time
 
 	LastTime time.Time // of the last message
 
@@ -55,6 +60,7 @@ type History struct {
 	sides      [3]side // by the Party that sent the requests
 	paramBytes int
 	hellos     [2]jtree.Tree
+	recent     recent
 }
 
 // side is what is known of the requests of one party.
@@ -187,6 +193,7 @@ func newHistory(version Versions) *History {
 		Sessions:  NewBounded[string, *Session](maxSessions),
 		ToolCalls: NewBounded[Of, *ToolCall](maxToolCalls),
 		Terminals: NewBounded[Of, *Terminal](maxTerminals),
+		recent:    recent{seed: maphash.MakeSeed()},
 	}
 	for i := range h.sides {
 		h.sides[i] = side{NewBounded[string, *Request](maxRequests), NewBounded[string, *Answered](maxAnswered)}
@@ -233,6 +240,25 @@ func Key(id Value) string {
 		text = appendInt(nil, n)
 	}
 	return bounded(text)
+}
+
+// recent are texts that were kept lately, by a hash. Ids, paths and states come again and
+// again, and need no new memory.
+type recent struct {
+	seed  maphash.Seed
+	texts [256]string
+}
+
+// bounded is the function bounded for text that probably was there before.
+func (r *recent) bounded(text []byte) string {
+	if len(text) > maxID {
+		return bounded(text)
+	}
+	at := &r.texts[maphash.Bytes(r.seed, text)%uint64(len(r.texts))]
+	if *at != string(text) {
+		*at = string(text)
+	}
+	return *at
 }
 
 // bounded returns text of a message that is short enough to be kept.

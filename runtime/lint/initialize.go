@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // newest is the highest version that exists.
@@ -367,6 +367,7 @@ func isAboutVersion(m *Message) bool {
 func checkInitializeFirst(c *Checker) {
 	var early []Finding // sent before initialize, in a capture that may have begun later
 	later := false      // it did begin later, because the agent worked
+	next := int64(-1)   // the id that comes next if ids count from the first message of the capture
 	c.Message(func(m *Message) {
 		if m.From == Agent && c.Initialize == nil {
 			// An agent that wants a login has said what it offers.
@@ -378,8 +379,9 @@ func checkInitializeFirst(c *Checker) {
 		switch {
 		case m.Method == "initialize":
 			c.Exercised()
+			id, counts := m.ID.Int()
 			for _, f := range early {
-				if !later {
+				if !later || counts && id == next {
 					c.Add(f)
 				}
 			}
@@ -387,6 +389,13 @@ func checkInitializeFirst(c *Checker) {
 		case c.Initialize == nil && c.Whole:
 			c.Fail(m, Value{}, "%s is sent before initialize", quote(m.Method))
 		case c.Initialize == nil && len(early) < maxFindings:
+			if n, ok := m.ID.Int(); m.Kind != RequestMessage {
+				// it has no id
+			} else if ok && (n == next || len(early) == 0 && n == 0) { // no request precedes the id 0
+				next = n + 1
+			} else {
+				next = -1
+			}
 			early = append(early, c.Describe(m.Frame, Value{}, "%s is sent before initialize", quote(m.Method)))
 		case c.Initialize != nil && m.Kind == RequestMessage:
 			if r, open := c.Outstanding(Client).Get(c.Initialize.ID); open && r == c.Initialize {

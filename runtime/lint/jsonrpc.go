@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 const (
 	longMessage = 200              // characters of an error message that are still short
 	longEnough  = 30 * time.Second // in which a quick request is answered
+	whileOpen   = 5 * time.Second  // in which most requests are answered
 	echoed      = 32               // bytes of a message that are no longer a coincidence
 )
 
@@ -58,10 +59,10 @@ func jsonrpcRules() []Rule {
 				c.Message(func(m *Message) {
 					c.Exercised()
 					if v := m.Root.Get("method"); v.Exists() && !v.IsString() {
-						c.Fail(m, v, "the method is a %s", v.Kind())
+						c.Fail(m, v, "the method is %s", kindOf(v))
 					}
 					if k := m.ID.Kind(); m.ID.Set() && k != jtree.String && k != jtree.Number {
-						c.Fail(m, m.ID, "the id is a %s", k)
+						c.Fail(m, m.ID, "the id is %s", kindOf(m.ID))
 					}
 				})
 			},
@@ -164,7 +165,7 @@ func jsonrpcRules() []Rule {
 					}
 					c.Exercised()
 					if !m.Error.IsObject() {
-						c.Fail(m, m.Error, "the error is a %s", m.Error.Kind())
+						c.Fail(m, m.Error, "the error is %s", kindOf(m.Error))
 						return
 					}
 					if code := m.Error.Get("code"); !isInteger(code) {
@@ -232,9 +233,9 @@ func jsonrpcRules() []Rule {
 						c.Report(m.Frame, Finding{Text: "unknown method " + quote(m.Method) + " is answered with another code than -32601", Also: []int{m.Answers.Number}}, m.Error.Get("code"))
 					}
 				})
-				dangling(c, func(r *Request, why string) {
+				unanswered(c, func(r *Request, s Severity, why string) {
 					if c.unknown(r) {
-						c.FailEnd(r.From.Peer(), r, "unknown method %s is not answered: %s", quote(r.Method), why)
+						c.ReportEnd(r.From.Peer(), s, r, "unknown method %s is not answered: %s", quote(r.Method), why)
 					}
 				})
 			},
@@ -250,9 +251,9 @@ func jsonrpcRules() []Rule {
 						c.Exercised()
 					}
 				})
-				dangling(c, func(r *Request, why string) {
+				unanswered(c, func(r *Request, s Severity, why string) {
 					if isExtension(r.Method) {
-						c.FailEnd(r.From.Peer(), r, "%s is not answered: %s", quote(r.Method), why)
+						c.ReportEnd(r.From.Peer(), s, r, "%s is not answered: %s", quote(r.Method), why)
 					}
 				})
 			},
@@ -274,8 +275,8 @@ func jsonrpcRules() []Rule {
 						c.Exercised()
 					}
 				})
-				dangling(c, func(r *Request, why string) {
-					c.FailEnd(r.From.Peer(), r, "%s is not answered: %s", quote(r.Method), why)
+				unanswered(c, func(r *Request, s Severity, why string) {
+					c.ReportEnd(r.From.Peer(), s, r, "%s is not answered: %s", quote(r.Method), why)
 				})
 			},
 		},
@@ -289,8 +290,11 @@ func jsonrpcRules() []Rule {
 						return
 					}
 					c.Exercised()
+					if isExtension(m.Method) && m.Params.IsArray() {
+						return // the page and the schema disagree about it
+					}
 					if !m.Params.IsObject() {
-						c.Fail(m, m.Params, "the params are a %s", m.Params.Kind())
+						c.Fail(m, m.Params, "the params are %s", kindOf(m.Params))
 					}
 				})
 			},
@@ -306,8 +310,12 @@ func jsonrpcRules() []Rule {
 						return
 					}
 					c.Exercised()
-					if m.Known == nil && isInvented(m.Method) {
-						c.Fail(m, m.Root.Get("method"), "no version has this method")
+					switch name := m.Root.Get("method"); {
+					case m.Known != nil:
+					case slices.Contains(drafts, m.Method):
+						c.Report(m.Frame, Finding{Severity: Warn, Text: "the method is of a draft, and no version has it"}, name)
+					case isInvented(m.Method):
+						c.Fail(m, name, "no version has this method")
 					}
 				})
 			},

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // Options configure a Linter. The zero value judges by the recommended profile.
 type Options struct {
 	Profile Profile // Recommended if empty
+	// RuleSet is the rules of a month; nil means those of today.
+	RuleSet *RuleSet
 	// Rules are the rules to use; nil means all of the profile.
 	Rules []*Rule
 	// Severities are severities of rules, by id, instead of their own. A rule that is here
@@ -62,6 +64,8 @@ type Linter struct {
 	skipped     int
 	connections int
 	tree        jtree.Tree
+	frame       Frame // that is being judged, with its message
+	current     Message
 	behind      *Linter // follows the other side of a proxy; nil without one
 
 	connection
@@ -88,6 +92,12 @@ type connection struct {
 	closes        handlers[func(*Record)]
 	beyond        handlers[func(*Message)]
 	ends          handlers[func()]
+	blocks        handlers[func(*Message, Value)] // of content
+	shown         handlers[func(*Message, Value)] // texts
+
+	plans   map[kindOfMessage][]func(*Message) // see wanted
+	lookers []func(*Frame)
+	planned Versions // the version that they are for
 }
 
 // New returns a Linter for one capture.
@@ -124,7 +134,7 @@ func (o *Options) uses(r *Rule) bool {
 	if s, ok := o.Severities[r.ID]; ok {
 		return s > 0
 	}
-	return o.Profile.Has(r)
+	return o.RuleSet.Has(o.Profile, r)
 }
 
 // connect begins a connection.
@@ -135,8 +145,23 @@ func (l *Linter) connect() {
 		r.Check(&Checker{History: l.history, rule: r, linter: l, verdict: l.verdicts[i]})
 	}
 	if l.options.Watch != nil {
-		l.options.Watch(&Checker{History: l.history, rule: &Rule{Versions: All}, linter: l, verdict: &Verdict{}})
+		l.options.Watch(l.everyVersion())
 	}
+}
+
+// everyVersion is a checker for what rules of all versions share.
+func (l *Linter) everyVersion() *Checker {
+	return &Checker{History: l.history, rule: &Rule{Versions: All}, linter: l, verdict: &Verdict{}}
+}
+
+// content calls the handlers of a content block.
+func (l *Linter) content(m *Message, block Value) {
+	l.blocks.each(l.history.Version, func(f func(*Message, Value)) { f(m, block) })
+}
+
+// show calls the handlers of a text to be shown.
+func (l *Linter) show(m *Message, text Value) {
+	l.shown.each(l.history.Version, func(f func(*Message, Value)) { f(m, text) })
 }
 
 // finish ends a connection.
@@ -150,15 +175,18 @@ func (l *Linter) Add(r Record) {
 		l.follow(r)
 		return
 	}
+	l.frame = Frame{Record: r} // which does not escape, unlike the parameter
+	f := &l.frame
 	switch r.Source {
 	case Stderr:
-		l.stderr.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		l.stderr.each(l.history.Version, func(h func(*Record)) { h(&f.Record) })
 		return
 	case End:
 		if !l.history.Closed {
-			l.history.Closed, l.history.ClosedBy = true, r.From
+			h := l.history
+			h.Closed, h.ClosedBy, h.ClosedAfter, h.ClosedTime = true, r.From, l.number, r.Time
 		}
-		l.closes.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		l.closes.each(l.history.Version, func(h func(*Record)) { h(&f.Record) })
 		return
 	case Beginning:
 		if !l.first {
@@ -169,13 +197,13 @@ func (l *Linter) Add(r Record) {
 		return
 	}
 	if r.HTTP != nil {
-		l.http.each(l.history.Version, func(f func(*Record)) { f(&r) })
+		l.http.each(l.history.Version, func(h func(*Record)) { h(&f.Record) })
 		if len(r.Bytes) == 0 {
 			return
 		}
 	}
 	l.number++
-	f := &Frame{Record: r, Number: l.number}
+	f.Number = l.number
 	switch {
 	case r.Left > 0 || len(r.Bytes) > l.options.MaxMessage:
 		f.Err, f.Tree = errTooLarge, &jtree.Tree{}
@@ -196,21 +224,19 @@ func (l *Linter) Add(r Record) {
 		l.connect()
 	}
 	l.begin(f.Root)
-	v := l.history.Version
 	if f.Root.IsObject() {
 		m := l.message(f, f.Root)
 		l.negotiate(m)
-		v = l.history.Version
-		l.frames.each(v, func(h func(*Frame)) { h(f) })
+		l.look(f)
 		l.judge(m)
 		l.apply(m)
 	} else {
-		l.frames.each(v, func(h func(*Frame)) { h(f) })
+		l.look(f)
 		for _, e := range f.Root.Items() { // of a batch, which only version 2a has
 			if e.IsObject() {
 				m := l.message(f, e)
 				m.Batch = true
-				if v == V2a {
+				if l.history.Version == V2a {
 					l.judge(m)
 				}
 				l.apply(m)
@@ -313,7 +339,8 @@ func (l *Linter) sender(root Value) Party {
 
 // message reads the members of a JSON-RPC message.
 func (l *Linter) message(f *Frame, root Value) *Message {
-	m := &Message{Frame: f, Root: root}
+	l.current = Message{Frame: f, Root: root}
+	m := &l.current
 	var method Value
 	for name, v := range root.Members() {
 		switch string(name) {
@@ -408,23 +435,61 @@ var tags = [...]string{
 
 // judge calls the handlers of a message.
 func (l *Linter) judge(m *Message) {
-	v := l.history.Version
-	for i := range l.messages {
-		if l.messages[i].checker.rule.covers(v) {
-			l.messages[i].f(m)
-		}
+	for _, f := range l.wanted(m) {
+		f(m)
 	}
+}
+
+// kindOfMessage is what decides which handlers want a message.
+type kindOfMessage struct {
+	kind        Kind
+	method, tag string
+}
+
+// maxWanted bounds the kinds of messages whose handlers are remembered, because the other
+// side chooses methods and tags.
+const maxWanted = 256
+
+// plan forgets the handlers of another version.
+func (l *Linter) plan() {
+	if v := l.history.Version; l.plans == nil || l.planned != v || len(l.plans) >= maxWanted {
+		l.plans, l.lookers, l.planned = map[kindOfMessage][]func(*Message){}, nil, v
+		l.frames.each(v, func(f func(*Frame)) { l.lookers = append(l.lookers, f) })
+	}
+}
+
+// look calls the handlers of a frame.
+func (l *Linter) look(f *Frame) {
+	l.plan()
+	for _, h := range l.lookers {
+		h(f)
+	}
+}
+
+// wanted returns the handlers of all rules of the version that want a message. They are
+// looked up once for each kind of message.
+func (l *Linter) wanted(m *Message) []func(*Message) {
+	l.plan()
+	key := kindOfMessage{m.Kind, m.Method, m.UpdateTag}
+	list, known := l.plans[key]
+	if known {
+		return list
+	}
+	add := func(f func(*Message)) { list = append(list, f) }
+	l.messages.each(l.planned, add)
 	switch m.Kind {
 	case RequestMessage:
-		l.requests.call(v, m.Method, m)
+		l.requests.each(l.planned, m.Method, add)
 	case NotificationMessage:
-		l.notifications.call(v, m.Method, m)
+		l.notifications.each(l.planned, m.Method, add)
 		if m.Method == "session/update" {
-			l.updates.call(v, m.UpdateTag, m)
+			l.updates.each(l.planned, m.UpdateTag, add)
 		}
 	case AnswerMessage:
-		l.answers.call(v, m.Method, m)
+		l.answers.each(l.planned, m.Method, add)
 	}
+	l.plans[key] = list
+	return list
 }
 
 // senderOf returns who sends a method: who does not handle it.

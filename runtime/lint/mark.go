@@ -15,6 +15,9 @@ func marked(text []byte, marks ...mark) bool {
 	rare := marks[0].rare
 	for i := bytes.IndexByte(text, rare); i >= 0; {
 		for _, m := range marks {
+			if n := len(m.before); n > 0 && (i < n || text[i-1] != m.before[n-1]) {
+				continue // as nearly always
+			}
 			if bytes.HasSuffix(text[:i], []byte(m.before)) && bytes.HasPrefix(text[i+1:], []byte(m.after)) {
 				return true
 			}

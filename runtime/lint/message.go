@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/jtree"
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 // Value is a value in a message.
@@ -114,6 +114,8 @@ type Message struct {
 
 	problems []shape.Problem
 	checked  bool
+	meta     uint8 // as plain
+	plain    uint8 // 1: no, 2: yes, 0: not known yet
 
 	// Known is the method in the schema of the version, nil if it has none or there is
 	// no schema for the version.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/lint/shape"
+	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
 func isExtension(method string) bool { return strings.HasPrefix(method, "_") }

@@ -111,7 +111,7 @@ func checkWholePlan(c *Checker) {
 		c.Exercised()
 		var now []string
 		for _, e := range entries.Items() {
-			now = append(now, bounded(e.Get("content").Bytes()))
+			now = append(now, c.recent.bounded(e.Get("content").Bytes()))
 		}
 		p, ok := plans.Get(key)
 		if !ok {

@@ -87,7 +87,7 @@ type Profile string
 // The profiles.
 const (
 	Spec        Profile = "spec"        // what the protocol demands
-	Recommended Profile = "recommended" // and what it recommends, and security
+	Recommended Profile = "recommended" // and what it recommends, security, and every other error
 	Strict      Profile = "strict"      // all rules
 )
 
@@ -110,7 +110,7 @@ func (p Profile) Has(r *Rule) bool {
 	case Should, ShouldNot:
 		return p != Spec
 	}
-	return p == Strict
+	return p == Strict || p == Recommended && r.Severity == Error // a default run fails by what is wrong
 }
 
 // Rule is one thing that a client or an agent should or should not do. Rules are

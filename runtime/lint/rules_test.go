@@ -3,6 +3,7 @@ package lint_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -74,6 +75,11 @@ func outcome(r *lint.Report, id string) *lint.Verdict {
 	return nil
 }
 
+// hasError reports whether a rule was broken for certain.
+func hasError(v *lint.Verdict) bool {
+	return slices.ContainsFunc(v.Findings, func(f lint.Finding) bool { return f.Severity == lint.Error })
+}
+
 // failed lists some of the rules that a capture breaks.
 func failed(r *lint.Report, of func(*lint.Verdict) bool) (ids []string) {
 	for _, v := range r.Verdicts {
@@ -101,27 +107,78 @@ func TestEachRuleHasACaptureThatPassesAndOneThatFails(t *testing.T) {
 			if len(pass) == 0 || len(fail) == 0 {
 				t.Fatalf("testdata/%s needs pass.jsonl and fail.jsonl", rule.ID)
 			}
-			for _, c := range []struct {
-				name    string
-				text    []byte
-				verdict string
-				breaks  []string
-			}{
-				{"pass", pass, "pass", also(rule.ID, "pass")},
-				{"fail", fail, "fail", append(also(rule.ID, "fail"), rule.ID)},
+			for _, problem := range misjudged(t, rule, options(rule.ID)) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// misjudged says what the examples of a rule show to be wrong with it.
+func misjudged(t *testing.T, rule *lint.Rule, o lint.Options) (problems []string) {
+	t.Helper()
+	for _, c := range []struct {
+		name    string
+		pass    bool
+		verdict string
+		breaks  []string
+	}{
+		{"pass", true, "pass", also(rule.ID, "pass")},
+		{"fail", false, "fail", append(also(rule.ID, "fail"), rule.ID)},
+	} {
+		r := judge(t, lint.Example(rule.ID, c.pass), o)
+		if v := outcome(r, rule.ID); v.String() != c.verdict {
+			problems = append(problems, fmt.Sprintf("%s.jsonl: the verdict is %s", c.name, v))
+		}
+		got := failed(r, func(v *lint.Verdict) bool {
+			return v.Rule.Area() == rule.Area() || c.pass && hasError(v)
+		})
+		slices.Sort(got)
+		slices.Sort(c.breaks)
+		if !slices.Equal(got, c.breaks) {
+			problems = append(problems, fmt.Sprintf("%s.jsonl breaks %v, want %v", c.name, got, c.breaks))
+			report(t, r)
+		}
+	}
+	return problems
+}
+
+// A rule that does not look, one that finds nothing, and one that finds something in what is
+// right and nothing in what is wrong do not pass their examples.
+func TestARuleThatIsSwitchedOffOrInvertedIsNoticed(t *testing.T) {
+	t.Parallel()
+	const inverted = "inverted"
+	for at, rule := range lint.Rules() {
+		t.Run(rule.ID, func(t *testing.T) {
+			t.Parallel()
+			for name, check := range map[string]func(c *lint.Checker, found *int){
+				"does not look": func(*lint.Checker, *int) {},
+				"finds nothing": func(c *lint.Checker, _ *int) { rule.Check(c) },
+				"is inverted": func(c *lint.Checker, found *int) {
+					rule.Check(c)
+					c.End(func() {
+						if *found == 0 {
+							c.FailEnd(lint.Agent, nil, inverted)
+						}
+						*found = 0
+					})
+				},
 			} {
-				r := judge(t, c.text, options(rule.ID))
-				if v := outcome(r, rule.ID); v.String() != c.verdict {
-					t.Errorf("%s.jsonl: the verdict is %s", c.name, v)
+				found := 0
+				changed := *rule
+				changed.Check = func(c *lint.Checker) { check(c, &found) }
+				o := options(rule.ID)
+				o.Rules = lint.Rules()
+				o.Rules[at] = &changed
+				o.Accept = func(f *lint.Finding) bool {
+					mine := f.Rule.ID == rule.ID && f.Text != inverted
+					if mine {
+						found++
+					}
+					return mine
 				}
-				got := failed(r, func(v *lint.Verdict) bool {
-					return v.Rule.Area() == rule.Area() || c.name == "pass" && v.Rule.Severity == lint.Error
-				})
-				slices.Sort(got)
-				slices.Sort(c.breaks)
-				if !slices.Equal(got, c.breaks) {
-					t.Errorf("%s.jsonl breaks %v, want %v", c.name, got, c.breaks)
-					report(t, r)
+				if misjudged(t, &changed, o) == nil {
+					t.Errorf("a rule that %s passes its examples", name)
 				}
 			}
 		})

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -48,7 +49,7 @@ func securityRules() []Rule {
 			Check: func(c *Checker) {
 				eachShown(c, func(m *Message, text Value) {
 					c.Exercised()
-					if isPlain(text.Text()) {
+					if m.isPlain() || isPlain(text.Text()) {
 						return
 					}
 					if r := control(text.Bytes()); r >= 0 {
@@ -64,7 +65,7 @@ func securityRules() []Rule {
 			Check: func(c *Checker) {
 				look := func(m *Message, text Value) {
 					c.Exercised()
-					if isPlain(text.Text()) {
+					if m.isPlain() || isPlain(text.Text()) {
 						return
 					}
 					if r := hidden(text.Bytes()); r >= 0 {
@@ -206,8 +207,16 @@ func hasCredentialMark(text []byte) bool {
 // isLiteral reports whether a value is a secret itself, not a reference to one.
 func isLiteral(value []byte) bool { return !indirect().Match(value) }
 
-// eachShown calls f with text of the agent that clients show as it is.
+// eachShown calls f with text of the agent that clients show as it is. All rules share one
+// walk over a message.
 func eachShown(c *Checker, f func(*Message, Value)) {
+	if c.linter.shown == nil {
+		walkShown(c.linter.everyVersion(), c.linter.show)
+	}
+	c.linter.shown.add(c, f)
+}
+
+func walkShown(c *Checker, f func(*Message, Value)) {
 	each := func(m *Message, list ...Value) {
 		for _, v := range list {
 			if v.IsString() && m.From == Agent {
@@ -260,12 +269,39 @@ func eachNamed(c *Checker, f func(*Message, Value)) {
 // isPlain reports whether JSON text has only printable ASCII, tabs and line breaks. Most
 // text is, and need not be unescaped.
 func isPlain(text []byte) bool {
-	for i, b := range text {
-		if b >= 0x7F || b == '\\' && i+1 < len(text) && (text[i+1] == 'u' || text[i+1] == 'b' || text[i+1] == 'f') {
+	const high, del, ones = 0x8080808080808080, 0x7F7F7F7F7F7F7F7F, 0x0101010101010101
+	rest := text
+	for ; len(rest) >= 8; rest = rest[8:] {
+		w := binary.LittleEndian.Uint64(rest)
+		if x := w ^ del; (w|(x-ones)&^x)&high != 0 {
 			return false
 		}
 	}
-	return true
+	for _, b := range rest {
+		if b >= 0x7F {
+			return false
+		}
+	}
+	for rest = text; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 || i+1 == len(rest) {
+			return true
+		}
+		if c := rest[i+1]; c == 'u' || c == 'b' || c == 'f' {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// isPlain is that of the whole message. It is found out once.
+func (m *Message) isPlain() bool {
+	if m.plain == 0 {
+		if m.plain = 1; isPlain(m.Bytes) {
+			m.plain = 2
+		}
+	}
+	return m.plain == 2
 }
 
 // control returns the first control character of a text but tabs and line breaks, -1 if

@@ -239,7 +239,7 @@ func sessionRules() []Rule {
 				}, "session/close")
 				c.Message(func(m *Message) {
 					if m.From != Agent || m.Kind != RequestMessage && m.Kind != NotificationMessage || m.Session == nil ||
-						m.Session.State != Closed || m.UpdateTag == "session_info_update" || isExtension(m.Method) || c.reopening(m.SessionID) {
+						m.Session.State != Closed || isExtension(m.Method) || c.reopening(m.SessionID) {
 						return
 					}
 					c.Report(m.Frame, Finding{Text: "the session is closed", Also: []int{m.Session.Ended}}, m.Params.Get("sessionId"))

@@ -15,7 +15,7 @@ func (c *Checker) outside(s *Session, at Value) (outside, judged bool) {
 	if len(s.Roots) == 0 && !advertised(c.AgentCapabilities, c.sessionCapability("additionalDirectories")) {
 		return false, false
 	}
-	name := bounded(at.Bytes())
+	name := c.recent.bounded(at.Bytes())
 	for _, root := range append([]string{s.Cwd}, s.Roots...) {
 		if within(name, root) {
 			return false, true
@@ -76,7 +76,7 @@ func checkRoots(c *Checker) {
 		if !id.IsString() || m.Session == nil {
 			return
 		}
-		key := Of{m.SessionID, bounded(id.Bytes())}
+		key := Of{m.SessionID, c.recent.bounded(id.Bytes())}
 		note := func(at Value) {
 			if _, ok := outside.Get(key); !ok {
 				told.Put(Of{m.SessionID, bounded(at.Bytes())}, true)

@@ -39,6 +39,13 @@ func script(t *testing.T, times bool, text string) []lint.Record {
 					r.Time = at
 				}
 				records = append(records, r)
+			case ended[line] != lint.Nobody:
+				at = at.Add(20 * time.Millisecond)
+				r := lint.Record{Source: lint.End, From: ended[line], Line: len(records) + 1}
+				if times {
+					r.Time = at
+				}
+				records = append(records, r)
 			case phrases[line] == "":
 				t.Fatalf("no phrase %q", line)
 			default:

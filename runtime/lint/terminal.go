@@ -178,15 +178,15 @@ func terminalRules() []Rule {
 					c.Exercised()
 					args, env := m.Params.Get("args"), m.Params.Get("env")
 					if args.Set() && !args.IsArray() {
-						c.Fail(m, args, "args is a %s", args.Kind())
+						c.Fail(m, args, "args is %s", kindOf(args))
 					}
 					for _, a := range args.Items() {
 						if !a.IsString() {
-							c.Fail(m, a, "the argument is a %s", a.Kind())
+							c.Fail(m, a, "the argument is %s", kindOf(a))
 						}
 					}
 					if env.Set() && !env.IsArray() {
-						c.Fail(m, env, "env is a %s", env.Kind())
+						c.Fail(m, env, "env is %s", kindOf(env))
 					}
 					for _, e := range env.Items() {
 						if !e.Get("name").IsString() || !e.Get("value").IsString() {
@@ -489,7 +489,11 @@ func checkReleased(c *Checker) {
 				continue
 			}
 			later := t.Session.Last != nil && t.Session.Last != t && t.Session.Last.Ended > t.Ended
-			if later || !t.EndedTime.IsZero() && c.LastTime.Sub(t.EndedTime) > leakTime {
+			last := c.LastTime
+			if c.ClosedTime.After(last) && c.ClosedBy == Client { // the agent had until then
+				last = c.ClosedTime
+			}
+			if later || !t.EndedTime.IsZero() && last.Sub(t.EndedTime) > leakTime {
 				c.Exercised()
 				c.Add(o.found)
 			}

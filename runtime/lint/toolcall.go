@@ -337,7 +337,7 @@ func eachToolContent(c *Checker, f func(*Message, Value)) {
 
 // toolCall returns the tool call of an update, nil if it is not known.
 func (c *Checker) toolCall(m *Message) *ToolCall {
-	call, _ := c.ToolCalls.Get(Of{m.SessionID, bounded(m.Update.Get("toolCallId").Bytes())})
+	call, _ := c.ToolCalls.Get(Of{m.SessionID, c.recent.bounded(m.Update.Get("toolCallId").Bytes())})
 	return call
 }
 
@@ -365,7 +365,7 @@ func checkEmbeddedTerminals(c *Checker) {
 	eachToolContent(c, func(m *Message, item Value) {
 		id := item.Get("terminalId")
 		s := m.Session
-		if !item.Get("type").Is("terminal") || !id.IsString() || s == nil || hasOwnTerminals(c, m) {
+		if !item.Get("type").Is("terminal") || !id.IsString() || s == nil || hasOwnTerminals(c) {
 			return
 		}
 		key := Of{s.ID, bounded(id.Bytes())}
@@ -384,18 +384,18 @@ func checkEmbeddedTerminals(c *Checker) {
 	})
 }
 
-// hasOwnTerminals reports whether the agent shows terminals that it runs itself, by an
-// extension that is older than version 2.
-func hasOwnTerminals(c *Checker, m *Message) bool {
-	if c.ClientCapabilities.Get("_meta", "terminal_output").Set() || c.ClientCapabilities.Get("_meta", "terminal-output").Set() {
-		return true
-	}
-	return toolCallOf(m).Get("_meta", "terminal_info").Set()
+// hasOwnTerminals reports whether the client can show terminals that the agent runs
+// itself, by an extension that is older than version 2. What the agent says of it in
+// terminal_info is of no use to a client that does not know the extension.
+func hasOwnTerminals(c *Checker) bool {
+	meta := c.ClientCapabilities.Get("_meta")
+	return c.Initialize == nil || meta.Get("terminal_output").Set() || meta.Get("terminal-output").Set()
 }
 
 func checkCancellable(c *Checker) {
 	type state struct {
 		cancel bool
+		ever   bool // it has been possible
 		since  time.Time
 		number int
 	}
@@ -408,7 +408,7 @@ func checkCancellable(c *Checker) {
 		key := Of{m.SessionID, prefix + bounded(id.Bytes())}
 		old, known := items.Get(key)
 		if now := capabilities.Get("cancel").Set(); !known || capabilities.Exists() && now != old.cancel {
-			items.Put(key, state{now, m.Time, m.Number})
+			items.Put(key, state{now, now || old.ever, m.Time, m.Number})
 		}
 	}
 	eachToolCall(c, func(m *Message, call Value) { advertise(m, "toolCall", call) })
@@ -422,7 +422,7 @@ func checkCancellable(c *Checker) {
 			switch item, known := items.Get(Of{m.SessionID, prefix + bounded(id.Bytes())}); {
 			case known && item.cancel:
 				c.Exercised()
-			case known && !c.Crossed(item.since, m.Time):
+			case known && (!item.ever || !c.Crossed(item.since, m.Time)):
 				c.Report(m.Frame, Finding{Text: "the agent does not say that it can be cancelled", Also: []int{item.number}}, id)
 			case !known && c.Whole && m.Session.By == "session/new" && !items.Lost():
 				c.Fail(m, id, "the agent has told nothing about it")

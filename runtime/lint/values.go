@@ -1,5 +1,7 @@
 package lint
 
+import "github.com/hermes-nvim/hermes/internal/jtree"
+
 // isAbsolute reports whether a path is absolute on Unix or on Windows.
 func isAbsolute(path []byte) bool {
 	switch {
@@ -9,4 +11,16 @@ func isAbsolute(path []byte) bool {
 		return path[0] >= 'a' && path[0] <= 'z' || path[0] >= 'A' && path[0] <= 'Z'
 	}
 	return len(path) > 1 && path[0] == '\\' && path[1] == '\\'
+}
+
+// kindOf says what a value is, in a sentence.
+func kindOf(v Value) string {
+	switch k := v.Kind(); k {
+	case jtree.Array, jtree.Object:
+		return "an " + k.String()
+	case jtree.Null:
+		return k.String()
+	default:
+		return "a " + k.String()
+	}
 }

@@ -22,13 +22,13 @@ type lintFlags struct {
 	lintOutput
 	lintJudgement
 	explain, protocol, beyond string
-	rules                     bool
+	list                      bool
 }
 
 const lintSynopsis = `[FLAG...] [FILE...]
-       hermes lint diff|proxy|run|agent -h
+       hermes lint baseline|diff|proxy|run|agent -h
 
-diff says what two captures do differently, proxy judges a client and an agent that
+baseline writes what was found, so that the next report has only what is new. diff says what two captures do differently, proxy judges a client and an agent that
 talk through it, run drives an agent, and agent plays one for a client.
 `
 
@@ -43,7 +43,7 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	o.lintOutput.flags(f.FlagSet)
 	f.StringVar(&o.protocol, "protocol", "", "`VERSION` of captures without initialize: 1, 2, or 2a for the draft of August 2026, which is then also version 2 of others")
 	f.StringVar(&o.beyond, "beyond", "", "a capture of the other side of the proxy in the capture: from between the proxy and its agent, `FILE`")
-	f.BoolVar(&o.rules, "rules", false, "list the rules of the profile")
+	f.BoolVar(&o.list, "list", false, "list the rules of the profile")
 	f.StringVar(&o.explain, "explain", "", "explain the rule `ID`")
 	files, err := f.parse(args)
 	if err != nil {
@@ -52,7 +52,7 @@ func lintCaptures(ctx context.Context, args []string, std *stdio) error {
 	switch {
 	case o.explain != "":
 		return explainRule(std.out, o.explain)
-	case o.rules:
+	case o.list:
 		if err := o.read(nil); err != nil {
 			return err
 		}
@@ -102,27 +102,28 @@ func lintFiles(ctx context.Context, files []string, version lint.Versions, o *li
 		if ctx.Err() != nil {
 			return &exit{statusInterrupted, context.Cause(ctx)}
 		}
+		judged := report.File{Name: name, Report: &lint.Report{}}
+		if r != nil {
+			judged = o.judged(r, name)
+			judged.Conversation = conversation
+		}
 		if err != nil {
+			judged.Problem = err.Error()
 			bad = append(bad, err)
 		}
-		if r == nil {
-			continue
-		}
-		judged := o.judged(r, name)
-		judged.Conversation = conversation
 		reports = append(reports, judged)
 	}
-	reports, failed := o.outcome(reports)
-	o.fails = o.limit
-	if len(reports) > 0 {
-		if err := o.write(reports, std); err != nil {
-			return &exit{statusUsage, err}
-		}
+	all := o.outcome(reports)
+	if n := o.before.gone(); n > 0 {
+		fmt.Fprintf(std.err, "hermes lint: %d of the findings in %s are gone: write the baseline again to see them when they come back\n", n, oneLine(o.before.file))
 	}
-	if len(bad) > 0 {
-		return &exit{statusUsage, errors.Join(bad...)}
+	if err := o.write(all, std); err != nil {
+		return &exit{statusUsage, err}
 	}
-	return failed
+	if len(bad) == 0 && all.Status == statusUsage {
+		bad = append(bad, errors.New(all.Why))
+	}
+	return exitOf(all, errors.Join(bad...))
 }
 
 // openCapture begins to read a capture; - is standard input. Call end when it is read.
@@ -174,9 +175,10 @@ func lintFile(ctx context.Context, name, beyond string, o lint.Options, in io.Re
 
 func listRules(w io.Writer, o lint.Options) error {
 	for _, v := range lint.New(o).Report().Verdicts {
-		r, severity := v.Rule, v.Rule.Severity
-		if s, set := o.Severities[r.ID]; set {
-			severity = s
+		r := v.Rule
+		severity, set := o.Severities[r.ID]
+		if !set {
+			severity = o.RuleSet.Severity(r)
 		}
 		fmt.Fprintf(w, "%-6s %-5s %-6s %-7s %s\n", r.ID, severity, r.Side, r.Versions, r.Summary)
 	}
@@ -189,7 +191,7 @@ const maxExample = 2000
 func explainRule(w io.Writer, id string) error {
 	r := findRule(strings.ToUpper(id))
 	if r == nil {
-		return usageError("there is no rule %q (hermes lint --rules --profile strict lists them)", id)
+		return usageError("there is no rule %q (hermes lint --list --profile strict lists them)", id)
 	}
 	fmt.Fprintf(w, "%s: %s\n\n%s\n\n", r.ID, r.Summary, r.Why)
 	fmt.Fprintf(w, "severity  %s\nside      %s\nversions  %s\nstrength  %s\n", r.Severity, r.Side, r.Versions, r.Strength)

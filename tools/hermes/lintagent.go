@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )
 
@@ -72,12 +69,9 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	if len(o.files) > 0 {
 		to = nil
 	}
-	failed, err := o.tellRun(to, report.File{Name: "client", Report: r.Report, Conversation: conversation}, r, true)
-	if err != nil {
-		return fmt.Errorf("no report: %w", err)
+	all := o.outcomeOf("client", conversation, r)
+	if err := o.tellRun(to, all, r, true); err != nil {
+		return err
 	}
-	if o.limit <= lint.Error && r.Decision == live.NotConformant {
-		return &exit{Status: 1}
-	}
-	return failed
+	return exitOf(all, nil)
 }

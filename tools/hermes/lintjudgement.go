@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"path/filepath"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
@@ -12,36 +13,65 @@ import (
 // lintJudgement is what counts: from the command line, otherwise from the configuration.
 type lintJudgement struct {
 	profile, failOn, config string
+	month, known            string
 
 	policy *policy.Policy // nil without a configuration
+	rules  *lint.RuleSet  // nil: those of today
+	before *baseline      // nil without one
 	limit  lint.Severity  // from which findings fail; above Error for never
 }
 
 func (j *lintJudgement) flags(f *flag.FlagSet) {
 	f.StringVar(&j.profile, "profile", "", "rules to use: `NAME` is spec, recommended (the default) or strict")
+	f.StringVar(&j.month, "rules", "", "judge by the rules as they were in `MONTH`: "+strings.Join(lint.RuleSets(), ", ")+" or latest (the default), so that a new version of this program finds no more")
+	f.StringVar(&j.known, "baseline", "", "show only what is not in `FILE`, which hermes lint baseline wrote")
 	f.StringVar(&j.failOn, "fail-on", "", "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error (the default) or never")
 	f.StringVar(&j.config, "config", "", "configuration `FILE`, or none; by default "+policy.Name+" in the working folder or above it, otherwise in that of the first capture or above it")
 }
 
-// read finds and reads the configuration, and checks what was chosen.
-func (j *lintJudgement) read(captures []string) (err error) {
-	name := j.config
-	if name == "" {
-		folders := []string{"."}
-		if len(captures) > 0 && captures[0] != "-" {
-			folders = append(folders, filepath.Dir(captures[0]))
-		}
-		if name, err = policy.Find(folders...); err != nil {
-			return err
-		}
+// configFile is the configuration to read for some captures; empty if there is none.
+func (j *lintJudgement) configFile(captures ...string) (string, error) {
+	switch j.config {
+	case "none":
+		return "", nil
+	case "":
+	default:
+		return j.config, nil
 	}
-	if name != "" && name != "none" {
+	folders := []string{"."}
+	if len(captures) > 0 && captures[0] != "-" {
+		folders = append(folders, filepath.Dir(captures[0]))
+	}
+	return policy.Find(folders...)
+}
+
+// read finds and reads the configuration, and checks what was chosen.
+func (j *lintJudgement) read(captures []string) error {
+	name, err := j.configFile(captures...)
+	if err != nil {
+		return err
+	}
+	if name != "" {
 		if j.policy, err = policy.Read(name); err != nil {
 			return usageError("%w", err)
 		}
 	}
 	if j.profile != "" {
 		if _, err := lint.ParseProfile(j.profile); err != nil {
+			return usageError("%w", err)
+		}
+	}
+	month := j.month
+	if month == "" && j.policy != nil {
+		month = j.policy.Rules
+	}
+	if month != "" && month != "latest" {
+		if j.rules, err = lint.FindRuleSet(month); err != nil {
+			return usageError("%w", err)
+		}
+	}
+	if j.known != "" {
+		if j.before, err = readBaseline(j.known); err != nil {
 			return usageError("%w", err)
 		}
 	}
@@ -64,8 +94,9 @@ func (j *lintJudgement) read(captures []string) (err error) {
 
 // options are those of a linter for one capture.
 func (j *lintJudgement) options(capture string) lint.Options {
-	o := lint.Options{Profile: lint.Profile(j.profile)}
+	o := lint.Options{Profile: lint.Profile(j.profile), RuleSet: j.rules}
 	j.policy.Apply(&o, capture)
+	j.before.apply(&o)
 	return o
 }
 
@@ -76,15 +107,19 @@ func (j *lintJudgement) judged(r *lint.Report, capture string) report.File {
 }
 
 // outcome adds what is wrong with the configuration to the reports of all captures, and
-// returns the error that makes the exit status 1 if there are findings that fail.
-func (j *lintJudgement) outcome(files []report.File) ([]report.File, error) {
+// sums up.
+func (j *lintJudgement) outcome(files []report.File) report.Outcome {
 	if r := j.policy.Report(); r != nil {
 		files = append(files, report.File{Name: j.policy.File, Report: r})
 	}
-	for _, f := range files {
-		if j.limit <= lint.Error && f.Count(j.limit) > 0 {
-			return files, &exit{Status: 1}
-		}
+	return report.Sum(files, j.limit)
+}
+
+// exitOf is the error that makes the exit status what a report says. What could not be
+// judged is told on standard error, too, as err.
+func exitOf(o report.Outcome, err error) error {
+	if o.Status == 0 {
+		return nil
 	}
-	return files, nil
+	return &exit{o.Status, err}
 }

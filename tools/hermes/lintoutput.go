@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
-	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
@@ -19,20 +18,20 @@ import (
 type lintFormat struct {
 	name      string // for --format
 	extension string // for --output; empty if it is nothing for files
-	write     func(io.Writer, []report.File, *lintOutput) error
+	write     func(io.Writer, report.Outcome, *lintOutput) error
 }
 
 // lintFormats are all outputs. Each is one function in package report.
 var lintFormats = []lintFormat{
-	{"text", ".txt", func(w io.Writer, files []report.File, o *lintOutput) error {
-		return report.Text(w, files, report.TextOptions{Max: o.max})
+	{"text", ".txt", func(w io.Writer, all report.Outcome, o *lintOutput) error {
+		return report.Text(w, all, report.TextOptions{Max: o.max})
 	}},
-	{"json", ".jsonl", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.JSON(w, files) }},
-	{"sarif", ".sarif", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.SARIF(w, files, version) }},
-	{"junit", ".xml", func(w io.Writer, files []report.File, o *lintOutput) error { return report.JUnit(w, files, o.fails) }},
-	{"markdown", ".md", func(w io.Writer, files []report.File, o *lintOutput) error { return report.Markdown(w, files, o.max) }},
-	{"github", "", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.GitHub(w, files) }},
-	{"html", ".html", func(w io.Writer, files []report.File, _ *lintOutput) error { return report.HTML(w, files) }},
+	{"json", ".jsonl", func(w io.Writer, all report.Outcome, _ *lintOutput) error { return report.JSON(w, all) }},
+	{"sarif", ".sarif", func(w io.Writer, all report.Outcome, _ *lintOutput) error { return report.SARIF(w, all, version) }},
+	{"junit", ".xml", func(w io.Writer, all report.Outcome, _ *lintOutput) error { return report.JUnit(w, all) }},
+	{"markdown", ".md", func(w io.Writer, all report.Outcome, o *lintOutput) error { return report.Markdown(w, all, o.max) }},
+	{"github", "", func(w io.Writer, all report.Outcome, _ *lintOutput) error { return report.GitHub(w, all) }},
+	{"html", ".html", func(w io.Writer, all report.Outcome, _ *lintOutput) error { return report.HTML(w, all) }},
 }
 
 // lintOutput is where the findings go.
@@ -40,7 +39,6 @@ type lintOutput struct {
 	format string
 	files  list
 	max    int
-	fails  lint.Severity // from which findings fail
 }
 
 func (o *lintOutput) flags(f *flag.FlagSet) {
@@ -91,18 +89,18 @@ func formatOfFile(name string) *lintFormat {
 	})
 }
 
-// write reports to standard output and to the files. In GitHub Actions text comes with
+// write writes what was found out to standard output and to the files. In GitHub Actions text comes with
 // annotations and a summary.
-func (o *lintOutput) write(reports []report.File, std *stdio) error {
+func (o *lintOutput) write(all report.Outcome, std *stdio) error {
 	print := func(w io.Writer) error {
-		return lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(w, reports, o)
+		return lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(w, all, o)
 	}
 	var err error
 	switch {
 	case o.format == "text" && os.Getenv("GITHUB_ACTIONS") == "true":
-		err = o.annotate(reports, print, std)
+		err = o.annotate(all, print, std)
 	case o.format == "text" && std.colour != nil:
-		err = report.Text(std.colour, reports, report.TextOptions{Max: o.max, Colour: true})
+		err = report.Text(std.colour, all, report.TextOptions{Max: o.max, Colour: true})
 	default:
 		err = print(std.out)
 	}
@@ -110,7 +108,7 @@ func (o *lintOutput) write(reports []report.File, std *stdio) error {
 		return err
 	}
 	for _, name := range o.files {
-		if err := writeReport(name, func(w io.Writer) error { return formatOfFile(name).write(w, reports, o) }); err != nil {
+		if err := writeReport(name, func(w io.Writer) error { return formatOfFile(name).write(w, all, o) }); err != nil {
 			return err
 		}
 	}
@@ -119,11 +117,11 @@ func (o *lintOutput) write(reports []report.File, std *stdio) error {
 
 // annotate writes to the log of a step, where GitHub makes annotations of some lines, and
 // to the summary of the job. A summary that cannot be written does not fail the step.
-func (o *lintOutput) annotate(reports []report.File, print func(io.Writer) error, std *stdio) error {
+func (o *lintOutput) annotate(all report.Outcome, print func(io.Writer) error, std *stdio) error {
 	if err := report.GitHubLog(std.out, print); err != nil {
 		return err
 	}
-	if err := report.GitHub(std.out, reports); err != nil {
+	if err := report.GitHub(std.out, all); err != nil {
 		return err
 	}
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
@@ -132,7 +130,7 @@ func (o *lintOutput) annotate(reports []report.File, print func(io.Writer) error
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err == nil {
-		err = errors.Join(report.Markdown(file, reports, o.max), file.Close())
+		err = errors.Join(report.Markdown(file, all, o.max), file.Close())
 	}
 	if err != nil {
 		fmt.Fprintf(std.err, "hermes lint: summary of the job: %v\n", err)
@@ -154,16 +152,7 @@ func writeReport(name string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	dir, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, atomicfile.Reason(err))
-	}
-	defer dir.Close()
-	atomicfile.Sweep(dir)
-	if err := atomicfile.Replace(dir, filepath.Base(name), text.String(), old, 0o666, nil); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return atomicfile.Write(name, text.String(), old, 0o666)
 }
 
 func writeDevice(name string, write func(io.Writer) error) error {

@@ -14,12 +14,13 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )
 
-// lintLive are the subcommands of hermes lint that judge what happens now, and diff.
+// lintLive are the subcommands of hermes lint.
 var lintLive = map[string]func(ctx context.Context, args []string, std *stdio) error{
-	"diff":  lintDiff,
-	"proxy": lintProxy,
-	"run":   lintRun,
-	"agent": lintAgent,
+	"baseline": lintBaseline,
+	"diff":     lintDiff,
+	"proxy":    lintProxy,
+	"run":      lintRun,
+	"agent":    lintAgent,
 }
 
 // liveFlags are what these subcommands have in common.
@@ -75,12 +76,12 @@ func (o *liveFlags) recorded(program string, argv []string) (*trace.Writer, erro
 }
 
 // tell writes the reports to the files, or else to w.
-func (o *liveFlags) tell(w io.Writer, reports []report.File) error {
+func (o *liveFlags) tell(w io.Writer, all report.Outcome) error {
 	if len(o.files) == 0 {
-		return lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(w, reports, &o.lintOutput)
+		return lintFormatOf(func(l lintFormat) bool { return l.name == o.format }).write(w, all, &o.lintOutput)
 	}
 	for _, name := range o.files {
-		if err := writeReport(name, func(w io.Writer) error { return formatOfFile(name).write(w, reports, &o.lintOutput) }); err != nil {
+		if err := writeReport(name, func(w io.Writer) error { return formatOfFile(name).write(w, all, &o.lintOutput) }); err != nil {
 			return err
 		}
 	}
@@ -126,12 +127,15 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 	for i := range judged {
 		o.judged(judged[i].Report, name)
 	}
-	reports, failed := o.outcome(judged)
-	if e := o.tell(std.err, reports); e != nil {
+	all := o.outcome(judged)
+	if err != nil { // the exit status is the agent's
+		all.Status, all.Why = agentStatus(err)
+	}
+	if e := o.tell(std.err, all); e != nil {
 		fmt.Fprintf(std.err, "hermes lint proxy: no report: %s\n", oneLine(e.Error()))
 	}
 	if err == nil {
-		return failed
+		return exitOf(all, nil)
 	}
 	return passOn(err)
 }
@@ -173,6 +177,13 @@ func newWatched(recording *trace.Writer, o lint.Options, broken *faults, timelin
 		from := sender(way)
 		w.ends[from.Peer()].Add(lint.Record{Source: lint.End, From: from})
 		w.ends[from].Add(lint.Record{Source: lint.End, From: from.Peer()})
+	}
+	broken.born = func() { // the client does not see it; the agent has not chosen it
+		w.ends[lint.Agent].Add(lint.Record{Source: lint.End, From: lint.Client})
+		w.ends[lint.Agent].Add(lint.Record{Source: lint.Beginning})
+		if w.recording != nil {
+			w.recording.Restart()
+		}
 	}
 	return w
 }

@@ -15,6 +15,7 @@ import (
 )
 
 const lintRunSynopsis = `[FLAG...] -- AGENT [ARGUMENT...]
+       hermes lint run --matrix FILE [FLAG...]
 
 Drives an agent through all that its capabilities offer, in version 1 of the protocol,
 and judges what it does.
@@ -22,6 +23,9 @@ Each step has a tier and passes, fails, or is not exercised. The exit status is 
 for an agent that conforms, 1 for one that does not or that has findings at the
 severity of --fail-on, and 2 if that could not be found out, for example because
 the agent needs a login.
+
+With --matrix it drives all agents that a file lists, each as if it were alone, and
+writes a scoreboard with a row for each agent. A second run continues the first.
 `
 
 // The prompts that do if the user has no better ones.
@@ -31,65 +35,116 @@ const (
 	busyPrompt   = "Count from 1 to 500 in words, one number a line. Use no tools."
 )
 
-// lintRun drives an agent.
+// runFlags say how agents are driven.
+type runFlags struct {
+	liveFlags
+	prompts, steps list
+	asking, busy   string
+	method         string
+	logout         bool
+	timeout, total time.Duration
+	cwd            string
+}
+
+func (o *runFlags) flags(f flags) {
+	o.liveFlags.flags(f, "out", "report")
+	f.Var(&o.prompts, "prompt", "use the prompt `TEXT|FILE` instead of our own; more of them are more steps; may be repeated")
+	f.StringVar(&o.asking, "permission-prompt", "", "the prompt `TEXT|FILE` that makes the agent ask for permission (default: to create a file)")
+	f.StringVar(&o.busy, "cancel-prompt", "", "the prompt `TEXT|FILE` that keeps the agent busy until it is cancelled (default: to count)")
+	f.StringVar(&o.method, "auth-method", "", "log in with the method `ID` of those that the agent offers")
+	f.BoolVar(&o.logout, "allow-logout", false, "also log out, which may end a real login")
+	f.Var(&o.steps, "step", "play only the step `ID`; may be repeated")
+	f.DurationVar(&o.timeout, "timeout", time.Minute, "the `TIME` that a step may take")
+	f.DurationVar(&o.total, "total", 20*time.Minute, "the `TIME` that the whole run may take; what is left then is not played")
+	f.StringVar(&o.cwd, "cwd", "", "working `FOLDER` of the sessions (default: a temporary one)")
+}
+
+// checkTimes refuses times that are over before they begin.
+func (o *runFlags) checkTimes() error {
+	if o.timeout <= 0 {
+		return usageError("--timeout %v is in the past", o.timeout)
+	}
+	if o.total <= 0 {
+		return usageError("--total %v is in the past", o.total)
+	}
+	return nil
+}
+
+// lintRun drives an agent, or those of a matrix.
 func lintRun(ctx context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
 	f := newFlags("lint run", lintRunSynopsis, std.out)
-	var o liveFlags
-	o.flags(f, "out", "report")
-	var texts list
-	f.Var(&texts, "prompt", "use the prompt `TEXT|FILE` instead of our own; more of them are more steps; may be repeated")
-	asking := f.String("permission-prompt", "", "the prompt `TEXT|FILE` that makes the agent ask for permission (default: to create a file)")
-	busy := f.String("cancel-prompt", "", "the prompt `TEXT|FILE` that keeps the agent busy until it is cancelled (default: to count)")
-	method := f.String("auth-method", "", "log in with the method `ID` of those that the agent offers")
-	logout := f.Bool("allow-logout", false, "also log out, which may end a real login")
-	var only list
-	f.Var(&only, "step", "play only the step `ID`; may be repeated")
-	timeout := f.Duration("timeout", time.Minute, "the `TIME` that a step may take")
-	cwd := f.String("cwd", "", "working `FOLDER` of the sessions (default: a temporary one)")
+	var o runFlags
+	var m matrixFlags
+	o.flags(f)
+	m.flags(f)
 	if rest, err := f.parse(args); err != nil {
 		return err
-	} else if len(rest) > 0 || len(argv) == 0 {
+	} else if len(rest) > 0 || len(argv) == 0 && m.file == "" {
 		return usageError("the agent's command is missing after --: hermes lint run -- AGENT [ARGUMENT...]")
 	}
-	options, err := o.ready(filepath.Base(argv[0]))
+	if err := m.check(f, argv); err != nil {
+		return err
+	}
+	if m.file != "" {
+		return lintMatrix(ctx, &o, &m, std)
+	}
+	name := filepath.Base(argv[0])
+	options, err := o.ready(name)
 	if err != nil {
 		return err
 	}
-	if *timeout <= 0 {
-		return usageError("--timeout %v is in the past", *timeout)
+	if err := o.checkTimes(); err != nil {
+		return err
 	}
+	var done func(live.Outcome)
+	if o.format == "text" {
+		done = func(one live.Outcome) { fmt.Fprintln(std.out, one.String()) }
+	}
+	r, conversation, err := o.drive(ctx, live.Program{Argv: argv, Keeper: keeper()}, options, done)
+	if err != nil {
+		return err
+	}
+	all := o.outcomeOf(name, conversation, r)
+	if err := o.tellRun(std.out, all, r, false); err != nil {
+		return err
+	}
+	return exitOf(all, nil)
+}
+
+// drive drives an agent, and calls done after each step unless it is nil.
+func (o *runFlags) drive(ctx context.Context, agent live.Program, options lint.Options, done func(live.Outcome)) (*live.Result, *report.Conversation, error) {
 	conversation := o.timeline(&options)
 	run := live.Options{
-		Version: version, Timeout: *timeout, Lint: options, AuthMethod: *method, Logout: *logout, Keeper: keeper(),
-		Asking: *asking, Busy: *busy, Prompts: texts, Steps: only,
+		Version: version, Timeout: o.timeout, Total: o.total, Lint: options, AuthMethod: o.method, Logout: o.logout, Keeper: keeper(),
+		Asking: o.asking, Busy: o.busy, Prompts: o.prompts, Steps: o.steps, Done: done,
 	}
 	if err := promptTexts(&run); err != nil {
-		return err
+		return nil, nil, err
 	}
-	if run.Workspace, err = filepath.Abs(*cwd); err != nil {
-		return err
+	var err error
+	if run.Workspace, err = filepath.Abs(o.cwd); err != nil {
+		return nil, nil, err
 	}
-	if *cwd == "" {
+	if o.cwd == "" {
 		if run.Workspace, err = os.MkdirTemp("", "hermes-lint-"); err != nil {
-			return err
+			return nil, nil, err
 		}
 		defer os.RemoveAll(run.Workspace)
 	}
-	if run.Recording, err = o.recorded("hermes lint run", argv); err != nil {
-		return err
+	if run.Recording, err = o.recorded("hermes lint run", agent.Argv); err != nil {
+		return nil, nil, err
 	}
 	var started error
 	run.Start = func(stderr func([]byte)) (*live.Agent, error) {
-		a, err := live.Program{Argv: argv, Keeper: keeper(), Stderr: stderr}.Start()
+		agent.Stderr = stderr
+		a, err := agent.Start()
 		if err != nil && started == nil {
 			started = err
 		}
 		return a, err
 	}
-	if o.format == "text" {
-		run.Done = func(one live.Outcome) { fmt.Fprintln(std.out, one.String()) }
-	}
+	run.Known = func(step string) bool { return o.before.has(known{Step: step}) }
 	r, err := live.Run(ctx, run)
 	if run.Recording != nil {
 		if e := run.Recording.Close(); e != nil {
@@ -98,22 +153,13 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return nil, nil, errInterrupted
 	case err != nil:
-		return err
+		return nil, nil, err
 	case started != nil:
-		return &exit{statusUsage, fmt.Errorf("cannot start %s: %w", oneLine(argv[0]), started)}
+		return nil, nil, &exit{statusUsage, fmt.Errorf("cannot start %s: %w", oneLine(agent.Argv[0]), started)}
 	}
-	failed, err := o.tellRun(std.out, report.File{Name: filepath.Base(argv[0]), Report: r.Report, Conversation: conversation}, r, false)
-	switch {
-	case err != nil:
-		return err
-	case o.limit <= lint.Error && r.Decision == live.NotConformant:
-		return &exit{Status: 1}
-	case failed == nil && o.limit <= lint.Error && r.Decision == live.Undecided:
-		return &exit{Status: statusUsage}
-	}
-	return failed
+	return r, conversation, nil
 }
 
 // promptTexts fills in the prompts. One that names a file is the text of that file.
@@ -147,15 +193,23 @@ func promptTexts(o *live.Options) error {
 	return nil
 }
 
+// outcomeOf is the outcome of a run. The configuration knows the run by the name of its
+// command.
+func (o *liveFlags) outcomeOf(command string, conversation *report.Conversation, r *live.Result) report.Outcome {
+	file := o.judged(r.Report, command)
+	file.Conversation, file.Run = conversation, r.Run()
+	if r.Name != "" {
+		file.Name = r.Name
+	}
+	return o.outcome([]report.File{file})
+}
+
 // tellRun writes the outcome of a run to the files, and to w unless it is nil, there with
-// the steps if they have not been written yet. failed says that there are findings that
-// fail.
-func (o *liveFlags) tellRun(w io.Writer, file report.File, r *live.Result, steps bool) (failed, err error) {
-	o.judged(file.Report, file.Name)
-	files, failed := o.outcome([]report.File{file})
+// the steps if they have not been written yet.
+func (o *liveFlags) tellRun(w io.Writer, all report.Outcome, r *live.Result, steps bool) error {
 	write := func(w io.Writer, format *lintFormat, steps bool) error {
 		if format.name != "text" && format.name != "json" {
-			return format.write(w, files, &o.lintOutput)
+			return format.write(w, all, &o.lintOutput)
 		}
 		if format.name == "text" && steps {
 			for i := range r.Outcomes {
@@ -165,7 +219,7 @@ func (o *liveFlags) tellRun(w io.Writer, file report.File, r *live.Result, steps
 		if format.name == "text" {
 			fmt.Fprintln(w)
 		}
-		if err := format.write(w, files, &o.lintOutput); err != nil {
+		if err := format.write(w, all, &o.lintOutput); err != nil {
 			return err
 		}
 		if format.name == "json" {
@@ -178,11 +232,13 @@ func (o *liveFlags) tellRun(w io.Writer, file report.File, r *live.Result, steps
 		if err := writeReport(name, func(w io.Writer) error {
 			return write(&printer{to: w}, formatOfFile(name), true)
 		}); err != nil {
-			return nil, err
+			return fmt.Errorf("no report: %w", err)
 		}
 	}
-	if w == nil {
-		return failed, nil
+	if w != nil {
+		if err := write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), steps); err != nil {
+			return fmt.Errorf("no report: %w", err)
+		}
 	}
-	return failed, write(w, lintFormatOf(func(l lintFormat) bool { return l.name == o.format }), steps)
+	return nil
 }

@@ -13,8 +13,51 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
+// traffic are the kinds of recordings that are measured: one long session with the
+// contents of files, and one of ordinary talk, whose messages have 445 bytes on average.
+// Each function writes a recording of a size and returns what it has written.
+var traffic = map[string]func(to io.Writer, size int) (int, error){"files": session, "chat": chat}
+
+// chat writes a recording of one long session in which the agent thinks, talks and works.
+func chat(to io.Writer, size int) (written int, err error) {
+	w := bufio.NewWriterSize(to, 1<<20)
+	t := 0
+	record := func(dir, format string, args ...any) {
+		t += 40
+		n, _ := fmt.Fprintf(w, `{"dir":"%s","t":%d,"msg":{"jsonrpc":"2.0",`, dir, t)
+		m, _ := fmt.Fprintf(w, format+"}}\n", args...)
+		written += n + m
+	}
+	const toAgent, toClient, session = "c2a", "a2c", "0199f3a2-7c1e-7d53-9a40-5f6e8b1c2d3e"
+	update := func(format string, args ...any) {
+		record(toClient, `"method":"session/update","params":{"sessionId":"`+session+`","update":{`+format+`}}`, args...)
+	}
+	record(toAgent, `"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"terminal":true},"clientInfo":{"name":"e","version":"1"}}`)
+	record(toClient, `"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"}}`)
+	record(toAgent, `"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}`)
+	record(toClient, `"id":1,"result":{"sessionId":"`+session+`"}`)
+	text := strings.Repeat(`So the reader stops at the first empty line, and \"parse\" never sees the rest of the block.\n`, 20)
+	for id := 2; written < size; id++ {
+		record(toAgent, `"id":%d,"method":"session/prompt","params":{"sessionId":"`+session+`","prompt":[{"type":"text","text":"%s"}]}`, id, text[:475])
+		for k := range 10 {
+			for n := range 6 {
+				update(`"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"%s"}`, text[:95*(1+n%3)])
+			}
+			for n := range 8 {
+				update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}`, text[:95*(1+n%4)])
+			}
+			update(`"sessionUpdate":"tool_call","toolCallId":"call_%d_%d","title":"Read src/parse.go","kind":"read","status":"pending","rawInput":{"path":"/repo/src/parse.go","offset":10,"limit":200},"locations":[{"path":"/repo/src/parse.go","line":10}]`, id, k)
+			update(`"sessionUpdate":"tool_call_update","toolCallId":"call_%d_%d","status":"in_progress"`, id, k)
+			update(`"sessionUpdate":"tool_call_update","toolCallId":"call_%d_%d","status":"completed","content":[{"type":"content","content":{"type":"text","text":"%s"}}]`, id, k, text[:1235])
+			update(`"sessionUpdate":"plan","entries":[{"content":"Find the loop","priority":"high","status":"completed"},{"content":"Write a test","priority":"medium","status":"in_progress"},{"content":"Mend it","priority":"medium","status":"pending"}]`)
+		}
+		record(toClient, `"id":%d,"result":{"stopReason":"end_turn"}`, id)
+	}
+	return written, w.Flush()
+}
+
 // session writes a recording of one long session: a little of everything, most of it
-// small. It returns its size.
+// small.
 func session(to io.Writer, size int) (written int, err error) {
 	w := bufio.NewWriterSize(to, 1<<20)
 	seq := 0
@@ -50,8 +93,14 @@ func session(to io.Writer, size int) (written int, err error) {
 }
 
 func BenchmarkLint(b *testing.B) {
+	for kind, write := range traffic {
+		b.Run(kind, func(b *testing.B) { benchmarkLint(b, write) })
+	}
+}
+
+func benchmarkLint(b *testing.B, write func(io.Writer, int) (int, error)) {
 	var file bytes.Buffer
-	if _, err := session(&file, 16<<20); err != nil {
+	if _, err := write(&file, 16<<20); err != nil {
 		b.Fatal(err)
 	}
 	text := file.Bytes()

@@ -27,6 +27,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hermes-nvim/hermes/internal/jtree"
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/trace"
@@ -72,6 +73,9 @@ type Reader struct {
 	plain bool      // lines are messages alone, or nothing is known yet
 	known bool      // a line of a capture has been seen
 	noise error     // about the first line, if it is not one
+	// tree is asked for a tree that a message in a line of a size is parsed into; nil, or
+	// a nil tree: nobody wants one.
+	tree func(size int) *jtree.Tree
 }
 
 // bufferSize is how much is read at once.
@@ -204,6 +208,9 @@ func (r *Reader) read() (line []byte, whole bool, err error) {
 
 // fields are the members of a line that say what it is.
 type fields struct {
+	line              []byte
+	tree              *jtree.Tree // for the message; nil if nobody wants one
+	parsed            []byte      // the message that is in it
 	direction, dir    []byte
 	message, msg      []byte // raw JSON
 	text, raw, base64 []byte
@@ -229,7 +236,10 @@ func (r *Reader) decode(line []byte, whole bool) (rec lint.Record, ok bool, err 
 	default:
 		return rec, false, ErrUnknown
 	}
-	var f fields
+	f := fields{line: line}
+	if r.tree != nil && r.left == 0 {
+		f.tree = r.tree(len(line))
+	}
 	start := d.Pos()
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
@@ -279,9 +289,9 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 	case "time":
 		f.time = str()
 	case "message":
-		f.message = d.Token()
+		f.message = f.parse(d)
 	case "msg":
-		f.msg = d.Token()
+		f.msg = f.parse(d)
 	case "text":
 		f.text, f.hasText = str(), true
 	case "raw":
@@ -314,6 +324,18 @@ func (f *fields) member(d *jx.Dec, name []byte) {
 	default:
 		d.Skip()
 	}
+}
+
+// parse reads a message, into the tree if there is one.
+func (f *fields) parse(d *jx.Dec) []byte {
+	f.parsed = nil
+	d.Peek()
+	start := d.Pos()
+	if f.tree == nil || !f.tree.Read(d, f.line) {
+		return d.Token()
+	}
+	f.parsed = d.Since(start)
+	return f.parsed
 }
 
 func flag(d *jx.Dec) bool {
@@ -431,6 +453,9 @@ func (f *fields) content(rec *lint.Record, message, text []byte, hasText bool) (
 	switch {
 	case message != nil:
 		rec.Bytes = message
+		if len(f.parsed) > 0 && &f.parsed[0] == &message[0] {
+			rec.Tree = f.tree
+		}
 	case hasText:
 		rec.Bytes = text
 	case f.base64 != nil:

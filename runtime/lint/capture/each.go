@@ -98,6 +98,7 @@ func wait(ctx context.Context, empty chan *batch) bool {
 // then its bytes are those of the reader.
 func (b *batch) fill(r *Reader) (giant bool) {
 	b.text, b.records = b.text[:0], b.records[:0]
+	r.tree = b.tree
 	for len(b.text) < batchBytes && len(b.records) < batchRecords {
 		rec, err := r.Next()
 		if err != nil {
@@ -112,7 +113,10 @@ func (b *batch) fill(r *Reader) (giant bool) {
 		start := len(b.text)
 		b.text = append(b.text, rec.Bytes...)
 		rec.Bytes = b.text[start:len(b.text):len(b.text)]
-		if rec.Source == lint.Wire {
+		switch {
+		case rec.Tree != nil:
+			rec.Tree.Move(rec.Bytes)
+		case rec.Source == lint.Wire:
 			rec.Tree = b.parse(rec.Bytes)
 		}
 		b.records = append(b.records, rec)
@@ -120,13 +124,21 @@ func (b *batch) fill(r *Reader) (giant bool) {
 	return false
 }
 
-// parse returns the tree of the next record, nil if it is not JSON. Only trees of small
-// records keep their memory, so that it is bounded.
-func (b *batch) parse(text []byte) *jtree.Tree {
-	tree := &jtree.Tree{}
-	if len(text) <= smallRecord {
-		tree = &b.trees[len(b.records)]
+// tree is for the next record, from a line or text of a size; nil if that is giant. Only
+// trees of small records keep their memory, so that it is bounded.
+func (b *batch) tree(size int) *jtree.Tree {
+	switch {
+	case size > batchBytes:
+		return nil
+	case size > smallRecord:
+		return &jtree.Tree{}
 	}
+	return &b.trees[len(b.records)]
+}
+
+// parse returns the tree of the next record, nil if it is not JSON.
+func (b *batch) parse(text []byte) *jtree.Tree {
+	tree := b.tree(len(text))
 	if tree.Parse(bytes.TrimPrefix(text, []byte("\ufeff"))) != nil {
 		return nil
 	}

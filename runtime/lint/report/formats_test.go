@@ -37,20 +37,20 @@ func attack(t *testing.T) []report.File {
 }
 
 // formats are all outputs. The text of a step of GitHub is one of them.
-var formats = map[string]func(io.Writer, []report.File) error{
-	"text":     func(w io.Writer, f []report.File) error { return report.Text(w, f, report.TextOptions{}) },
-	"colour":   func(w io.Writer, f []report.File) error { return report.Text(w, f, report.TextOptions{Colour: true}) },
+var formats = map[string]func(io.Writer, report.Outcome) error{
+	"text":     func(w io.Writer, o report.Outcome) error { return report.Text(w, o, report.TextOptions{}) },
+	"colour":   func(w io.Writer, o report.Outcome) error { return report.Text(w, o, report.TextOptions{Colour: true}) },
 	"json":     report.JSON,
-	"sarif":    func(w io.Writer, f []report.File) error { return report.SARIF(w, f, "v1") },
-	"junit":    func(w io.Writer, f []report.File) error { return report.JUnit(w, f, lint.Error) },
+	"sarif":    func(w io.Writer, o report.Outcome) error { return report.SARIF(w, o, "v1") },
+	"junit":    report.JUnit,
 	"github":   report.GitHub,
-	"markdown": func(w io.Writer, f []report.File) error { return report.Markdown(w, f, 0) },
+	"markdown": func(w io.Writer, o report.Outcome) error { return report.Markdown(w, o, 0) },
 }
 
 func output(t *testing.T, format string, files []report.File) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := formats[format](&out, files); err != nil {
+	if err := formats[format](&out, report.Sum(files, lint.Error)); err != nil {
 		t.Fatal(format, err)
 	}
 	return out.String()
@@ -133,7 +133,9 @@ func TestSARIFFollowsItsSchema(t *testing.T) {
 		return schema.Validate(log)
 	}
 	good := output(t, "sarif", files(t))
-	for name, text := range map[string]string{"findings": good, "an attack": output(t, "sarif", attack(t)), "nothing": output(t, "sarif", nil)} {
+	driven := files(t)[:1]
+	driven[0].Run = ran("UNDECIDED", report.Step{ID: "a", Title: hostile, Tier: "MANDATORY", Status: "FAIL", Text: hostile, Failed: true}, report.Step{ID: "b", Status: "not played", Open: true})
+	for name, text := range map[string]string{"findings": good, "an attack": output(t, "sarif", attack(t)), "nothing": output(t, "sarif", nil), "a run": output(t, "sarif", driven)} {
 		if err := check(text); err != nil {
 			t.Errorf("%s: %#v\n%s", name, err, text)
 		}
@@ -241,7 +243,7 @@ func TestJUnitFailsWhatFailsTheRunAndSkipsWhatWasNotExercised(t *testing.T) {
 		failures int
 	}{{"errors", lint.Error, files(t), 2}, {"remarks", lint.Info, files(t), 3}, {"never", lint.Error + 1, files(t), 0}, {"an attack", lint.Error, attack(t), 2}} {
 		var out bytes.Buffer
-		if err := report.JUnit(&out, c.files, c.fails); err != nil {
+		if err := report.JUnit(&out, report.Sum(c.files, c.fails)); err != nil {
 			t.Fatal(err)
 		}
 		var all suites
@@ -279,11 +281,15 @@ func TestGitHubGetsACommandForEachFindingTheWorstFirst(t *testing.T) {
 	t.Parallel()
 	out := output(t, "github", files(t))
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[0], "::error file=bad\\n.jsonl,line=2,title=TR02 The agent writes nothing but protocol messages to its standard output.::agent, message 2, line 2: not a message") ||
+	if len(lines) != 6 || lines[0] != "::error title=hermes lint::not judged: empty.jsonl: there is nothing to judge in it" {
+		t.Errorf("the commands are\n%s", out)
+	}
+	lines = lines[1:]
+	if !strings.HasPrefix(lines[0], "::error file=bad\\n.jsonl,line=2,title=TR02 The agent writes nothing but protocol messages to its standard output.::agent, message 2, line 2: not a message") ||
 		!strings.HasPrefix(lines[1], "::error file=bad\\n.jsonl,line=7,title=RPC07 ") || !strings.HasPrefix(lines[4], "::notice ") {
 		t.Errorf("the commands are\n%s", out)
 	}
-	command := regexp.MustCompile(`^::(error|notice) file=[^,:\n]*,line=\d+,title=[^,:\n]*::[^\n]*$`)
+	command := regexp.MustCompile(`^::(error|notice) (file=[^,:\n]*,line=\d+,)?title=[^,:\n]*::[^\n]*$`)
 	for line := range strings.Lines(output(t, "github", attack(t))) {
 		if line = strings.TrimSuffix(line, "\n"); !command.MatchString(line) || strings.Contains(strings.ReplaceAll(line, "%25", ""), "%0Aescaped") {
 			t.Errorf("not a command: %q", line)
@@ -303,7 +309,7 @@ func TestGitHubObeysNothingInTheLog(t *testing.T) {
 	tokens := map[string]bool{}
 	for range 2 {
 		var out bytes.Buffer
-		if err := report.GitHubLog(&out, func(w io.Writer) error { return formats["text"](w, attack(t)) }); err != nil {
+		if err := report.GitHubLog(&out, func(w io.Writer) error { return formats["text"](w, report.Sum(attack(t), lint.Error)) }); err != nil {
 			t.Fatal(err)
 		}
 		first, rest, _ := strings.Cut(out.String(), "\n")
@@ -321,7 +327,7 @@ func TestGitHubObeysNothingInTheLog(t *testing.T) {
 func TestMarkdownShowsTextOfACaptureAsItIs(t *testing.T) {
 	t.Parallel()
 	out := output(t, "markdown", files(t))
-	for _, want := range []string{"| <code>empty&#46;jsonl</code> | 0 | 0 | 0 | 0 |", "**error [TR02](https://agentclientprotocol.com/protocol/v1/transports)** The agent writes", "3 times"} {
+	for _, want := range []string{"| <code>empty&#46;jsonl</code> not judged: <code>there is nothing to judge in it</code> | 0 | 0 | 0 | 0 |", "**error [TR02](https://agentclientprotocol.com/protocol/v1/transports)** The agent writes", "3 times"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

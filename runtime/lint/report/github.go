@@ -15,9 +15,11 @@ import (
 // maxAnnotations is how many annotations of each severity GitHub shows of a step.
 const maxAnnotations = 10
 
-// GitHub writes findings as commands of GitHub Actions, which shows them beside the
-// files: the first of each rule, then the others, as many as GitHub shows.
-func GitHub(to io.Writer, files []File) error {
+// GitHub writes the result and findings as commands of GitHub Actions, which shows them
+// beside the files: the steps that failed, the first finding of each rule, then the
+// others, as many as GitHub shows.
+func GitHub(to io.Writer, all Outcome) error {
+	files := all.Files
 	type place struct {
 		file    string
 		finding *lint.Finding
@@ -36,15 +38,35 @@ func GitHub(to io.Writer, files []File) error {
 	})
 	w := bufio.NewWriter(to)
 	var written [lint.Error + 1]int
+	say := func(s lint.Severity, file string, line int, title, text string) {
+		if written[s]++; written[s] > maxAnnotations {
+			return
+		}
+		at := ""
+		if file != "" {
+			at = "file=" + commandProperty(clean(file)) + ","
+		}
+		if line > 0 {
+			at += fmt.Sprintf("line=%d,", line)
+		}
+		fmt.Fprintf(w, "::%s %stitle=%s::%s\n", [...]string{"", "notice", "warning", "error"}[s], at, commandProperty(title), commandData(text))
+	}
+	result := lint.Info
+	if all.Status != passed {
+		result = lint.Error
+	}
+	say(result, "", 0, "hermes lint", all.String())
+	for i := range files {
+		if r := files[i].Run; r != nil {
+			for j := range r.Steps {
+				if s := &r.Steps[j]; s.Failed || s.Open {
+					say(lint.Error, files[i].Name, 0, s.ID+" "+clean(s.Title), s.Status+": "+s.says())
+				}
+			}
+		}
+	}
 	for _, p := range list {
 		f := p.finding
-		if written[f.Severity]++; written[f.Severity] > maxAnnotations {
-			continue
-		}
-		line := ""
-		if f.Line > 0 {
-			line = fmt.Sprintf(",line=%d", f.Line)
-		}
 		text := where(f) + ": " + clean(f.Text)
 		if f.Quote != "" {
 			text += "\n" + clean(f.Quote)
@@ -52,8 +74,7 @@ func GitHub(to io.Writer, files []File) error {
 		if url := f.Rule.URL(f.Version); url != "" {
 			text += "\n" + url
 		}
-		fmt.Fprintf(w, "::%s file=%s%s,title=%s::%s\n", [...]string{"", "notice", "warning", "error"}[f.Severity],
-			commandProperty(clean(p.file)), line, commandProperty(f.Rule.ID+" "+f.Rule.Summary), commandData(text))
+		say(f.Severity, p.file, f.Line, f.Rule.ID+" "+f.Rule.Summary, text)
 	}
 	return w.Flush()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
@@ -25,7 +26,8 @@ var (
 
 // HTML writes the conversations and what was found in them as one page that needs no
 // other files and makes no request. Files without a conversation have only findings.
-func HTML(to io.Writer, files []File) error {
+func HTML(to io.Writer, all Outcome) error {
+	files := all.Files
 	head, tail, ok := strings.Cut(pageHTML, "{{data}}")
 	if !ok {
 		return fmt.Errorf("html report: the page has no place for data")
@@ -33,7 +35,7 @@ func HTML(to io.Writer, files []File) error {
 	parts := strings.NewReplacer(
 		"{{policy}}", "default-src 'none'; script-src "+hash(pageJS)+"; style-src "+hash(pageCSS)+
 			"; base-uri 'none'; form-action 'none'; trusted-types 'none'; require-trusted-types-for 'script'",
-		"{{css}}", pageCSS, "{{js}}", pageJS,
+		"{{css}}", pageCSS, "{{js}}", pageJS, "{{result}}", htmlResult(&all),
 	)
 	w := bufio.NewWriter(to)
 	if _, err := parts.WriteString(w, head); err != nil {
@@ -51,6 +53,37 @@ func HTML(to io.Writer, files []File) error {
 		return err
 	}
 	return w.Flush()
+}
+
+// htmlResult is the result, and the verdict and steps of runs.
+func htmlResult(o *Outcome) string {
+	var b strings.Builder
+	open := ""
+	if o.Status != passed {
+		open = " open"
+	}
+	fmt.Fprintf(&b, "<p class=\"result-%d\">Result: %s</p>\n", min(o.Status, unknown), html.EscapeString(o.String()))
+	for i := range o.Files {
+		r := o.Files[i].Run
+		if r == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "<details%s><summary>%s %s</summary>\n<table>\n", open, html.EscapeString(clean(r.Peer)), html.EscapeString(r.String()))
+		for j := range r.Steps {
+			s := &r.Steps[j]
+			class := "ok"
+			switch {
+			case s.Failed:
+				class = "error"
+			case s.Status != "PASS":
+				class = "warn"
+			}
+			fmt.Fprintf(&b, "<tr><td class=\"%s\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+				class, s.Status, s.Tier, html.EscapeString(clean(s.ID)), html.EscapeString(clean(s.Title)), html.EscapeString(s.says()))
+		}
+		fmt.Fprint(&b, "</table></details>\n")
+	}
+	return b.String()
 }
 
 // hash is a source of a Content-Security-Policy that allows this text alone.

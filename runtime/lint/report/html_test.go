@@ -61,7 +61,7 @@ func page(t *testing.T, name string, records []lint.Record) (string, pageData) {
 		l.Add(r)
 	}
 	var out bytes.Buffer
-	if err := report.HTML(&out, []report.File{{Name: name, Report: l.Report(), Conversation: c}}); err != nil {
+	if err := report.HTML(&out, report.Sum([]report.File{{Name: name, Report: l.Report(), Conversation: c}}, lint.Error)); err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(out.String(), `class="capture">`)

@@ -13,8 +13,9 @@ import (
 )
 
 // JSON writes findings for programs, one object a line: {"file":…,"finding":{…}} for
-// each finding that was kept, and {"file":…,"summary":{…}} after those of a file.
-func JSON(to io.Writer, files []File) error {
+// each finding that was kept, {"file":…,"summary":{…}} after those of a file, and {"result":{…}} at the end.
+func JSON(to io.Writer, all Outcome) error {
+	files := all.Files
 	w := bufio.NewWriter(to)
 	e := json.NewEncoder(ascii{w})
 	e.SetEscapeHTML(false)
@@ -41,14 +42,24 @@ func JSON(to io.Writer, files []File) error {
 			Warnings int               `json:"warnings"`
 			Infos    int               `json:"infos"`
 			Accepted int               `json:"accepted,omitempty"`
+			Problem  string            `json:"problem,omitempty"`
 			Rules    map[string]string `json:"rules"`
 		}
 		if err := e.Encode(struct {
 			File    string  `json:"file"`
 			Summary summary `json:"summary"`
-		}{f.Name, summary{f.Messages, f.Skipped, f.Errors, f.Warnings, f.Infos, f.Accepted, rules}}); err != nil {
+		}{f.Name, summary{f.Messages, f.Skipped, f.Errors, f.Warnings, f.Infos, f.Accepted, f.Problem, rules}}); err != nil {
 			return err
 		}
+	}
+	type result struct {
+		Status int    `json:"status"`
+		Text   string `json:"text"`
+	}
+	if err := e.Encode(struct {
+		Result result `json:"result"`
+	}{result{all.Status, all.String()}}); err != nil {
+		return err
 	}
 	return w.Flush()
 }

@@ -40,7 +40,7 @@ func TestTheSizeOfAPageIsBounded(t *testing.T) {
 			t.Errorf("%s: %d rows, %d of them whole, %d dropped", c.name, len(v.Rows), long, v.Dropped)
 		}
 		var out bytes.Buffer
-		if err := HTML(&out, []File{{Name: "a", Report: l.Report(), Conversation: v}}); err != nil {
+		if err := HTML(&out, Sum([]File{{Name: "a", Report: l.Report(), Conversation: v}}, lint.Error)); err != nil {
 			t.Fatal(err)
 		}
 		if c.used.rows > maxRows || c.used.text > maxTexts+len(text)+300*2*shortText {

@@ -12,15 +12,30 @@ import (
 // maxMarkdown bounds what Markdown writes: GitHub takes a summary of 1 MiB.
 const maxMarkdown = 900 << 10
 
-// Markdown writes a summary for people: a table of the captures, and the findings of
-// each, at most max of each rule.
-func Markdown(to io.Writer, files []File, max int) error {
+// Markdown writes a summary for people: the result, the steps of runs, a table of the
+// captures, and the findings of each, at most max of each rule.
+func Markdown(to io.Writer, all Outcome, max int) error {
+	files := all.Files
 	w := bufio.NewWriter(to)
-	fmt.Fprint(w, "### hermes lint\n\n| capture | messages | errors | warnings | remarks |\n|---|--:|--:|--:|--:|\n")
+	word, why, _ := strings.Cut(all.String(), ": ")
+	fmt.Fprintf(w, "### hermes lint: %s\n\n", word)
+	if why != "" {
+		fmt.Fprintf(w, "%s\n\n", code(why))
+	}
+	for i := range files {
+		if r := files[i].Run; r != nil {
+			markdownRun(w, files[i].Name, r)
+		}
+	}
+	fmt.Fprint(w, "| capture | messages | errors | warnings | remarks |\n|---|--:|--:|--:|--:|\n")
 	size, left := 0, 0
 	for i := range files {
 		f := &files[i]
-		row := fmt.Sprintf("| %s | %d | %d | %d | %d |\n", code(f.Name), f.Messages, f.Errors, f.Warnings, f.Infos)
+		name := code(f.Name)
+		if f.Problem != "" {
+			name += " not judged: " + code(f.Problem)
+		}
+		row := fmt.Sprintf("| %s | %d | %d | %d | %d |\n", name, f.Messages, f.Errors, f.Warnings, f.Infos)
 		if size += len(row); size > maxMarkdown/2 {
 			left++
 			continue
@@ -64,6 +79,24 @@ func Markdown(to io.Writer, files []File, max int) error {
 		fmt.Fprintf(w, "\nand %s\n", plural(left, "more finding"))
 	}
 	return w.Flush()
+}
+
+// markdownRun writes the verdict of a run, and the steps that did not pass.
+func markdownRun(w io.Writer, name string, r *Run) {
+	fmt.Fprintf(w, "**%s** %s %s\n\n", r.Decision, code(name), code(r.Peer))
+	passed, rows := 0, 0
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Status == "PASS" {
+			passed++
+			continue
+		}
+		if rows++; rows == 1 {
+			fmt.Fprint(w, "| step | tier | status | |\n|---|---|---|---|\n")
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", code(s.ID), s.Tier, s.Status, code(s.says()))
+	}
+	fmt.Fprintf(w, "\n%s passed.\n\n", plural(passed, "step"))
 }
 
 // code shows text of a capture as it is: nothing in it is Markdown or HTML.

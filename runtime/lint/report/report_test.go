@@ -35,7 +35,7 @@ func files(t *testing.T) []report.File {
 func TestTextIsGroupedByFileAndRuleTheWorstFirst(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := report.Text(&out, files(t), report.TextOptions{Max: 2}); err != nil {
+	if err := report.Text(&out, report.Sum(files(t), lint.Error), report.TextOptions{Max: 2}); err != nil {
 		t.Fatal(err)
 	}
 	rest := out.String()
@@ -47,7 +47,7 @@ func TestTextIsGroupedByFileAndRuleTheWorstFirst(t *testing.T) {
 		"\n  error RPC07  A request gets one answer.\n", "    agent, message 7, line 7, /id: the request was answered before\n        see message 6\n        0\n",
 		"\n  info  TR07  ", "a blank line\n",
 		"empty.jsonl: 0 messages, no findings\n",
-		"4 errors, 1 remark in 2 captures. Rules: ",
+		"  not judged: there is nothing to judge in it\n", "4 errors, 1 remark in 2 captures. Rules: ", "Result: not judged: empty.jsonl: there is nothing to judge in it\n",
 	} {
 		at := strings.Index(rest, want)
 		if at < 0 {
@@ -63,7 +63,7 @@ func TestTextIsGroupedByFileAndRuleTheWorstFirst(t *testing.T) {
 func TestJSONHasEveryFindingAndASummaryOfEachFile(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := report.JSON(&out, files(t)); err != nil {
+	if err := report.JSON(&out, report.Sum(files(t), lint.Error)); err != nil {
 		t.Fatal(err)
 	}
 	type line struct {
@@ -87,7 +87,7 @@ func TestJSONHasEveryFindingAndASummaryOfEachFile(t *testing.T) {
 		}
 		lines = append(lines, l)
 	}
-	if len(lines) != 7 {
+	if len(lines) != 8 {
 		t.Fatalf("%d lines:\n%s", len(lines), out.String())
 	}
 	second := 0

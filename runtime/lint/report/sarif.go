@@ -23,9 +23,21 @@ type (
 	}
 	sarifRun struct {
 		Tool    sarifTool       `json:"tool"`
+		Calls   []sarifCall     `json:"invocations"`
 		Results []sarifResult   `json:"results"`
 		Columns string          `json:"columnKind"`
 		Files   []sarifArtifact `json:"artifacts"`
+		More    map[string]any  `json:"properties,omitempty"`
+	}
+	sarifCall struct {
+		Success bool        `json:"executionSuccessful"`
+		Status  int         `json:"exitCode"`
+		Why     string      `json:"exitCodeDescription"`
+		Notes   []sarifNote `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNote struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -91,17 +103,26 @@ const (
 
 // SARIF writes findings in the Static Analysis Results Interchange Format 2.1.0, for
 // GitHub's code scanning and other services. Version is that of this program.
-func SARIF(to io.Writer, files []File, version string) error {
+func SARIF(to io.Writer, all Outcome, version string) error {
+	files := all.Files
 	run := sarifRun{
 		Tool:    sarifTool{sarifDriver{Name: "hermes lint", Version: version, InformationURI: guide, Rules: []sarifRule{}}},
 		Results: []sarifResult{}, Columns: "unicodeCodePoints", Files: []sarifArtifact{},
 	}
+	call := sarifCall{Success: all.Status <= failed, Status: all.Status, Why: all.String()}
 	rules := map[string]int{}
 	seen := map[string]int{} // fingerprints
 	for i := range files {
 		f := &files[i]
 		at := sarifURI{fileURI(f.Name)}
 		run.Files = append(run.Files, sarifArtifact{at})
+		if f.Problem != "" {
+			call.Notes = append(call.Notes, sarifNote{"error", sarifText{clean(f.Name) + ": " + clean(f.Problem)}})
+		}
+		if f.Run != nil {
+			run.steps(f.Run, at)
+			run.More = map[string]any{"verdict": f.Run.Decision, "why": clean(strings.Join(f.Run.Why, "; ")), "peer": clean(f.Run.Peer)}
+		}
 		for _, v := range f.Verdicts {
 			index, known := rules[v.Rule.ID]
 			if !known {
@@ -119,9 +140,36 @@ func SARIF(to io.Writer, files []File, version string) error {
 			}
 		}
 	}
+	run.Calls = []sarifCall{call}
 	e := json.NewEncoder(to)
 	e.SetIndent("", " ")
 	return e.Encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+// steps adds the steps that did not pass, each as a rule of its own.
+func (run *sarifRun) steps(r *Run, at sarifURI) {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		level := "none"
+		switch {
+		case s.Failed:
+			level = "error"
+		case s.Open || s.Status == "FAIL":
+			level = "warning"
+		default:
+			continue
+		}
+		id := "step/" + clean(s.ID)
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
+			ID: id, Short: sarifText{clean(s.Title)}, Full: sarifText{clean(s.Title)}, HelpURI: guide, Help: sarifText{clean(s.Title)},
+			Config: sarifConfig{level}, More: map[string]any{"tags": append([]string{"acp", "step", s.Tier}, s.Requirements...)},
+		})
+		run.Results = append(run.Results, sarifResult{
+			Rule: id, Index: len(run.Tool.Driver.Rules) - 1, Level: level, Message: sarifText{s.Status + ": " + s.says()},
+			Locations:    []sarifLocation{{Physical: sarifPhysical{Artifact: at}}},
+			Fingerprints: map[string]string{"hermesLint/v1": id + ":1"}, More: map[string]any{"tier": s.Tier},
+		})
+	}
 }
 
 func sarifLevel(s lint.Severity) string {

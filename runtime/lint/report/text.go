@@ -20,7 +20,8 @@ type TextOptions struct {
 // Text writes findings for people: by file and rule, the worst first, with the value
 // and the message that each is about. It writes no control characters other than line
 // feeds and, with Colour, those of colours.
-func Text(to io.Writer, files []File, o TextOptions) error {
+func Text(to io.Writer, all Outcome, o TextOptions) error {
+	files := all.Files
 	w := &text{bufio.NewWriter(to), o}
 	var errors, warnings, infos, accepted, captures int
 	for i := range files {
@@ -45,6 +46,7 @@ func Text(to io.Writer, files []File, o TextOptions) error {
 	}
 	fmt.Fprintf(w, "%s in %s%s. Rules: %d passed, %d failed, %d not exercised.\n",
 		w.in(strong+severityColour(worst), findings(errors, warnings, infos)), plural(captures, "capture"), also, passed, failed, unexercised)
+	fmt.Fprintf(w, "Result: %s\n", w.in(strong+[...]string{green, red, yellow}[min(all.Status, unknown)], all.String()))
 	return w.Flush()
 }
 
@@ -81,6 +83,9 @@ func (w *text) file(f *File) {
 		fmt.Fprintf(w, "%s, ", plural(f.Messages, "message"))
 	}
 	fmt.Fprintln(w, findings(f.Errors, f.Warnings, f.Infos))
+	if f.Problem != "" {
+		fmt.Fprintf(w, "  not judged: %s\n", clean(f.Problem))
+	}
 	if f.Skipped > 0 {
 		fmt.Fprintf(w, "  %s left out: nothing says who sent them\n", plural(f.Skipped, "line"))
 	}
@@ -97,6 +102,9 @@ func (w *text) rule(v *lint.Verdict) {
 	times := ""
 	if v.Failed > 1 {
 		times = fmt.Sprintf(" (%d times)", v.Failed)
+	}
+	if s := worst(v); v.Counts[s] < v.Failed { // the heading names the worst
+		times = fmt.Sprintf(" (%d times: %s)", v.Failed, findings(v.Counts[lint.Error], v.Counts[lint.Warn], v.Counts[lint.Info]))
 	}
 	s := worst(v)
 	fmt.Fprintf(w, "\n  %s %s  %s%s\n", w.in(strong+severityColour(s), fmt.Sprintf("%-5s", s)), w.in(strong+severityColour(s), v.Rule.ID), v.Rule.Summary, times)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,8 +16,8 @@ import (
 // changed does instead.
 type fake struct {
 	changed func(f *fake, m *heard) (handled bool)
-	starts  *int // of all processes of the agent
-	deaf    bool // it does not exit when its input ends
+	starts  *atomic.Int32 // of all processes of the agent
+	deaf    bool          // it does not exit when its input ends
 
 	out    io.WriteCloser
 	bare   bool // it offers nothing
@@ -105,7 +106,7 @@ const (
 
 // start is Options.Start.
 func (f fake) start(func([]byte)) (*Agent, error) {
-	*f.starts++
+	f.starts.Add(1)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	f.mu, f.out, f.dirs, f.turns, f.asks = new(sync.Mutex), outW, map[string]string{}, map[string]chan struct{}{}, map[string]chan *heard{}
@@ -276,7 +277,7 @@ func (f *fake) turn(m *heard, stop chan struct{}) string {
 // drive plays steps with a fake.
 func drive(t *testing.T, f fake, change func(*Options)) *Result {
 	t.Helper()
-	f.starts = new(int)
+	f.starts = new(atomic.Int32)
 	o := Options{Start: f.start, Workspace: t.TempDir(), Version: "1", Timeout: 20 * time.Second, Prompts: []string{"hello"}, Asking: "ask", Busy: "busy"}
 	if change != nil {
 		change(&o)

@@ -3,6 +3,8 @@
 package live
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,13 +28,15 @@ type Judge struct {
 	bytes    int // of the queue and of what is being judged
 	closed   bool
 	findings []lint.Finding // since Findings was called
-	failed   map[*lint.Rule]int
+	failed   map[*lint.Rule]*lint.Counts
 	counts   [lint.Error + 1]int
+	added    int      // messages
+	silent   [][2]int // first and last message of the times in which the protocol is silent
 }
 
 // NewJudge starts a Judge. Only what a party does counts; with lint.Nobody both do.
 func NewJudge(o lint.Options, by lint.Party) *Judge {
-	j := &Judge{by: by, done: make(chan struct{}), failed: map[*lint.Rule]int{}}
+	j := &Judge{by: by, done: make(chan struct{}), failed: map[*lint.Rule]*lint.Counts{}}
 	j.changed.L = &j.mu
 	o.OnFinding = j.found
 	j.linter = lint.New(o)
@@ -49,7 +53,13 @@ func (j *Judge) found(f lint.Finding) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.failed[f.Rule]++
+	if j.isSilent(&f) {
+		f.Severity = lint.Info
+	}
+	if j.failed[f.Rule] == nil {
+		j.failed[f.Rule] = new(lint.Counts)
+	}
+	j.failed[f.Rule][f.Severity]++
 	j.counts[f.Severity]++
 	if len(j.findings) < maxFindings {
 		j.findings = append(j.findings, f)
@@ -66,6 +76,9 @@ func (j *Judge) Add(r lint.Record) {
 	}
 	if j.closed {
 		return
+	}
+	if r.Source == lint.Wire {
+		j.added++
 	}
 	if r.Time.IsZero() {
 		r.Time = time.Now()
@@ -114,6 +127,35 @@ func (j *Judge) Findings() []lint.Finding {
 	return list
 }
 
+// Messages is how many messages were added: the number of the last one in findings.
+func (j *Judge) Messages() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.added
+}
+
+// Silent says that the protocol is silent about what happens from now on, until over is
+// called. What the party does wrong then is a remark, because it was provoked.
+func (j *Judge) Silent() (over func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := len(j.silent)
+	j.silent = append(j.silent, [2]int{j.added + 1, math.MaxInt})
+	return func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.silent[i][1] = j.added
+	}
+}
+
+func (j *Judge) isSilent(f *lint.Finding) bool {
+	n := f.Message
+	if n == 0 {
+		n = j.added
+	}
+	return slices.ContainsFunc(j.silent, func(s [2]int) bool { return s[0] <= n && n <= s[1] })
+}
+
 // Report ends the capture and returns what the party did that counts. Only its first call
 // does.
 func (j *Judge) Report() *lint.Report {
@@ -132,14 +174,21 @@ func (j *Judge) Report() *lint.Report {
 		if side := v.Rule.Side; side == lint.ByAgent && j.by != lint.Agent || side == lint.ByClient && j.by != lint.Client || side == lint.ByServer {
 			continue
 		}
-		own := &lint.Verdict{Rule: v.Rule, Exercised: v.Exercised, Failed: j.failed[v.Rule]}
+		own := &lint.Verdict{Rule: v.Rule, Exercised: v.Exercised}
+		if counts := j.failed[v.Rule]; counts != nil {
+			own.Counts = *counts
+			own.Failed = counts[lint.Info] + counts[lint.Warn] + counts[lint.Error]
+		}
 		for _, f := range v.Findings {
 			if f.By == j.by {
+				if j.isSilent(&f) {
+					f.Severity = lint.Info
+				}
 				own.Findings = append(own.Findings, f)
 			}
 		}
 		if own.Failed > 0 && len(own.Findings) == 0 {
-			own.Failed = 0 // only others are kept, so nothing can be shown
+			own.Failed, own.Counts = 0, lint.Counts{} // only others are kept, so nothing can be shown
 		}
 		r.Verdicts = append(r.Verdicts, own)
 	}

@@ -53,6 +53,9 @@ type line struct {
 	writing sync.Mutex // so that the order is that of the taps
 	out     io.WriteCloser
 
+	tapping sync.Mutex // held while tap is called for a message
+	unsent  [][]byte   // what is being written, and not tapped yet
+
 	mu      sync.Mutex
 	asked   int
 	open    map[string]*call
@@ -111,10 +114,10 @@ func (l *line) read(in io.Reader) {
 		whole := err == nil
 		switch {
 		case left > 0:
-			l.tap(lint.Record{From: l.me.Peer(), Left: left + len(text)})
+			l.sent(lint.Record{From: l.me.Peer(), Left: left + len(text)})
 		case whole || len(text) > 0:
 			text = bytes.TrimSuffix(text, []byte("\n"))
-			l.tap(lint.Record{From: l.me.Peer(), Bytes: text, Cut: !whole})
+			l.sent(lint.Record{From: l.me.Peer(), Bytes: text, Cut: !whole})
 			l.hear(text)
 		}
 		if err != nil {
@@ -210,19 +213,43 @@ func (l *line) send(text []byte) error {
 	return l.pieces([][]byte{append(append(make([]byte, 0, len(text)+1), text...), '\n')}, text)
 }
 
-// pieces writes lines in pieces. What they say is in texts.
+// pieces writes lines in pieces. What they say is in texts. What cannot be written, or
+// comes after the end of the other side, was not said.
 func (l *line) pieces(pieces [][]byte, texts ...[]byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	for _, text := range texts {
-		l.tap(lint.Record{From: l.me, Bytes: text})
+	select {
+	case <-l.ended:
+		return errEnded
+	default:
 	}
+	l.tapping.Lock()
+	l.unsent = texts
+	l.tapping.Unlock()
 	for _, p := range pieces {
 		if _, err := l.out.Write(p); err != nil {
+			l.tapping.Lock()
+			l.unsent = nil
+			l.tapping.Unlock()
 			return fmt.Errorf("%w: %w", errEnded, err)
 		}
 	}
+	l.sent()
 	return nil
+}
+
+// sent taps what has been written, and then some records. What is being written precedes
+// what the other side says meanwhile, because that may be the answer.
+func (l *line) sent(more ...lint.Record) {
+	l.tapping.Lock()
+	defer l.tapping.Unlock()
+	for _, text := range l.unsent {
+		l.tap(lint.Record{From: l.me, Bytes: text})
+	}
+	l.unsent = nil
+	for _, r := range more {
+		l.tap(r)
+	}
 }
 
 // hangUp closes this side, once.

@@ -80,6 +80,7 @@ type played struct {
 	parts [][]scripted
 
 	mu       sync.Mutex
+	name     string // of the client, and with its version
 	peer     string
 	can      map[string]any // nil before initialize
 	opened   int
@@ -134,6 +135,9 @@ type starting struct {
 	*played
 	started chan struct{}
 }
+
+// Side implements acp.Handler.
+func (s starting) Side() acp.Side { return acp.SideAgent }
 
 func (s starting) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	<-s.started
@@ -192,7 +196,7 @@ func (p *played) request(ctx context.Context, method string, params json.RawMess
 	}
 	json.Unmarshal(params, &q) // what has another type is the business of the linter
 	if method == acp.MethodInitialize {
-		return p.initialize(q.ClientCapabilities, strings.TrimSpace(q.ClientInfo.Name+" "+q.ClientInfo.Version))
+		return p.initialize(q.ClientCapabilities, q.ClientInfo.Name, strings.TrimSpace(q.ClientInfo.Name+" "+q.ClientInfo.Version))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -286,7 +290,7 @@ func (p *played) request(ctx context.Context, method string, params json.RawMess
 	return object{"stopReason": t.reason}, nil
 }
 
-func (p *played) initialize(can map[string]any, peer string) (object, error) {
+func (p *played) initialize(can map[string]any, name, peer string) (object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.can != nil {
@@ -295,7 +299,7 @@ func (p *played) initialize(can map[string]any, peer string) (object, error) {
 	if p.can = can; can == nil {
 		p.can = map[string]any{}
 	}
-	p.peer = peer
+	p.name, p.peer = name, peer
 	p.happened("initialize")
 	return object{
 		"protocolVersion": 1,
@@ -400,8 +404,8 @@ func (t *playedTurn) note(s scripted, err error) {
 	default:
 		o.Status = Passed
 	}
-	if o.found(t.judge.Findings()); o.Status == Passed && hasError(o.Findings) {
-		o.Status = Failed
+	for _, f := range t.judge.Findings() {
+		o.found(f)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -429,7 +433,7 @@ func (p *played) result() *Result {
 		p.happened("hang-up")
 	default:
 	}
-	r.Peer = p.peer
+	r.Name, r.Peer = p.name, p.peer
 	add := func(o Outcome) {
 		if seen := p.outcomes[o.Step]; seen != nil {
 			o = *seen
@@ -445,7 +449,7 @@ func (p *played) result() *Result {
 			add(s.outcome())
 		}
 	}
-	r.decide("initialize", "session", "prompt")
+	r.decide(&p.Lint, "initialize", "session", "prompt")
 	return r
 }
 

@@ -27,6 +27,8 @@ type client struct {
 	exited  bool
 }
 
+func (c *client) Side() acp.Side { return acp.SideClient }
+
 func (c *client) HandleNotification(_ context.Context, method string, params json.RawMessage) error {
 	if c.told != nil {
 		c.told(c.line, string(params))

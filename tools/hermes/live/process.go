@@ -26,6 +26,7 @@ type Agent struct {
 // Program says how to start an agent.
 type Program struct {
 	Argv   []string
+	Env    []string          // NAME=value, besides the environment of this process
 	Keeper []string          // see launch.Command
 	Stderr func(line []byte) // gets each line of standard error
 }
@@ -36,48 +37,38 @@ const (
 	maxStderr = 64 << 10 // of a line, in bytes
 )
 
-// Start starts an agent in a process group of its own, with the folder and environment of
-// this process. It never outlives this process where there is a keeper.
+// Start starts an agent in a process group of its own, in the folder of this process. It
+// never outlives this process where there is a keeper.
 func (p Program) Start() (*Agent, error) {
 	x := exec.Command(p.Argv[0], p.Argv[1:]...)
 	if x.Err != nil {
 		return nil, x.Err
 	}
-	var pipes [3][2]*os.File
-	for i := range pipes {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		pipes[i] = [2]*os.File{r, w}
-	}
-	stdin, stdout, stderr := pipes[0][1], pipes[1][0], pipes[2][0]
-	theirs := []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]}
-	x.Stdin, x.Stdout, x.Stderr = theirs[0], theirs[1], theirs[2]
+	x.Env = append(os.Environ(), p.Env...)
 	exited := make(chan struct{})
 	var status process.Exit
 	read := make(chan struct{})
-	group, err := process.Start(x, process.Kind{Whole: true, Death: process.Terminated, Keeper: p.Keeper}, func(_ *process.Group, e process.Exit) {
-		status = e
-		stdout.SetReadDeadline(time.Now().Add(lastWords)) // others may hold it open
-		stderr.SetReadDeadline(time.Now().Add(lastWords))
-		<-read
-		close(exited)
+	var group *process.Group
+	var pipes process.Pipes
+	err := process.Piped(x, func(ours process.Pipes) (err error) {
+		pipes = ours
+		group, err = process.Start(x, process.Kind{Whole: true, Death: process.Terminated, Keeper: p.Keeper}, func(_ *process.Group, e process.Exit) {
+			status = e
+			ours.Stdout.SetReadDeadline(time.Now().Add(lastWords)) // others may hold it open
+			ours.Stderr.SetReadDeadline(time.Now().Add(lastWords))
+			<-read
+			close(exited)
+		})
+		return err
 	})
-	for _, f := range theirs {
-		f.Close()
-	}
 	if err != nil {
-		for _, f := range []*os.File{stdin, stdout, stderr} {
-			f.Close()
-		}
 		return nil, err
 	}
 	group.Busy(true) // so that no daemon is spared
 	go func() {
 		defer close(read)
-		defer stderr.Close()
-		r := bufio.NewReaderSize(stderr, maxStderr)
+		defer pipes.Stderr.Close()
+		r := bufio.NewReaderSize(pipes.Stderr, maxStderr)
 		for {
 			line, more, err := r.ReadLine()
 			if err != nil {
@@ -100,7 +91,7 @@ func (p Program) Start() (*Agent, error) {
 			return false
 		}
 	}
-	a := &Agent{In: stdin, Out: stdout, Exited: exited}
+	a := &Agent{In: pipes.Stdin, Out: pipes.Stdout, Exited: exited}
 	a.Status = func() string {
 		if status.Signal != "" {
 			return "ended by " + status.Signal
@@ -115,7 +106,7 @@ func (p Program) Start() (*Agent, error) {
 	a.End = func() error {
 		once.Do(func() {
 			group.Look()
-			stdin.Close()
+			pipes.Stdin.Close()
 			if !gone(graceTime) {
 				group.Terminate()
 			}
@@ -126,7 +117,7 @@ func (p Program) Start() (*Agent, error) {
 		if !gone(2 * graceTime) {
 			return errors.New("the agent is still running after KILL")
 		}
-		stdout.Close()
+		pipes.Stdout.Close()
 		return nil
 	}
 	return a, nil

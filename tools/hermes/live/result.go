@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // Tier says what a step is worth, with the names of the official test kit.
@@ -31,6 +32,7 @@ const (
 	Passed       Status = "PASS"
 	Failed       Status = "FAIL"
 	NotExercised Status = "not exercised"
+	NotPlayed    Status = "not played" // what the step needs first did not work
 )
 
 // Outcome is how a step ended.
@@ -43,15 +45,35 @@ type Outcome struct {
 	Text         string         `json:"text,omitempty"`  // why, or what was seen
 	Findings     []lint.Finding `json:"-"`               // by the side that is tested
 	Rules        []string       `json:"rules,omitempty"` // of the findings
+	Known        bool           `json:"known,omitempty"` // it failed, and does not count because that was known
+	Again        []string       `json:"again,omitempty"` // rules of faults that are about another step, or that another step has shown before
+	// Message is the message that shows why the step failed: that of the first finding of
+	// severity error, otherwise the last one that was said. Zero: none was.
+	Message int `json:"message,omitempty"`
+
+	shown bool // Message is that of a finding
 }
 
-// found attaches findings.
-func (o *Outcome) found(list []lint.Finding) {
-	o.Findings = list
-	for _, f := range list {
-		if !slices.Contains(o.Rules, f.Rule.ID) {
-			o.Rules = append(o.Rules, f.Rule.ID)
-		}
+// found attaches a finding. One of severity error fails the step, unless the protocol is
+// silent about it.
+func (o *Outcome) found(f lint.Finding) {
+	o.Findings = append(o.Findings, f)
+	note(&o.Rules, f.Rule.ID)
+	if f.Severity != lint.Error || o.Tier == Informational {
+		return
+	}
+	if o.Status == Passed {
+		o.Status = Failed
+	}
+	if o.Status == Failed && f.Message > 0 && !o.shown {
+		o.Message, o.shown = f.Message, true
+	}
+}
+
+// note adds a name that a list does not have.
+func note(list *[]string, name string) {
+	if !slices.Contains(*list, name) {
+		*list = append(*list, name)
 	}
 }
 
@@ -61,6 +83,9 @@ func (o *Outcome) String() string {
 	fmt.Fprintf(&b, "%-13s  %-13s  %-20s %s", o.Status, o.Tier, o.Step, o.Title)
 	if len(o.Requirements) > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(o.Requirements, ", "))
+	}
+	if o.Known {
+		fmt.Fprintf(&b, "\n%33sit was known", "")
 	}
 	if o.Text != "" {
 		fmt.Fprintf(&b, "\n%33s%s", "", o.Text)
@@ -78,7 +103,8 @@ func (o *Outcome) String() string {
 // Decision is what all steps say together.
 type Decision string
 
-// The decisions. Undecided: what every agent has to do could not be exercised.
+// The decisions. Undecided: what every agent has to do, or what it offers, could not be
+// tried.
 const (
 	Conformant    Decision = "CONFORMANT"
 	NotConformant Decision = "NOT CONFORMANT"
@@ -87,16 +113,21 @@ const (
 
 // Result is what a run found out.
 type Result struct {
-	Peer     string    `json:"peer,omitempty"` // name and version of the other side, as it says
+	Name     string    `json:"-"`              // of the other side, as it says
+	Peer     string    `json:"peer,omitempty"` // with its version
 	Outcomes []Outcome `json:"-"`
 	Decision Decision  `json:"decision"`
 	Why      []string  `json:"why,omitempty"`
 	Tiers    map[Tier]map[Status]int
 	Report   *lint.Report `json:"-"` // of what the other side said
+
+	essential []string        // steps without which there is no verdict
+	broken    []report.Broken // rules that the verdict is about
 }
 
 // decide sums up. Undecided are those whose essential steps were not exercised.
-func (r *Result) decide(essential ...string) {
+func (r *Result) decide(o *lint.Options, essential ...string) {
+	r.essential = essential
 	r.Tiers = map[Tier]map[Status]int{}
 	for _, t := range tiers {
 		r.Tiers[t] = map[Status]int{}
@@ -105,8 +136,11 @@ func (r *Result) decide(essential ...string) {
 	for _, o := range r.Outcomes {
 		r.Tiers[o.Tier][o.Status]++
 		switch {
+		case o.Known:
 		case o.Status == Failed && (o.Tier == Mandatory || o.Tier == Capability):
 			failed = append(failed, o.Step)
+		case o.Status == NotPlayed && (o.Tier == Mandatory || o.Tier == Capability):
+			unknown = append(unknown, o.Step+": "+o.Text)
 		case o.Status == NotExercised:
 			for _, id := range essential {
 				if o.Step == id {
@@ -116,8 +150,13 @@ func (r *Result) decide(essential ...string) {
 		}
 	}
 	for _, v := range r.Report.Verdicts {
-		if v.Failed > 0 && lint.Spec.Has(v.Rule) && hasError(v.Findings) {
+		if v.Failed > 0 && o.RuleSet.Has(lint.Spec, v.Rule) && v.Counts[lint.Error] > 0 {
 			rules = append(rules, v.Rule.ID)
+			broken := report.Broken{Rule: v.Rule.ID}
+			if i := slices.IndexFunc(v.Findings, func(f lint.Finding) bool { return f.Severity == lint.Error }); i >= 0 {
+				broken.Message = v.Findings[i].Message
+			}
+			r.broken = append(r.broken, broken)
 		}
 	}
 	if len(failed) > 0 {
@@ -136,20 +175,30 @@ func (r *Result) decide(essential ...string) {
 	}
 }
 
-func hasError(list []lint.Finding) bool {
-	for _, f := range list {
-		if f.Severity == lint.Error {
-			return true
-		}
+// Run is the result for a report. If the verdict is open, the steps that leave it open
+// are those that could not be played, and those that every agent has to do.
+func (r *Result) Run() *report.Run {
+	run := &report.Run{Peer: r.Peer, Decision: string(r.Decision), Why: r.Why, Broken: r.broken}
+	for _, o := range r.Outcomes {
+		counts := o.Tier == Mandatory || o.Tier == Capability
+		run.Steps = append(run.Steps, report.Step{
+			ID: o.Step, Title: o.Title, Tier: string(o.Tier), Status: string(o.Status), Text: o.Text, Requirements: o.Requirements, Rules: o.Rules, Message: o.Message,
+			Failed: counts && o.Status == Failed && !o.Known,
+			Open:   r.Decision == Undecided && counts && (o.Status == NotPlayed || o.Status == NotExercised && slices.Contains(r.essential, o.Step)),
+		})
 	}
-	return false
+	return run
 }
 
 // Summary writes the tiers and the verdict for people.
 func (r *Result) Summary(w io.Writer) error {
 	for _, t := range tiers {
 		n := r.Tiers[t]
-		if _, err := fmt.Fprintf(w, "%-13s  %d passed, %d failed, %d not exercised\n", t, n[Passed], n[Failed], n[NotExercised]); err != nil {
+		unplayed := ""
+		if n[NotPlayed] > 0 {
+			unplayed = fmt.Sprintf(", %d not played", n[NotPlayed])
+		}
+		if _, err := fmt.Fprintf(w, "%-13s  %d passed, %d failed, %d not exercised%s\n", t, n[Passed], n[Failed], n[NotExercised], unplayed); err != nil {
 			return err
 		}
 	}

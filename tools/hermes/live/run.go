@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/services"
@@ -26,6 +27,7 @@ type Options struct {
 	Workspace string
 	Version   string        // of this program
 	Timeout   time.Duration // of a step
+	Total     time.Duration // of the run; zero: no limit
 	Lint      lint.Options
 	Recording *trace.Writer // nil: none
 	// Prompts are played, the first of them wherever any prompt will do. Asking makes the
@@ -37,8 +39,9 @@ type Options struct {
 	// AuthMethod is the login to use, empty for none. Logout allows to log out.
 	AuthMethod string
 	Logout     bool
-	Keeper     []string      // of terminals, see launch.Command
-	Done       func(Outcome) // is told how each step ended, at once; may be nil
+	Keeper     []string               // of terminals, see launch.Command
+	Known      func(step string) bool // reports whether a step that fails is known to; may be nil
+	Done       func(Outcome)          // is told how each step ended, at once; may be nil
 }
 
 // skip is why a step was not exercised.
@@ -46,10 +49,21 @@ type skip string
 
 func (s skip) Error() string { return string(s) }
 
+// unplayed is why a step could not be played, although it concerns the agent: what it
+// needs first did not work.
+type unplayed struct{ error }
+
+func (u unplayed) Unwrap() error { return u.error }
+
 // late is the end of a step's time.
 type late time.Duration
 
 func (l late) Error() string { return fmt.Sprintf("%v have passed", time.Duration(l)) }
+
+// spent is the end of the run's time.
+type spent time.Duration
+
+func (s spent) Error() string { return fmt.Sprintf("the run has taken %v", time.Duration(s)) }
 
 // hello is what an agent says of itself. What has another type than the schema says is
 // the business of the linter.
@@ -120,13 +134,22 @@ type option struct {
 type stage struct {
 	Options
 	judge   *Judge
-	begun   bool    // there was a connection
-	now     *driven // nil if none
-	dead    error   // the agent does not start
-	version string  // another one that the agent speaks
-	login   string  // how, if the agent needs it
-	who     string
+	begun   bool           // there was a connection
+	now     *driven        // nil if none
+	dead    error          // the agent does not start, or no longer answers
+	closed  error          // it no longer opens sessions
+	hangs   map[string]int // requests in a row that were not answered in time, by method
+	end     time.Time      // of the run; zero: none
+	version string         // another one that the agent speaks
+	login   string         // how, if the agent needs it
+	who     string         // the agent, with its version
+	name    string
 	note    string // of the step
+
+	outcomes []*Outcome // with first, the number of the first message of each
+	first    []int
+	before   [][2]int        // messages that open a connection or session which a step only needs
+	faults   map[string]bool // faults that a step has shown
 
 	mu     sync.Mutex
 	decide func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
@@ -139,34 +162,51 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		o.Timeout = time.Minute
 	}
 	o.Lint.Whole = true
-	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent)}
+	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent), hangs: map[string]int{}, faults: map[string]bool{}}
 	defer s.stop()
-	r := &Result{}
 	steps := s.steps()
 	for _, id := range o.Steps {
 		if !slices.ContainsFunc(steps, func(one *step) bool { return one.id == id }) {
 			return nil, fmt.Errorf("there is no step %q", id)
 		}
 	}
+	if o.Total > 0 {
+		s.end = time.Now().Add(o.Total)
+	}
 	for _, step := range steps {
 		out := s.play(ctx, step)
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		r.Outcomes = append(r.Outcomes, out)
-		if o.Done != nil {
-			o.Done(out)
-		}
+		s.done(out)
 	}
 	s.stop()
-	r.Report, r.Peer = s.judge.Report(), s.who
-	r.decide("initialize", "session-new", "prompt")
+	r := &Result{Report: s.judge.Report(), Name: s.name, Peer: s.who}
+	for _, out := range s.attach() { // the end of a connection may show more
+		s.done(out)
+	}
+	for _, out := range s.outcomes {
+		r.Outcomes = append(r.Outcomes, *out)
+	}
+	r.decide(&s.Lint, "initialize", "session-new", "prompt")
 	return r, nil
 }
 
+func (s *stage) done(out *Outcome) {
+	out.Known = out.Status == Failed && s.Known != nil && s.Known(out.Step)
+	if s.Done != nil {
+		s.Done(*out)
+	}
+}
+
 // play plays a step.
-func (s *stage) play(ctx context.Context, step *step) Outcome {
-	out := Outcome{Step: step.id, Title: step.title, Tier: step.tier, Requirements: step.requirements}
+func (s *stage) play(ctx context.Context, step *step) *Outcome {
+	out := &Outcome{Step: step.id, Title: step.title, Tier: step.tier, Requirements: step.requirements}
+	s.attach() // to those before
+	s.outcomes, s.first = append(s.outcomes, out), append(s.first, s.judge.Messages()+1)
+	if step.tier == Informational {
+		defer s.judge.Silent()()
+	}
 	if s.Recording != nil {
 		s.Recording.Note("step %s: %s", step.id, step.title)
 	}
@@ -176,7 +216,11 @@ func (s *stage) play(ctx context.Context, step *step) Outcome {
 	s.mu.Unlock()
 	err := s.exercised(step)
 	if err == nil {
-		limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, late(s.Timeout))
+		limit, cause := s.Timeout, error(late(s.Timeout))
+		if left := time.Until(s.end); !s.end.IsZero() && left < limit {
+			limit, cause = left, spent(s.Total)
+		}
+		limited, cancel := context.WithTimeoutCause(ctx, limit, cause)
 		done := make(chan error, 1)
 		go func() { done <- step.do(s, limited) }()
 		select {
@@ -184,10 +228,10 @@ func (s *stage) play(ctx context.Context, step *step) Outcome {
 		case <-ctx.Done():
 			s.kill()
 			err = <-done
-		case <-time.After(s.Timeout + cancelTime + 5*time.Second): // it does not even read
+		case <-time.After(limit + cancelTime + 5*time.Second): // it does not even read
 			s.kill()
 			<-done
-			err = fmt.Errorf("the agent does not read its input: %w", late(s.Timeout))
+			err = fmt.Errorf("the agent does not read its input: %w", cause)
 		}
 		cancel()
 	}
@@ -195,32 +239,80 @@ func (s *stage) play(ctx context.Context, step *step) Outcome {
 	switch {
 	case errors.As(err, &no):
 		out.Status, out.Text = NotExercised, string(no)
+	case errors.As(err, new(unplayed)), errors.As(err, new(spent)):
+		out.Status, out.Text = NotPlayed, err.Error()
 	case err != nil && step.tier == Informational:
 		out.Status, out.Text = Passed, err.Error() // it is what was seen
 	case err != nil:
 		out.Status, out.Text = Failed, err.Error()
+		out.Message = s.judge.Messages() // what was said before, if the step says nothing itself
 	default:
 		out.Status, out.Text = Passed, s.note
 	}
 	if err != nil && !errors.As(err, &no) && s.now != nil && (errors.Is(err, errEnded) || errors.As(err, new(late))) {
-		if s.ended() {
+		if s.ended(err) {
 			out.Text += ": " + s.now.agent.Status()
 		}
 		s.stop()
 	}
-	out.found(s.judge.Findings())
-	if out.Status == Passed && hasError(out.Findings) && step.tier != Informational {
-		out.Status = Failed
-	}
+	s.attach()
 	return out
 }
 
-// ended reports whether the agent has exited, or does so now.
-func (s *stage) ended() bool {
+// attach gives the findings since the last call to the steps that they are about, and
+// returns those of the steps before this one that it changed. One fault fails one step:
+// the first that shows it, and none that only needed the connection or the session.
+func (s *stage) attach() (changed []*Outcome) {
+	for _, f := range s.judge.Findings() {
+		i := len(s.outcomes) - 1
+		for f.Message > 0 && i > 0 && s.first[i] > f.Message {
+			i--
+		}
+		if i < 0 {
+			continue
+		}
+		out := s.outcomes[i]
+		fault := digits().ReplaceAllString(f.Rule.ID+" "+f.Pointer+" "+f.Text, "#")
+		within := func(r [2]int) bool { return r[0] <= f.Message && f.Message <= r[1] }
+		if out.Tier != Informational && (s.faults[fault] || slices.ContainsFunc(s.before, within)) {
+			note(&out.Again, f.Rule.ID)
+			continue
+		}
+		if out.Tier != Informational {
+			s.faults[fault] = true
+		}
+		old := out.Status
+		if out.found(f); out.Status != old && i < len(s.outcomes)-1 && !slices.Contains(changed, out) {
+			changed = append(changed, out)
+		}
+	}
+	return changed
+}
+
+// needs marks the messages of what a step needs first.
+func (s *stage) needs() (over func()) {
+	first := s.judge.Messages() + 1
+	return func() {
+		if last := s.judge.Messages(); last >= first {
+			s.before = append(s.before, [2]int{first, last})
+		}
+	}
+}
+
+// digits are what is different in the same fault at another time.
+var digits = lazyregexp.New("[0-9]+")
+
+// ended reports whether the agent has exited. err is why a step failed. If the connection
+// has ended, the exit is about to come, which takes a while on a busy machine.
+func (s *stage) ended(err error) bool {
+	limit := lastWords
+	if errors.Is(err, errEnded) {
+		limit = exitTime
+	}
 	select {
 	case <-s.now.agent.Exited:
 		return true
-	case <-time.After(lastWords):
+	case <-time.After(limit):
 		return false
 	}
 }
@@ -228,14 +320,35 @@ func (s *stage) ended() bool {
 // exercised says why a step cannot be played.
 func (s *stage) exercised(step *step) error {
 	switch {
+	case !s.end.IsZero() && !time.Now().Before(s.end):
+		return spent(s.Total)
 	case s.dead != nil:
-		return skip("the agent does not start")
+		return unplayed{s.dead}
 	case s.version != "" && step.id != "initialize-version":
 		return skip("the agent speaks " + s.version)
 	case s.login != "" && step.session:
 		return skip("the agent needs a login: " + s.login)
+	case s.closed != nil && step.session:
+		return unplayed{s.closed}
 	}
 	return nil
+}
+
+// maxHangs is how often in a row the agent may leave what every step needs without an
+// answer, before the steps that need it are not played.
+const maxHangs = 2
+
+// hung counts how a request that steps need has ended, and returns an error once it was
+// left without an answer too often.
+func (s *stage) hung(method string, err error) error {
+	if !errors.As(err, new(late)) {
+		s.hangs[method] = 0
+		return nil
+	}
+	if s.hangs[method]++; s.hangs[method] < maxHangs {
+		return nil
+	}
+	return fmt.Errorf("%s was left without an answer %d times", method, maxHangs)
 }
 
 func (s *stage) tap(r lint.Record) { record(s.judge, s.Recording, r) }
@@ -293,6 +406,9 @@ const codeVersion = -32022
 // initialize begins the connection.
 func (s *stage) initialize(ctx context.Context, d *driven, capabilities any) error {
 	result, err := d.call(ctx, acp.MethodInitialize, s.hi(1, capabilities))
+	if gone := s.hung(acp.MethodInitialize, err); gone != nil {
+		s.dead = gone
+	}
 	if f := (*failure)(nil); errors.As(err, &f) && f.Code == codeVersion {
 		s.version = "other versions than 1: " + f.Error()
 		return skip("the agent speaks " + s.version)
@@ -302,7 +418,8 @@ func (s *stage) initialize(ctx context.Context, d *driven, capabilities any) err
 	}
 	d.hello = readHello(result)
 	if s.who == "" && d.hello.AgentInfo.Name != "" {
-		s.who = d.hello.AgentInfo.Name + " " + d.hello.AgentInfo.Version
+		s.name = d.hello.AgentInfo.Name
+		s.who = s.name + " " + d.hello.AgentInfo.Version
 	}
 	if v := string(d.hello.ProtocolVersion); v != "1" {
 		s.version = "version " + v + " of the protocol, and these steps are of version 1"
@@ -350,14 +467,21 @@ func (s *stage) ready(ctx context.Context) (*driven, error) {
 // connect starts the agent and initializes the connection, with all capabilities
 // unless some are given.
 func (s *stage) connect(ctx context.Context, capabilities any) (*driven, error) {
+	defer s.needs()()
 	d, err := s.start()
 	if err != nil {
-		return nil, err
+		return nil, unplayed{err}
 	}
 	if capabilities == nil {
 		capabilities = d.able()
 	}
-	return d, s.initialize(ctx, d, capabilities)
+	if err := s.initialize(ctx, d, capabilities); err != nil {
+		if errors.As(err, new(skip)) {
+			return nil, err
+		}
+		return nil, unplayed{fmt.Errorf("there is no connection: %w", err)}
+	}
+	return d, nil
 }
 
 // open opens a session with some params.
@@ -374,6 +498,11 @@ func (s *stage) open(ctx context.Context, d *driven, method string, params objec
 		return nil, err
 	}
 	result, err := d.wait(ctx, c)
+	if method == acp.MethodSessionNew {
+		if gone := s.hung(method, err); gone != nil {
+			s.closed = gone
+		}
+	}
 	if err != nil {
 		return nil, s.wantsLogin(d, err)
 	}
@@ -418,13 +547,15 @@ func (s *stage) session(ctx context.Context) (*driven, *session, error) {
 		return nil, nil, err
 	}
 	if d.main == nil && d.failed == nil {
+		over := s.needs()
 		d.main, d.failed = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
+		over()
 	}
 	if d.failed != nil {
 		if no := skip(""); errors.As(d.failed, &no) {
 			return nil, nil, d.failed
 		}
-		return nil, nil, skip("there is no session: " + d.failed.Error())
+		return nil, nil, unplayed{fmt.Errorf("there is no session: %w", d.failed)}
 	}
 	return d, d.main, nil
 }

@@ -248,7 +248,7 @@ func TestEachStepSeesWhatItIsFor(t *testing.T) {
 		"shutdown":      {fake{deaf: true}, "still runs"},
 		"shutdown-busy": {fake{deaf: true}, "still runs"},
 		"restart": {fake{changed: func(f *fake, m *heard) bool {
-			if *f.starts > 1 && m.Method == "session/new" {
+			if f.starts.Load() > 1 && m.Method == "session/new" {
 				f.refuse(m, -32603)
 				return true
 			}
@@ -285,6 +285,9 @@ func TestEachStepSeesWhatItIsFor(t *testing.T) {
 			}
 			if o.Status != Failed || !strings.Contains(o.String(), c.says) {
 				t.Errorf("want FAIL with %q:\n%s", c.says, o.String())
+			}
+			if o.Message < 1 || o.Message > r.Report.Messages {
+				t.Errorf("%s: message %d of %d shows it", id, o.Message, r.Report.Messages)
 			}
 			if want := o.Tier == Mandatory || o.Tier == Capability; want && r.Decision != NotConformant {
 				t.Errorf("the verdict is %s", r.Decision)
@@ -348,7 +351,7 @@ func TestStepsHaveDistinctNamesAndRequirementsOfTheKit(t *testing.T) {
 func TestAStepHasItsTime(t *testing.T) {
 	t.Parallel()
 	r := drive(t, fake{}, func(o *Options) { o.Steps, o.Prompts, o.Timeout = []string{"prompt"}, []string{"busy"}, time.Second })
-	if o := r.Outcomes[0]; o.Status != NotExercised || !strings.Contains(o.Text, "did not end within 1s") || r.Decision != Undecided {
+	if o := r.Outcomes[0]; o.Status != NotPlayed || !strings.Contains(o.Text, "did not end within 1s") || r.Decision != Undecided {
 		t.Errorf("%s, %s", o.String(), r.Decision)
 	}
 	r = drive(t, fake{changed: func(_ *fake, m *heard) bool { return m.Method == "initialize" }}, func(o *Options) { o.Timeout = time.Second })

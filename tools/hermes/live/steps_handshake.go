@@ -14,11 +14,11 @@ var handshakes = []*step{
 		do: func(s *stage, ctx context.Context) error {
 			d, err := s.start()
 			if err != nil {
-				s.dead = err
+				s.dead = errors.New("the agent does not start")
 				return err
 			}
 			if err = s.initialize(ctx, d, d.able()); err != nil && s.version == "" && s.login == "" {
-				s.dead = err
+				s.dead = errors.New("the agent does not start")
 			}
 			s.note = s.who
 			return err

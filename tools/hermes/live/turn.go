@@ -47,7 +47,7 @@ func (s *stage) turn(ctx context.Context, d *driven, one *session, c *call) (str
 		if _, e := d.stopReason(more, c); errors.As(e, &over) || errors.Is(e, errEnded) {
 			return "", fmt.Errorf("%w, and neither after session/cancel", err)
 		}
-		return "", skip(fmt.Sprintf("the turn did not end within %v (--timeout)", s.Timeout))
+		return "", unplayed{fmt.Errorf("the turn did not end within %v (--timeout)", s.Timeout)}
 	}
 	var f *failure
 	d.mu.Lock()
@@ -55,7 +55,7 @@ func (s *stage) turn(ctx context.Context, d *driven, one *session, c *call) (str
 	d.mu.Unlock()
 	if errors.As(err, &f) && (worked || f.Code > -32600 || f.Code < -32602) {
 		if err = s.wantsLogin(d, err); s.login == "" {
-			err = skip("the agent could not do the turn: " + f.Error())
+			err = unplayed{fmt.Errorf("the agent could not do the turn: %w", f)}
 		}
 	}
 	return "", err

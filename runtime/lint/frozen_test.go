@@ -1,0 +1,101 @@
+package lint_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+var freeze = flag.String("freeze", "", "write the rules of today, and what they find, as the set of this `MONTH`")
+
+// foundBy is what a set of rules finds at worst in each capture of testdata: the rules and
+// their severities.
+func foundBy(t *testing.T, set *lint.RuleSet) map[string]map[string]lint.Severity {
+	t.Helper()
+	all := map[string]map[string]lint.Severity{}
+	for _, rule := range lint.Rules() {
+		for _, name := range []string{"pass", "fail"} {
+			r := judge(t, lint.Example(rule.ID, name == "pass"), lint.Options{Profile: lint.Strict, RuleSet: set})
+			found := map[string]lint.Severity{}
+			for _, v := range r.Verdicts {
+				if s := v.Counts.Worst(); s > 0 {
+					found[v.Rule.ID] = s
+				}
+			}
+			all[rule.ID+"/"+name] = found
+		}
+	}
+	return all
+}
+
+// What a set of rules did not find when it was frozen, it never finds: with it, a new
+// version of this program turns nobody red. What is stricter now asks Checker.Since.
+func TestAFrozenSetOfRulesFindsNothingNew(t *testing.T) {
+	if *freeze != "" {
+		if err := os.WriteFile("rulesets/"+*freeze+".tsv", ruleSet(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var b []byte
+		found := foundBy(t, nil)
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			b = fmt.Appendf(b, "%s", name)
+			for _, id := range slices.Sorted(maps.Keys(found[name])) {
+				b = fmt.Appendf(b, " %s=%s", id, found[name][id])
+			}
+			b = append(b, '\n')
+		}
+		if err := os.WriteFile("rulesets/"+*freeze+".found", b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Parallel()
+	if len(lint.RuleSets()) == 0 {
+		t.Fatal("there are no sets")
+	}
+	for _, name := range lint.RuleSets() {
+		set, err := lint.FindRuleSet(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden, err := os.ReadFile("rulesets/" + name + ".found")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := foundBy(t, set)
+		for line := range strings.Lines(string(golden)) {
+			f := strings.Fields(line)
+			before := map[string]lint.Severity{}
+			for _, word := range f[1:] {
+				id, severity, _ := strings.Cut(word, "=")
+				if before[id], err = lint.ParseSeverity(severity); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for id, s := range found[f[0]] {
+				if s > before[id] {
+					t.Errorf("the rules of %s find %s in %s, and did not: ask c.Since before the check that is new", name, id, f[0])
+				}
+			}
+		}
+	}
+}
+
+// ruleSet is the rules of today as a set: id, severity, and the smallest profile.
+func ruleSet() (b []byte) {
+	for _, r := range lint.Rules() {
+		for _, p := range []lint.Profile{lint.Spec, lint.Recommended, lint.Strict} {
+			if p.Has(r) {
+				b = fmt.Appendf(b, "%s\t%s\t%s\n", r.ID, r.Severity, p)
+				break
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// RuleSet is the rules as they were in one month. Judged by it, what passed then passes
+// now: it has no rule that came later, a rule has the severity and the profile that it had
+// then, and a check that has become stricter asks Checker.Since. A RuleSet is immutable.
+type RuleSet struct {
+	Name string // year and month, such as 2026-11
+	rows map[string]ruleRow
+}
+
+// ruleRow is what a set has of a rule.
+type ruleRow struct {
+	severity Severity
+	profile  Profile // the smallest that it is in
+}
+
+//go:embed rulesets/*.tsv
+var ruleSetFiles embed.FS
+
+// ruleSets are the names of all sets, the oldest first.
+var ruleSets = sync.OnceValue(func() (names []string) {
+	files, _ := ruleSetFiles.ReadDir("rulesets")
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), path.Ext(f.Name())))
+	}
+	slices.Sort(names)
+	return names
+})
+
+// RuleSets are the names of all sets, the oldest first. The rules of today may differ from
+// the newest set.
+func RuleSets() []string { return slices.Clone(ruleSets()) }
+
+// FindRuleSet returns a set by its name.
+func FindRuleSet(name string) (*RuleSet, error) {
+	text, err := ruleSetFiles.ReadFile("rulesets/" + name + ".tsv")
+	if err != nil {
+		return nil, fmt.Errorf("there are no rules of %q: want latest or %s", name, strings.Join(ruleSets(), ", "))
+	}
+	set := &RuleSet{Name: name, rows: map[string]ruleRow{}}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		severity, err := ParseSeverity(f[1])
+		if err != nil {
+			return nil, err
+		}
+		set.rows[f[0]] = ruleRow{severity, Profile(f[2])}
+	}
+	return set, nil
+}
+
+// Has reports whether a profile of the set includes a rule. Without a set it is
+// Profile.Has.
+func (s *RuleSet) Has(p Profile, r *Rule) bool {
+	if s == nil {
+		return p.Has(r)
+	}
+	row, ok := s.rows[r.ID]
+	return ok && profileOrder(row.profile) <= profileOrder(p)
+}
+
+// Severity is that of a rule in the set, or its own without a set.
+func (s *RuleSet) Severity(r *Rule) Severity { return s.severity(r, 0) }
+
+// severity is that of a finding of a rule. A set does not know worse ones than it had.
+func (s *RuleSet) severity(r *Rule, of Severity) Severity {
+	if of == 0 {
+		of = r.Severity
+	}
+	if s == nil {
+		return of
+	}
+	return min(of, s.rows[r.ID].severity)
+}
+
+func profileOrder(p Profile) int { return slices.Index([]Profile{Spec, Recommended, Strict}, p) }
+
+// Since reports whether the connection is judged by rules that are at least as new as a
+// month, such as 2026-12. A check that has become stricter reports what it did not report
+// before only then.
+func (c *Checker) Since(month string) bool {
+	set := c.linter.options.RuleSet
+	return set == nil || set.Name >= month
+}

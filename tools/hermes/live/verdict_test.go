@@ -1,0 +1,185 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// statuses are the steps of a run that ended in some way.
+func statuses(r *Result, want Status) (list []string) {
+	for _, o := range r.Outcomes {
+		if o.Status == want {
+			list = append(list, o.Step)
+		}
+	}
+	return list
+}
+
+// An agent that hangs is never found to conform, whatever it hangs in.
+func TestAnAgentThatHangsNeverConforms(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int32 // session/new after the first ones
+	for name, c := range map[string]struct {
+		hangs func(f *fake, m *heard) bool
+		want  Decision
+	}{
+		"initialize": {func(_ *fake, m *heard) bool { return m.Method == "initialize" }, NotConformant},
+		"initialize, of all processes but the first": {func(f *fake, m *heard) bool { return m.Method == "initialize" && f.starts.Load() > 1 }, NotConformant},
+		"session/new": {func(_ *fake, m *heard) bool { return m.Method == "session/new" }, NotConformant},
+		"session/new, later on": {func(_ *fake, m *heard) bool {
+			return m.Method == "session/new" && later.Add(1) > 6
+		}, NotConformant},
+		"a turn that allows a cancel": {func(_ *fake, m *heard) bool {
+			if m.prompt() == "ask" {
+				m.Params.Prompt[0].Text = "busy"
+			}
+			return false
+		}, Undecided},
+		"a turn, and the cancel of it":   {func(_ *fake, m *heard) bool { return m.prompt() == "hello" }, NotConformant},
+		"everything after the handshake": {func(_ *fake, m *heard) bool { return m.Method != "initialize" }, NotConformant},
+	} {
+		r := drive(t, fake{changed: c.hangs}, func(o *Options) { o.Timeout = 700 * time.Millisecond })
+		if r.Decision != c.want {
+			t.Errorf("%s: %s %q, not played: %q", name, r.Decision, r.Why, statuses(r, NotPlayed))
+		}
+		for _, o := range r.Outcomes {
+			if o.Status == NotPlayed && o.Text == "" {
+				t.Errorf("%s: %s does not say why", name, o.Step)
+			}
+		}
+	}
+}
+
+// An agent that hangs once, in what a step needs, is asked again: one hang is no end.
+func TestAStepThatCouldNotBePlayedLeavesTheVerdictOpen(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Bool
+	r := drive(t, fake{changed: func(_ *fake, m *heard) bool {
+		return m.Method == "session/new" && !asked.Swap(true)
+	}}, func(o *Options) { o.Steps, o.Timeout = []string{"initialize", "session-two", "prompt"}, time.Second })
+	if got := statuses(r, NotPlayed); r.Decision != Undecided || len(got) != 1 || got[0] != "session-two" || !strings.Contains(r.Why[0], "session-two: there is no session: session/new is not answered: 1s have passed") {
+		t.Errorf("%s %q, not played: %q", r.Decision, r.Why, got)
+	}
+}
+
+// An agent that hangs does not cost the time of each step.
+func TestARunGivesUpOnAnAgentThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"initialize", "session/new"} {
+		began := time.Now()
+		r := drive(t, fake{changed: func(f *fake, m *heard) bool {
+			return m.Method == method && (method != "initialize" || f.starts.Load() > 1)
+		}}, func(o *Options) {
+			o.Timeout = 2 * time.Second
+			o.Steps = []string{"initialize", "session-new", "session-two", "session-mode", "prompt", "permission-allow", "cancel", "close-busy", "session-load", "restart"}
+			if method == "initialize" { // each begins a connection
+				o.Steps = []string{"initialize", "initialize-version", "prompt-bare", "session-new", "session-two", "prompt", "string-id", "custom-method", "shutdown"}
+			}
+		})
+		if d := time.Since(began); d > 12*time.Second || r.Decision == Conformant {
+			t.Errorf("%s: %s after %v; not played: %q", method, r.Decision, d, statuses(r, NotPlayed))
+		}
+	}
+	began := time.Now()
+	r := drive(t, fake{}, func(o *Options) { o.Total = 2 * time.Second })
+	if d := time.Since(began); d > 20*time.Second || r.Decision != Undecided || !strings.Contains(strings.Join(r.Why, " "), "the run has taken 2s") {
+		t.Errorf("a run of 2s took %v: %s %q", d, r.Decision, r.Why)
+	}
+}
+
+// One fault fails the step that it is about, and no other.
+func TestOneFaultFailsOneStep(t *testing.T) {
+	t.Parallel()
+	login := func(f *fake, m *heard) bool { // a login in a terminal for a client that has none
+		if m.Method == "initialize" {
+			f.answer(m, `{"protocolVersion":1,"agentInfo":{"name":"fake","version":"1"},"authMethods":[{"id":"x","name":"X","type":"terminal"}]}`)
+		}
+		return m.Method == "initialize"
+	}
+	r := drive(t, fake{changed: login}, func(o *Options) { o.Lint.Profile = lint.Spec })
+	if got := statuses(r, Failed); len(got) != 1 || got[0] != "initialize" || r.Decision != NotConformant || !strings.Contains(strings.Join(r.Why, "; "), "rules broken: AUT03") {
+		t.Errorf("%s %q, failed: %q", r.Decision, r.Why, got)
+	}
+	// Played alone, a step that only needs the connection passes, and the rule counts.
+	r = drive(t, fake{changed: login}, func(o *Options) { o.Steps = []string{"session-new"} })
+	if o := r.Outcomes[0]; o.Status != Passed || !slices.Contains(o.Again, "AUT03") || r.Decision != NotConformant {
+		t.Errorf("%s: %s %q, again: %q", o.String(), r.Decision, r.Why, o.Again)
+	}
+	// What a later step shows of its own fails it.
+	r = drive(t, fake{changed: func(f *fake, m *heard) bool {
+		if m.Method == "session/list" {
+			f.answer(m, `{"sessions":[{"sessionId":"s1","cwd":"relative"}]}`)
+		}
+		return m.Method == "session/list"
+	}}, func(o *Options) { o.Steps = []string{"initialize", "session-list"} })
+	if got := statuses(r, Failed); len(got) != 1 || got[0] != "session-list" {
+		t.Errorf("failed: %q", got)
+	}
+}
+
+// What is provoked where the protocol is silent is noted and changes nothing. What a
+// request could not reach was not asked.
+func TestWhatIsProvokedOnPurposeDoesNotCount(t *testing.T) {
+	t.Parallel()
+	noisy := false
+	for name, c := range map[string]struct {
+		leaves func(f *fake, m *heard) bool
+		infos  int
+	}{
+		"at once": {func(f *fake, m *heard) bool {
+			if m.Method == "not JSON" {
+				f.out.Close()
+			}
+			return m.Method == "not JSON"
+		}, 0},
+		"long after it has read what follows": {func(f *fake, m *heard) bool {
+			if m.Method == "not JSON" {
+				noisy = true
+				time.AfterFunc(2*time.Second, func() { f.out.Close() })
+			}
+			return noisy
+		}, 1},
+	} {
+		r := drive(t, fake{changed: c.leaves}, func(o *Options) { o.Steps = []string{"initialize", "session-new", "prompt", "line-noise"} })
+		if r.Decision != Conformant || r.Report.Errors+r.Report.Warnings > 0 || min(r.Report.Infos, 1) != c.infos {
+			t.Errorf("%s: %s %q with %d errors, %d warnings, %d remarks", name, r.Decision, r.Why, r.Report.Errors, r.Report.Warnings, r.Report.Infos)
+		}
+	}
+}
+
+// A finding that only the end of a connection shows belongs to the step of its message,
+// which is told again.
+func TestALateFindingBelongsToItsStep(t *testing.T) {
+	t.Parallel()
+	var told []string
+	drive(t, fake{changed: func(f *fake, m *heard) bool {
+		if m.prompt() != "hello" {
+			return false
+		}
+		go func() { // the terminal is never released
+			id := m.Params.SessionID
+			made := f.ask("terminal/create", fmt.Sprintf(`{"sessionId":%q,"command":"true"}`, id))
+			var r struct{ TerminalID string }
+			json.Unmarshal(made.Result, &r)
+			f.ask("terminal/wait_for_exit", fmt.Sprintf(`{"sessionId":%q,"terminalId":%q}`, id, r.TerminalID))
+			f.answer(m, `{"stopReason":"end_turn"}`)
+		}()
+		return true
+	}}, func(o *Options) {
+		o.Prompts = []string{"hello", "two"}
+		o.Steps = []string{"prompt", "prompt-2", "shutdown"}
+		o.Done = func(o Outcome) {
+			told = append(told, strings.Join(append([]string{o.Step, string(o.Status)}, o.Rules...), " "))
+		}
+	})
+	if want := []string{"prompt PASS", "prompt-2 PASS", "shutdown PASS", "prompt FAIL TER05"}; !slices.Equal(told, want) {
+		t.Errorf("%q", told)
+	}
+}
