@@ -25,6 +25,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/elsewhere"
@@ -73,6 +74,8 @@ type agent struct {
 	client acp.Client
 	hooks  *server
 
+	unawaited atomic.Bool // the client does not know MethodToolCall
+
 	mu       sync.Mutex
 	sessions map[acp.SessionID]*session
 }
@@ -95,7 +98,7 @@ func (a *agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 		AgentInfo:       &acp.Implementation{Name: "hermes-claude-hooks", Title: acp.Some("Claude Code in a terminal"), Version: cmp.Or(a.opts.Version, "1")},
 		AgentCapabilities: &acp.AgentCapabilities{
 			SessionCapabilities: &acp.SessionCapabilities{Close: &acp.SessionCloseCapabilities{}},
-			Meta:                json.RawMessage(`{"hermes":{"methods":["` + elsewhere.MethodTurn + `","` + elsewhere.MethodAttention + `"]}}`),
+			Meta:                json.RawMessage(`{"hermes":{"methods":["` + elsewhere.MethodTurn + `","` + elsewhere.MethodToolCall + `","` + elsewhere.MethodAttention + `"]}}`),
 		},
 	}, nil
 }

@@ -332,6 +332,46 @@ func TestToolCallsAtTheSameTimeBeginOneTurn(t *testing.T) {
 	}
 }
 
+// What happens right after the answer is known to be of the tool call.
+func TestAToolThatMayChangeFilesWaitsUntilTheClientKnowsIt(t *testing.T) {
+	t.Parallel()
+	takeIn := make(chan struct{})
+	e := connect(t, Options{}, func(e *editor) { e.takeIn = takeIn })
+	if a := patience.Value(t, "answer", e.begins("Read", map[string]any{"file_path": "f"})); a != "{}" {
+		t.Errorf("answered %s", a)
+	}
+	answer := e.begins("Bash", map[string]any{"command": "make"})
+	patience.True(t, "question", func() bool { return e.has(elsewhere.MethodToolCall, `"toolCallId"`) })
+	if !e.has(`"tool_call"`, "make") {
+		t.Error("the client is asked before it is told")
+	}
+	select {
+	case a := <-answer:
+		t.Errorf("the tool goes on, %s, before the client knows it", a)
+	default:
+	}
+	close(takeIn)
+	if a := patience.Value(t, "answer", answer); a != "{}" {
+		t.Errorf("answered %s", a)
+	}
+	if n := e.count(elsewhere.MethodToolCall); n != 1 {
+		t.Errorf("the client was asked %d times, want 1", n)
+	}
+}
+
+func TestAClientThatCannotSayThatItKnowsAToolCallIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	e := connect(t, Options{}, func(e *editor) { e.turns = false })
+	for range 3 {
+		if a := patience.Value(t, "answer", e.begins("Bash", map[string]any{"command": "make"})); a != "{}" {
+			t.Errorf("answered %s", a)
+		}
+	}
+	if n := e.count("refused " + elsewhere.MethodToolCall); n != 1 {
+		t.Errorf("the client was asked %d times, want 1", n)
+	}
+}
+
 func TestPromptsAtTheSameTimeLeaveNoTurnOpen(t *testing.T) {
 	t.Parallel()
 	e := connect(t, Options{}, nil)

@@ -36,6 +36,8 @@ type editor struct {
 	turns    bool // it knows turns that begin in the terminal
 	drops    bool // it cancels them before the agent has a prompt
 
+	takeIn <-chan struct{} // nil: it takes tool calls in at once
+
 	choose func(ctx context.Context, p *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
 
 	mu      sync.Mutex
@@ -75,7 +77,15 @@ func (e *editor) ExtNotification(_ context.Context, method string, params json.R
 }
 
 func (e *editor) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if e.turns && method == elsewhere.MethodToolCall {
+		e.keep(method + " " + string(params))
+		if e.takeIn != nil {
+			<-e.takeIn
+		}
+		return json.RawMessage("{}"), nil
+	}
 	if !e.turns || method != elsewhere.MethodTurn {
+		e.keep("refused " + method)
 		return nil, acp.MethodNotFound(method)
 	}
 	var p struct {

@@ -137,6 +137,9 @@ func (s *session) before(ctx context.Context, e *event) answer {
 	s.mu.Unlock()
 	err := s.update(ctx, &t.ToolCall)
 	if !s.agent.opts.Gate || !changes(e.Tool) || s.isStopped() {
+		if err == nil && changes(e.Tool) {
+			err = s.await(ctx, t)
+		}
 		s.failed(err)
 		return answer{}
 	}
@@ -156,6 +159,22 @@ func (s *session) before(ctx context.Context, e *event) answer {
 	}
 	s.denied(ctx, e.Call)
 	return deny(why)
+}
+
+// await returns when the client has taken a tool call in, or does not do that.
+func (s *session) await(ctx context.Context, t *tool) error {
+	if s.agent.unawaited.Load() || s.isStopped() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, announceTime)
+	defer cancel()
+	err := elsewhere.ToolCall{Session: s.id, ID: t.ToolCallID}.Await(ctx, s.agent.conn)
+	var peer *acp.Error
+	if errors.As(err, &peer) && peer.Code == acp.ErrorCodeMethodNotFound {
+		s.agent.unawaited.Store(true)
+		return nil
+	}
+	return err
 }
 
 // Options of the question for permission.

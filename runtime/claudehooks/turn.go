@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	announceTime = 3 * time.Second // that the client may take for a turn that begins
+	announceTime = 3 * time.Second // that the client may take for a turn or a tool call that begins
 	maxTitle     = 200             // bytes of the prompt that name the session
 )
 

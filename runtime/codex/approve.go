@@ -45,7 +45,7 @@ type Approval struct {
 	Changes  []appserver.FileUpdateChange // of a patch, where they are known
 	Item     *appserver.ThreadItem        // that has started; nil when codex has not reported it
 	Options  []Option
-	Wanted   json.RawMessage // of SubjectPermissions
+	Wanted   json.RawMessage // the permissions of SubjectPermissions, or those that a command has with the consent; nil: none
 	approved bool            // by a flag
 }
 
@@ -198,9 +198,13 @@ func word(c Choice) string {
 func (h *handler) CommandExecutionRequestApproval(ctx context.Context, p *appserver.CommandExecutionRequestApprovalParams) (*appserver.CommandExecutionRequestApprovalResponse, error) {
 	c, o := Deny, (*Option)(nil)
 	if s := h.session(ctx, p.ThreadID); s != nil {
+		more, _ := p.Extra.Get("additionalPermissions") // experimental
+		if string(more) == "null" {
+			more = nil
+		}
 		c, o = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectExec, ItemID: p.ItemID, Command: p.Command.V, Dir: string(p.Cwd.V), Reason: p.Reason.V,
-			Options: options(p), approved: s.opts.AutoExec,
+			Options: options(p), Wanted: more, approved: s.opts.AutoExec,
 		})
 	}
 	if o != nil && o.decision != nil {

@@ -57,6 +57,10 @@ func (h *handler) AgentMessageDelta(ctx context.Context, p *appserver.AgentMessa
 	return h.tell(ctx, p.ThreadID, p.TurnID, p)
 }
 
+func (h *handler) PlanDelta(ctx context.Context, p *appserver.PlanDeltaNotification) error {
+	return h.tell(ctx, p.ThreadID, p.TurnID, p)
+}
+
 func (h *handler) ReasoningTextDelta(ctx context.Context, p *appserver.ReasoningTextDeltaNotification) error {
 	return h.tell(ctx, p.ThreadID, p.TurnID, p)
 }

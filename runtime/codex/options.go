@@ -75,17 +75,21 @@ type Profile string
 
 // The profiles. Unknown ones count as ProfileAuto.
 const (
+	// ProfileConfigured leaves the sandbox and the approvals to codex's own
+	// configuration. An open session has the nearest of the others.
+	ProfileConfigured   Profile = ""
 	ProfileAuto         Profile = "auto"              // writes in its folder, asks for more
+	ProfilePlan         Profile = "plan"              // as ProfileAsk, and works on a plan only; see [Server.Profiles]
 	ProfileAsk          Profile = "approval-required" // reads, asks for everything else
 	ProfileUnrestricted Profile = "unrestricted"      // everything, without asking; also "yolo"
 )
 
 // Profiles lists the profiles, the most careful first.
-var Profiles = []Profile{ProfileAsk, ProfileAuto, ProfileUnrestricted}
+var Profiles = []Profile{ProfilePlan, ProfileAsk, ProfileAuto, ProfileUnrestricted}
 
 func (p Profile) sandbox() appserver.SandboxMode {
 	switch p {
-	case ProfileAsk:
+	case ProfilePlan, ProfileAsk:
 		return appserver.SandboxModeReadOnly
 	case ProfileUnrestricted, "yolo":
 		return appserver.SandboxModeDangerFullAccess

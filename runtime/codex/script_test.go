@@ -69,6 +69,31 @@ func serve(script string) {
 			}
 			return true
 		}
+	case "plans":
+		p.OnRequest = func(p *testcodex.Peer, id json.RawMessage, method string, params json.RawMessage) bool {
+			opened := strings.TrimSuffix(testcodex.Opened("thread-1", "/project"), "}") + `,"reasoningEffort":"medium"`
+			switch {
+			case method == "collaborationMode/list":
+				p.Answer(id, `{"data":[{"name":"Plan","mode":"plan","model":null},{"name":"Default","mode":"default","model":null}]}`)
+			case method == "thread/start":
+				p.Answer(id, opened+"}")
+			case method == "thread/resume" && strings.Contains(string(params), `"planned"`):
+				p.Answer(id, opened+`,"collaborationMode":{"mode":"plan","settings":{"model":"gpt-test","reasoning_effort":null,"developer_instructions":"…"}}}`)
+			default:
+				return false
+			}
+			return true
+		}
+	case "refuses a turn": // the first one
+		refused := false
+		p.OnRequest = func(p *testcodex.Peer, id json.RawMessage, method string, _ json.RawMessage) bool {
+			if method != "turn/start" || refused {
+				return false
+			}
+			refused = true
+			p.Fail(id, -32600, "input is too large")
+			return true
+		}
 	case "silent turn":
 		p.OnRequest = func(_ *testcodex.Peer, _ json.RawMessage, method string, _ json.RawMessage) bool {
 			return method == "turn/start"
@@ -205,7 +230,7 @@ var plays = map[string]func(*testcodex.Turn, string){
 	"mute": func(t *testcodex.Turn, _ string) { t.End("completed", "") },
 	"die": func(t *testcodex.Turn, _ string) {
 		t.Start(testcodex.Command("c1", "sleep 9", "inProgress", "", 0))
-		fmt.Fprintln(os.Stderr, "thread 'main' panicked at sk-abcdefghijklmnop")
+		fmt.Fprintln(os.Stderr, "\x1b[31mthread\x1b[0m 'main' panicked at \x1b]0;t\ask-abcdefghijklmnop")
 		os.Exit(101)
 	},
 	"steered": func(t *testcodex.Turn, _ string) { t.Say("steered by " + <-t.Steered); t.End("completed", "") },

@@ -53,6 +53,7 @@ type link struct {
 	conn  *rpc.Conn
 	wire  *bare
 	agent appserver.Agent
+	plans bool // it has the plan mode
 }
 
 // NewServer returns a Server that is not yet running.
@@ -140,10 +141,14 @@ func (s *Server) connect(ctx context.Context, t transport.Transport) (*link, err
 	})
 	l.agent = appserver.Agent{Conn: l.conn}
 	_, err := l.agent.Initialize(ctx, &appserver.InitializeParams{
-		ClientInfo: appserver.ClientInfo{Name: s.opts.Name, Title: acp.Some(s.opts.Title), Version: s.opts.Version},
+		ClientInfo:   appserver.ClientInfo{Name: s.opts.Name, Title: acp.Some(s.opts.Title), Version: s.opts.Version},
+		Capabilities: &appserver.InitializeCapabilities{ExperimentalAPI: acp.Some(true)}, // for the plan mode
 	})
 	if err == nil {
 		err = l.agent.Initialized(ctx, &appserver.InitializedNotification{})
+	}
+	if err == nil {
+		l.plans, err = hasPlans(ctx, l.agent)
 	}
 	if err != nil {
 		l.conn.Close()

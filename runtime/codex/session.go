@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -25,8 +26,10 @@ type Session struct {
 	mu       sync.Mutex
 	settings Settings
 	applied  Settings // what the thread has
+	planning bool     // the thread is in the plan mode
 	thread   string
 	model    string // that the app-server chose
+	effort   string // that the thread has
 	link     *link  // the run of the process that has opened the thread
 	finished bool   // a turn has ended, so that the thread is on the disk
 	turn     *turn
@@ -96,23 +99,33 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 	switch {
 	case closed:
 		return nil, ErrClosed
+	case set.Profile == ProfilePlan && !l.plans:
+		return nil, ErrNoPlan
 	case open:
 		return l, nil
 	}
-	model := ""
+	model, effort, planning := "", "", false
+	var shown Profile // empty: that of the sandbox
 	if thread != "" {
 		s.server.join(thread, s)
 		p := &appserver.ThreadResumeParams{ThreadID: thread, Config: s.opts.Config, ExcludeTurns: acp.Some(true)}
 		if s.opts.Elsewhere == nil { // otherwise another client may have changed them
 			p.Cwd, p.Model = some(s.opts.Dir), some(set.Model)
-			p.ApprovalPolicy, p.Sandbox = set.Profile.policy(), acp.Some(set.Profile.sandbox())
+			if set.Profile != ProfileConfigured {
+				p.ApprovalPolicy, p.Sandbox = set.Profile.policy(), acp.Some(set.Profile.sandbox())
+			}
 		}
 		r, err := s.resume(ctx, l, p)
 		switch {
 		case err == nil:
-			if model = r.Model; s.opts.Elsewhere != nil {
-				set.Profile, set.Model = profileOf(r.Sandbox), ""
+			model, effort, planning = r.Model, string(r.ReasoningEffort.V), inPlan(r.CollaborationMode)
+			if s.opts.Elsewhere != nil {
+				set.Profile, set.Model = ProfileConfigured, ""
 			}
+			if shown = set.Profile; planning { // it may be with a wider sandbox, until the next turn
+				shown = cmp.Or(shown, ProfilePlan)
+			}
+			set.Profile = cmp.Or(set.Profile, profileOf(r.Sandbox))
 		case finished || !unsaved(err):
 			return nil, redacted(err)
 		default:
@@ -121,20 +134,23 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 		}
 	}
 	if thread == "" {
-		r, err := l.agent.ThreadStart(ctx, &appserver.ThreadStartParams{
-			Cwd: some(s.opts.Dir), ApprovalPolicy: set.Profile.policy(), Sandbox: acp.Some(set.Profile.sandbox()),
-			Model: some(set.Model), Config: s.opts.Config,
-		})
+		p := &appserver.ThreadStartParams{Cwd: some(s.opts.Dir), Model: some(set.Model), Config: s.opts.Config}
+		if set.Profile != ProfileConfigured {
+			p.ApprovalPolicy, p.Sandbox = set.Profile.policy(), acp.Some(set.Profile.sandbox())
+		}
+		r, err := l.agent.ThreadStart(ctx, p)
 		if err != nil {
 			return nil, redacted(err)
 		}
-		thread, model = r.Thread.ID, r.Model
+		thread, model, effort, planning = r.Thread.ID, r.Model, string(r.ReasoningEffort.V), false
+		set.Profile = cmp.Or(set.Profile, profileOf(r.Sandbox))
 		if s.opts.Elsewhere != nil {
 			if err := save(ctx, l, thread); err != nil {
 				return nil, redacted(err)
 			}
 		}
 	}
+	shown = cmp.Or(shown, set.Profile)
 	set.Effort = "" // only turns can set it
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,11 +159,12 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 	}
 	if s.opts.Elsewhere != nil {
 		if s.link == nil || s.settings == s.applied { // the user has changed nothing meanwhile
-			s.settings.Profile, s.settings.Model = set.Profile, set.Model
+			s.settings.Profile, s.settings.Model = shown, set.Model
 		}
 		go s.stay(l)
 	}
-	s.thread, s.model, s.link, s.applied = thread, model, l, set
+	s.settings.Profile = cmp.Or(s.settings.Profile, shown)
+	s.thread, s.model, s.effort, s.planning, s.link, s.applied = thread, model, effort, planning, l, set
 	s.server.join(thread, s)
 	return l, nil
 }
@@ -243,6 +260,12 @@ func (s *Session) handle(ctx context.Context, turn string, note any) {
 	switch {
 	case t == nil:
 	case !t.open:
+		if starts && t.id == "" {
+			select {
+			case t.named <- turn:
+			default: // one that has been said already
+			}
+		}
 		t.hear(note)
 		t.early = append(t.early, func() { s.handle(ctx, turn, note) })
 	case turn == t.id:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +75,6 @@ func TestProfilesSelectSandboxAndPolicy(t *testing.T) {
 		{"approval-required", "read-only", "on-request", "readOnly"},
 		{"unrestricted", "danger-full-access", "never", "dangerFullAccess"},
 		{"yolo", "danger-full-access", "never", "dangerFullAccess"},
-		{"", "workspace-write", "on-request", "workspaceWrite"},
 		{"nonsense", "workspace-write", "on-request", "workspaceWrite"},
 	} {
 		t.Run(test.profile, func(t *testing.T) {
@@ -100,6 +100,148 @@ func TestProfilesSelectSandboxAndPolicy(t *testing.T) {
 				t.Errorf("turn/start %s", r.FinalText)
 			}
 		})
+	}
+}
+
+func TestWithoutAProfileCodexDecides(t *testing.T) {
+	t.Parallel()
+	server, log := scripted(t, "plain")
+	s := codex.NewSession(server, codex.Options{})
+	r := s.RunTurn(t.Context(), text("params"))
+	start := sent(t, log, "thread/start")[0]
+	for _, word := range []string{"sandbox", "approvalPolicy"} {
+		if strings.Contains(start, word) || strings.Contains(r.FinalText, word) {
+			t.Errorf("%s decides about the %s", start, word)
+		}
+	}
+	if got := s.Settings().Profile; got != codex.ProfileAsk {
+		t.Errorf("%q is not the nearest profile", got)
+	}
+	s.Configure(func(c *codex.Settings) { c.Profile = codex.ProfileAuto })
+	if r := s.RunTurn(t.Context(), text("params")); !strings.Contains(r.FinalText, `"type":"workspaceWrite"`) {
+		t.Errorf("turn/start %s", r.FinalText)
+	}
+}
+
+// A thread keeps the mode until a turn brings another, so both ways are said once.
+func TestAPlanIsWorkedOutUntilAnotherProfileIsChosen(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, script string
+		opts         codex.Options
+		first        []string // what the first turn says
+	}{
+		{"a new thread", "plans", codex.Options{Settings: codex.Settings{Profile: codex.ProfilePlan}}, []string{`"mode":"plan"`, `"model":"gpt-test"`, `"reasoning_effort":"medium"`}},
+		{"with a model", "plans", codex.Options{Settings: codex.Settings{Profile: codex.ProfilePlan, Model: "m2", Effort: "high"}}, []string{`"mode":"plan"`, `"model":"m2"`, `"reasoning_effort":"high"`}},
+		{"a thread that is left in it", "plans", codex.Options{Thread: "planned"}, nil},
+		{"a thread that is not", "plans", codex.Options{Thread: "thread-7", Settings: codex.Settings{Profile: codex.ProfilePlan}}, []string{`"mode":"plan"`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server, log := scripted(t, test.script)
+			s := codex.NewSession(server, test.opts)
+			r := s.RunTurn(t.Context(), text("params"))
+			for _, want := range test.first {
+				if !strings.Contains(r.FinalText, want) {
+					t.Errorf("no %s in turn/start %s, %v", want, r.FinalText, r.Err)
+				}
+			}
+			if test.first == nil && strings.Contains(r.FinalText, "collaborationMode") {
+				t.Errorf("turn/start %s", r.FinalText)
+			}
+			if got := s.Settings().Profile; got != codex.ProfilePlan {
+				t.Errorf("the profile is %q", got)
+			}
+			for _, method := range []string{"thread/start", "thread/resume"} {
+				if list := sent(t, log, method); test.opts.Settings.Profile != "" && len(list) > 0 && !strings.Contains(list[0], `"sandbox":"read-only"`) {
+					t.Errorf("opened by %s", list[0])
+				}
+			}
+			if r := s.RunTurn(t.Context(), text("params")); r.Err != nil || strings.Contains(r.FinalText, "collaborationMode") {
+				t.Errorf("turn/start %s, %v", r.FinalText, r.Err)
+			}
+			s.Configure(func(c *codex.Settings) { c.Profile = codex.ProfileAuto })
+			r = s.RunTurn(t.Context(), text("params"))
+			for _, want := range []string{`"mode":"default"`, `"type":"workspaceWrite"`} {
+				if !strings.Contains(r.FinalText, want) {
+					t.Errorf("no %s in turn/start %s, %v", want, r.FinalText, r.Err)
+				}
+			}
+		})
+	}
+}
+
+// A profile that is chosen beforehand counts, whatever the thread was left in.
+func TestAThreadThatIsLeftInThePlanModeLeavesItForAnotherProfile(t *testing.T) {
+	t.Parallel()
+	server, _ := scripted(t, "plans")
+	s := codex.NewSession(server, codex.Options{Thread: "planned", Settings: codex.Settings{Profile: codex.ProfileAsk}})
+	if r := s.RunTurn(t.Context(), text("params")); !strings.Contains(r.FinalText, `"mode":"default"`) {
+		t.Errorf("turn/start %s, %v", r.FinalText, r.Err)
+	}
+}
+
+// A version that ignores the mode would carry out what is to be planned.
+func TestWithoutAPlanModeNothingIsPlanned(t *testing.T) {
+	t.Parallel()
+	server, log := scripted(t, "plain")
+	s := codex.NewSession(server, codex.Options{})
+	if err := s.EnsureStarted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := server.Profiles(t.Context())
+	if slices.Contains(list, codex.ProfilePlan) || len(list) != len(codex.Profiles)-1 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	s.Configure(func(c *codex.Settings) { c.Profile = codex.ProfilePlan })
+	if r := s.RunTurn(t.Context(), text("params")); !errors.Is(r.Err, codex.ErrNoPlan) {
+		t.Errorf("%+v", r)
+	}
+	if list := sent(t, log, "turn/start"); len(list) > 0 {
+		t.Error(list)
+	}
+}
+
+// A turn that codex refuses has set nothing.
+func TestSettingsOfARefusedTurnReachTheNext(t *testing.T) {
+	t.Parallel()
+	server, _ := scripted(t, "refuses a turn")
+	s := codex.NewSession(server, codex.Options{Settings: codex.Settings{Profile: codex.ProfileUnrestricted}})
+	if err := s.EnsureStarted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Configure(func(c *codex.Settings) { *c = codex.Settings{Profile: codex.ProfileAsk, Model: "m2", Effort: "high"} })
+	if r := s.RunTurn(t.Context(), text("params")); r.Err == nil {
+		t.Errorf("%+v", r)
+	}
+	r := s.RunTurn(t.Context(), text("params"))
+	for _, want := range []string{`"sandboxPolicy":{"type":"readOnly"}`, `"approvalPolicy":"on-request"`, `"model":"m2"`, `"effort":"high"`} {
+		if !strings.Contains(r.FinalText, want) {
+			t.Errorf("no %s in turn/start %s, %v", want, r.FinalText, r.Err)
+		}
+	}
+	if r := s.RunTurn(t.Context(), text("params")); strings.Contains(r.FinalText, "sandboxPolicy") {
+		t.Errorf("a turn repeats the settings: %s", r.FinalText)
+	}
+}
+
+func TestReviewsAndCompactionsAreTurns(t *testing.T) {
+	t.Parallel()
+	server, log := scripted(t, "plain")
+	s := codex.NewSession(server, codex.Options{})
+	for range 2 {
+		if r := s.Compact(t.Context()); !errors.Is(r.Err, codex.ErrNoAnswer) || r.TurnID == "" {
+			t.Errorf("%+v", r)
+		}
+		if r := s.Review(t.Context(), &appserver.ReviewTargetBaseBranch{Branch: "main"}); r.Err != nil || r.FinalText != "reviewed" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if list := sent(t, log, "review/start"); len(list) != 2 || !strings.Contains(list[0], `"target":{"type":"baseBranch","branch":"main"}`) {
+		t.Error(list)
+	}
+	if r := s.RunTurn(t.Context(), text("say and on")); r.FinalText != "and on" {
+		t.Errorf("%+v", r)
 	}
 }
 

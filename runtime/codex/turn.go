@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type turn struct {
 	open  bool          // its notifications are handled, under Session.order
 	early []func()      // those from before, under Session.order
 	begun chan struct{} // closed when they have been handled
+	named chan string   // gets the id that codex says when the turn starts
 	ended context.Context
 	end   context.CancelFunc
 	stop  chan struct{} // has an element once the turn is to stop
@@ -97,6 +99,44 @@ func (t *turn) interrupt() {
 // RunTurn sends one message and waits for the end of the turn. Only one turn runs
 // at a time: another call fails with ErrBusy. The end of ctx interrupts the turn.
 func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Result {
+	return s.runTurn(ctx, func(ctx context.Context, agent appserver.Agent) (string, error) {
+		p, taken := s.params(input)
+		r, err := agent.TurnStart(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		s.mu.Lock()
+		taken()
+		s.mu.Unlock()
+		return r.Turn.ID, nil
+	})
+}
+
+// Compact has codex summarize the conversation, which makes room in the context. It
+// is a turn; see RunTurn. Nothing is said, so the error is ErrNoAnswer if all is well.
+func (s *Session) Compact(ctx context.Context) *Result {
+	return s.runTurn(ctx, func(ctx context.Context, agent appserver.Agent) (string, error) {
+		_, err := agent.ThreadCompactStart(ctx, &appserver.ThreadCompactStartParams{ThreadID: s.Thread()})
+		return "", err
+	})
+}
+
+// Review has codex review changes, in a turn; see RunTurn.
+func (s *Session) Review(ctx context.Context, target appserver.ReviewTarget) *Result {
+	return s.runTurn(ctx, func(ctx context.Context, agent appserver.Agent) (string, error) {
+		r, err := agent.ReviewStart(ctx, &appserver.ReviewStartParams{ThreadID: s.Thread(), Target: target})
+		if err != nil {
+			return "", err
+		}
+		return r.Turn.ID, nil
+	})
+}
+
+// starter starts a turn on the open thread. It returns the id of the turn, or "" if
+// codex says it only when the turn starts.
+type starter func(ctx context.Context, agent appserver.Agent) (id string, err error)
+
+func (s *Session) runTurn(ctx context.Context, start starter) *Result {
 	t := newTurn(ctx)
 	defer t.end()
 	s.mu.Lock()
@@ -133,14 +173,14 @@ func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Re
 	if err != nil {
 		return &Result{Err: err, Interrupted: errors.Is(err, ErrInterrupted) || ctx.Err() != nil, ThreadID: s.Thread()}
 	}
-	return s.run(ctx, l, t, s.params(input))
+	return s.run(ctx, l, t, start)
 }
 
 // newTurn returns a turn that has not begun.
 func newTurn(call context.Context) *turn {
 	t := &turn{
 		call:  call,
-		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), over: make(chan struct{}),
+		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), named: make(chan string, 1), over: make(chan struct{}),
 		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
 	}
 	t.ended, t.end = context.WithCancel(context.Background())
@@ -157,22 +197,22 @@ func (s *Session) release(t *turn) {
 	close(t.over)
 }
 
-// run starts the turn on the open thread, unless p is nil, and waits for its end.
-// Without p it is the turn of another client, which may take as long as it likes.
-func (s *Session) run(ctx context.Context, l *link, t *turn, p *appserver.TurnStartParams) *Result {
+// run starts the turn on the open thread, unless start is nil, and waits for its end.
+// Without it, it is the turn of another client, which may take as long as it likes.
+func (s *Session) run(ctx context.Context, l *link, t *turn, start starter) *Result {
 	type answer struct {
-		r   *appserver.TurnStartResponse
+		id  string
 		err error
 	}
 	begun := make(chan answer, 1)
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	deadline, quiet := timer(-1, 0), timer(-1, 0)
-	if p != nil {
+	if start != nil {
 		deadline, quiet = timer(s.opts.Deadline, defaultDeadline), timer(s.opts.Quiet, defaultQuiet)
 		go func() {
-			r, err := l.agent.TurnStart(calls, p)
-			begun <- answer{r, err}
+			id, err := start(calls, l.agent)
+			begun <- answer{id, err}
 		}()
 	}
 	stop := func() {
@@ -183,6 +223,7 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, p *appserver.TurnSt
 	defer quiet.Stop()
 	var why error // why the turn is to stop; nil: it is not
 	var grace <-chan time.Time
+	var named <-chan string // nil unless the id is not known yet
 	stopped := ctx.Done()
 	halt := func(err error) {
 		if why != nil {
@@ -203,7 +244,17 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, p *appserver.TurnSt
 				}
 				return s.result(t, nil, cmpErr(why, redacted(fmt.Errorf("codex: %w", a.err))), why != nil)
 			}
-			s.begin(t, a.r.Turn.ID)
+			if a.id == "" {
+				named = t.named
+				continue
+			}
+			s.begin(t, a.id)
+			if why != nil {
+				go stop()
+			}
+		case id := <-named:
+			named = nil
+			s.begin(t, id)
 			if why != nil {
 				go stop()
 			}
@@ -241,22 +292,27 @@ func cmpErr(first, other error) error {
 	return other
 }
 
-// params are those of the turn, with the settings that the thread does not have.
-func (s *Session) params(input []appserver.UserInput) *appserver.TurnStartParams {
+// params are those of the turn, with the settings that the thread does not have. taken
+// is called, with s.mu held, when codex has taken them.
+func (s *Session) params(input []appserver.UserInput) (p *appserver.TurnStartParams, taken func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &appserver.TurnStartParams{ThreadID: s.thread, Input: input, ClientUserMessageID: acp.Some(s.mark)}
-	if s.settings.Profile != s.applied.Profile {
-		p.ApprovalPolicy, p.SandboxPolicy = s.settings.Profile.policy(), s.settings.Profile.sandboxPolicy()
+	set, plan := s.settings, s.settings.Profile == ProfilePlan
+	effort := cmp.Or(set.Effort, s.effort)
+	p = &appserver.TurnStartParams{ThreadID: s.thread, Input: input, ClientUserMessageID: acp.Some(s.mark)}
+	if set.Profile != s.applied.Profile {
+		p.ApprovalPolicy, p.SandboxPolicy = set.Profile.policy(), set.Profile.sandboxPolicy()
 	}
-	if s.settings.Model != s.applied.Model {
-		p.Model = some(s.settings.Model)
+	if set.Model != s.applied.Model {
+		p.Model = some(set.Model)
 	}
-	if e := s.settings.Effort; e != s.applied.Effort && e != "" {
+	if e := set.Effort; e != s.applied.Effort && e != "" {
 		p.Effort = acp.Some(appserver.ReasoningEffort(e))
 	}
-	s.applied = s.settings
-	return p
+	if plan != s.planning {
+		setMode(p, plan, cmp.Or(set.Model, s.model), effort)
+	}
+	return p, func() { s.applied, s.planning, s.effort = set, plan, effort }
 }
 
 // begin makes the turn known, and handles what came before it.

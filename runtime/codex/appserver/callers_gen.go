@@ -16,7 +16,7 @@ type Agent struct {
 // LoginAccount sends the request account/login/start.
 func (a Agent) LoginAccount(ctx context.Context, p *LoginAccountParams) (LoginAccountResponse, error) {
 	var r resultOfLoginAccountResponse
-	if err := a.Conn.Call(ctx, MethodAccountLoginStart, p, &r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAccountLoginStart, p, &r); err != nil {
 		return nil, err
 	}
 	return r.v, nil
@@ -25,7 +25,7 @@ func (a Agent) LoginAccount(ctx context.Context, p *LoginAccountParams) (LoginAc
 // LogoutAccount sends the request account/logout.
 func (a Agent) LogoutAccount(ctx context.Context, p *LogoutAccountParams) (*LogoutAccountResponse, error) {
 	r := new(LogoutAccountResponse)
-	if err := a.Conn.Call(ctx, MethodAccountLogout, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAccountLogout, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -34,7 +34,7 @@ func (a Agent) LogoutAccount(ctx context.Context, p *LogoutAccountParams) (*Logo
 // GetAccount sends the request account/read.
 func (a Agent) GetAccount(ctx context.Context, p *GetAccountParams) (*GetAccountResponse, error) {
 	r := new(GetAccountResponse)
-	if err := a.Conn.Call(ctx, MethodAccountRead, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodAccountRead, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -43,7 +43,7 @@ func (a Agent) GetAccount(ctx context.Context, p *GetAccountParams) (*GetAccount
 // Initialize sends the request initialize.
 func (a Agent) Initialize(ctx context.Context, p *InitializeParams) (*InitializeResponse, error) {
 	r := new(InitializeResponse)
-	if err := a.Conn.Call(ctx, MethodInitialize, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -51,13 +51,40 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeParams) (*Initialize
 
 // Initialized sends the notification initialized.
 func (a Agent) Initialized(ctx context.Context, p *InitializedNotification) error {
-	return a.Conn.Notify(ctx, MethodInitialized, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodInitialized, p)
 }
 
 // ModelList sends the request model/list.
 func (a Agent) ModelList(ctx context.Context, p *ModelListParams) (*ModelListResponse, error) {
 	r := new(ModelListResponse)
-	if err := a.Conn.Call(ctx, MethodModelList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodModelList, p, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ReviewStart sends the request review/start.
+func (a Agent) ReviewStart(ctx context.Context, p *ReviewStartParams) (*ReviewStartResponse, error) {
+	r := new(ReviewStartResponse)
+	if err := acp.Connected(a.Conn).Call(ctx, MethodReviewStart, p, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SkillsList sends the request skills/list.
+func (a Agent) SkillsList(ctx context.Context, p *SkillsListParams) (*SkillsListResponse, error) {
+	r := new(SkillsListResponse)
+	if err := acp.Connected(a.Conn).Call(ctx, MethodSkillsList, p, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ThreadCompactStart sends the request thread/compact/start.
+func (a Agent) ThreadCompactStart(ctx context.Context, p *ThreadCompactStartParams) (*ThreadCompactStartResponse, error) {
+	r := new(ThreadCompactStartResponse)
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadCompactStart, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -66,7 +93,7 @@ func (a Agent) ModelList(ctx context.Context, p *ModelListParams) (*ModelListRes
 // ThreadDelete sends the request thread/delete.
 func (a Agent) ThreadDelete(ctx context.Context, p *ThreadDeleteParams) (*ThreadDeleteResponse, error) {
 	r := new(ThreadDeleteResponse)
-	if err := a.Conn.Call(ctx, MethodThreadDelete, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadDelete, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -75,7 +102,7 @@ func (a Agent) ThreadDelete(ctx context.Context, p *ThreadDeleteParams) (*Thread
 // ThreadFork sends the request thread/fork.
 func (a Agent) ThreadFork(ctx context.Context, p *ThreadForkParams) (*ThreadForkResponse, error) {
 	r := new(ThreadForkResponse)
-	if err := a.Conn.Call(ctx, MethodThreadFork, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadFork, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -84,7 +111,7 @@ func (a Agent) ThreadFork(ctx context.Context, p *ThreadForkParams) (*ThreadFork
 // ThreadInjectItems sends the request thread/inject_items.
 func (a Agent) ThreadInjectItems(ctx context.Context, p *ThreadInjectItemsParams) (*ThreadInjectItemsResponse, error) {
 	r := new(ThreadInjectItemsResponse)
-	if err := a.Conn.Call(ctx, MethodThreadInjectItems, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadInjectItems, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -93,7 +120,7 @@ func (a Agent) ThreadInjectItems(ctx context.Context, p *ThreadInjectItemsParams
 // ThreadList sends the request thread/list.
 func (a Agent) ThreadList(ctx context.Context, p *ThreadListParams) (*ThreadListResponse, error) {
 	r := new(ThreadListResponse)
-	if err := a.Conn.Call(ctx, MethodThreadList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -102,7 +129,7 @@ func (a Agent) ThreadList(ctx context.Context, p *ThreadListParams) (*ThreadList
 // ThreadResume sends the request thread/resume.
 func (a Agent) ThreadResume(ctx context.Context, p *ThreadResumeParams) (*ThreadResumeResponse, error) {
 	r := new(ThreadResumeResponse)
-	if err := a.Conn.Call(ctx, MethodThreadResume, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadResume, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -111,7 +138,7 @@ func (a Agent) ThreadResume(ctx context.Context, p *ThreadResumeParams) (*Thread
 // ThreadStart sends the request thread/start.
 func (a Agent) ThreadStart(ctx context.Context, p *ThreadStartParams) (*ThreadStartResponse, error) {
 	r := new(ThreadStartResponse)
-	if err := a.Conn.Call(ctx, MethodThreadStart, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadStart, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -120,7 +147,7 @@ func (a Agent) ThreadStart(ctx context.Context, p *ThreadStartParams) (*ThreadSt
 // ThreadTurnsList sends the request thread/turns/list.
 func (a Agent) ThreadTurnsList(ctx context.Context, p *ThreadTurnsListParams) (*ThreadTurnsListResponse, error) {
 	r := new(ThreadTurnsListResponse)
-	if err := a.Conn.Call(ctx, MethodThreadTurnsList, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadTurnsList, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -129,7 +156,7 @@ func (a Agent) ThreadTurnsList(ctx context.Context, p *ThreadTurnsListParams) (*
 // ThreadUnsubscribe sends the request thread/unsubscribe.
 func (a Agent) ThreadUnsubscribe(ctx context.Context, p *ThreadUnsubscribeParams) (*ThreadUnsubscribeResponse, error) {
 	r := new(ThreadUnsubscribeResponse)
-	if err := a.Conn.Call(ctx, MethodThreadUnsubscribe, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadUnsubscribe, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -138,7 +165,7 @@ func (a Agent) ThreadUnsubscribe(ctx context.Context, p *ThreadUnsubscribeParams
 // TurnInterrupt sends the request turn/interrupt.
 func (a Agent) TurnInterrupt(ctx context.Context, p *TurnInterruptParams) (*TurnInterruptResponse, error) {
 	r := new(TurnInterruptResponse)
-	if err := a.Conn.Call(ctx, MethodTurnInterrupt, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnInterrupt, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -147,7 +174,7 @@ func (a Agent) TurnInterrupt(ctx context.Context, p *TurnInterruptParams) (*Turn
 // TurnStart sends the request turn/start.
 func (a Agent) TurnStart(ctx context.Context, p *TurnStartParams) (*TurnStartResponse, error) {
 	r := new(TurnStartResponse)
-	if err := a.Conn.Call(ctx, MethodTurnStart, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnStart, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -156,7 +183,7 @@ func (a Agent) TurnStart(ctx context.Context, p *TurnStartParams) (*TurnStartRes
 // TurnSteer sends the request turn/steer.
 func (a Agent) TurnSteer(ctx context.Context, p *TurnSteerParams) (*TurnSteerResponse, error) {
 	r := new(TurnSteerResponse)
-	if err := a.Conn.Call(ctx, MethodTurnSteer, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnSteer, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -171,13 +198,13 @@ type Client struct {
 
 // AccountLoginCompleted sends the notification account/login/completed.
 func (a Client) AccountLoginCompleted(ctx context.Context, p *AccountLoginCompletedNotification) error {
-	return a.Conn.Notify(ctx, MethodAccountLoginCompleted, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodAccountLoginCompleted, p)
 }
 
 // ApplyPatchApproval sends the request applyPatchApproval.
 func (a Client) ApplyPatchApproval(ctx context.Context, p *ApplyPatchApprovalParams) (*ApplyPatchApprovalResponse, error) {
 	r := new(ApplyPatchApprovalResponse)
-	if err := a.Conn.Call(ctx, MethodApplyPatchApproval, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodApplyPatchApproval, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -185,18 +212,18 @@ func (a Client) ApplyPatchApproval(ctx context.Context, p *ApplyPatchApprovalPar
 
 // ConfigWarning sends the notification configWarning.
 func (a Client) ConfigWarning(ctx context.Context, p *ConfigWarningNotification) error {
-	return a.Conn.Notify(ctx, MethodConfigWarning, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodConfigWarning, p)
 }
 
 // Error sends the notification error.
 func (a Client) Error(ctx context.Context, p *ErrorNotification) error {
-	return a.Conn.Notify(ctx, MethodError, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodError, p)
 }
 
 // ExecCommandApproval sends the request execCommandApproval.
 func (a Client) ExecCommandApproval(ctx context.Context, p *ExecCommandApprovalParams) (*ExecCommandApprovalResponse, error) {
 	r := new(ExecCommandApprovalResponse)
-	if err := a.Conn.Call(ctx, MethodExecCommandApproval, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodExecCommandApproval, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -204,18 +231,18 @@ func (a Client) ExecCommandApproval(ctx context.Context, p *ExecCommandApprovalP
 
 // AgentMessageDelta sends the notification item/agentMessage/delta.
 func (a Client) AgentMessageDelta(ctx context.Context, p *AgentMessageDeltaNotification) error {
-	return a.Conn.Notify(ctx, MethodItemAgentMessageDelta, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemAgentMessageDelta, p)
 }
 
 // CommandExecutionOutputDelta sends the notification item/commandExecution/outputDelta.
 func (a Client) CommandExecutionOutputDelta(ctx context.Context, p *CommandExecutionOutputDeltaNotification) error {
-	return a.Conn.Notify(ctx, MethodItemCommandExecutionOutputDelta, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemCommandExecutionOutputDelta, p)
 }
 
 // CommandExecutionRequestApproval sends the request item/commandExecution/requestApproval.
 func (a Client) CommandExecutionRequestApproval(ctx context.Context, p *CommandExecutionRequestApprovalParams) (*CommandExecutionRequestApprovalResponse, error) {
 	r := new(CommandExecutionRequestApprovalResponse)
-	if err := a.Conn.Call(ctx, MethodItemCommandExecutionRequestApproval, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodItemCommandExecutionRequestApproval, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -223,18 +250,18 @@ func (a Client) CommandExecutionRequestApproval(ctx context.Context, p *CommandE
 
 // ItemCompleted sends the notification item/completed.
 func (a Client) ItemCompleted(ctx context.Context, p *ItemCompletedNotification) error {
-	return a.Conn.Notify(ctx, MethodItemCompleted, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemCompleted, p)
 }
 
 // FileChangePatchUpdated sends the notification item/fileChange/patchUpdated.
 func (a Client) FileChangePatchUpdated(ctx context.Context, p *FileChangePatchUpdatedNotification) error {
-	return a.Conn.Notify(ctx, MethodItemFileChangePatchUpdated, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemFileChangePatchUpdated, p)
 }
 
 // FileChangeRequestApproval sends the request item/fileChange/requestApproval.
 func (a Client) FileChangeRequestApproval(ctx context.Context, p *FileChangeRequestApprovalParams) (*FileChangeRequestApprovalResponse, error) {
 	r := new(FileChangeRequestApprovalResponse)
-	if err := a.Conn.Call(ctx, MethodItemFileChangeRequestApproval, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodItemFileChangeRequestApproval, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -242,42 +269,47 @@ func (a Client) FileChangeRequestApproval(ctx context.Context, p *FileChangeRequ
 
 // MCPToolCallProgress sends the notification item/mcpToolCall/progress.
 func (a Client) MCPToolCallProgress(ctx context.Context, p *MCPToolCallProgressNotification) error {
-	return a.Conn.Notify(ctx, MethodItemMCPToolCallProgress, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemMCPToolCallProgress, p)
 }
 
 // PermissionsRequestApproval sends the request item/permissions/requestApproval.
 func (a Client) PermissionsRequestApproval(ctx context.Context, p *PermissionsRequestApprovalParams) (*PermissionsRequestApprovalResponse, error) {
 	r := new(PermissionsRequestApprovalResponse)
-	if err := a.Conn.Call(ctx, MethodItemPermissionsRequestApproval, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodItemPermissionsRequestApproval, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// PlanDelta sends the notification item/plan/delta.
+func (a Client) PlanDelta(ctx context.Context, p *PlanDeltaNotification) error {
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemPlanDelta, p)
+}
+
 // ReasoningSummaryPartAdded sends the notification item/reasoning/summaryPartAdded.
 func (a Client) ReasoningSummaryPartAdded(ctx context.Context, p *ReasoningSummaryPartAddedNotification) error {
-	return a.Conn.Notify(ctx, MethodItemReasoningSummaryPartAdded, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemReasoningSummaryPartAdded, p)
 }
 
 // ReasoningSummaryTextDelta sends the notification item/reasoning/summaryTextDelta.
 func (a Client) ReasoningSummaryTextDelta(ctx context.Context, p *ReasoningSummaryTextDeltaNotification) error {
-	return a.Conn.Notify(ctx, MethodItemReasoningSummaryTextDelta, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemReasoningSummaryTextDelta, p)
 }
 
 // ReasoningTextDelta sends the notification item/reasoning/textDelta.
 func (a Client) ReasoningTextDelta(ctx context.Context, p *ReasoningTextDeltaNotification) error {
-	return a.Conn.Notify(ctx, MethodItemReasoningTextDelta, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemReasoningTextDelta, p)
 }
 
 // ItemStarted sends the notification item/started.
 func (a Client) ItemStarted(ctx context.Context, p *ItemStartedNotification) error {
-	return a.Conn.Notify(ctx, MethodItemStarted, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodItemStarted, p)
 }
 
 // ToolRequestUserInput sends the request item/tool/requestUserInput.
 func (a Client) ToolRequestUserInput(ctx context.Context, p *ToolRequestUserInputParams) (*ToolRequestUserInputResponse, error) {
 	r := new(ToolRequestUserInputResponse)
-	if err := a.Conn.Call(ctx, MethodItemToolRequestUserInput, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodItemToolRequestUserInput, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -286,7 +318,7 @@ func (a Client) ToolRequestUserInput(ctx context.Context, p *ToolRequestUserInpu
 // MCPServerElicitationRequest sends the request mcpServer/elicitation/request.
 func (a Client) MCPServerElicitationRequest(ctx context.Context, p *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error) {
 	r := new(MCPServerElicitationRequestResponse)
-	if err := a.Conn.Call(ctx, MethodMCPServerElicitationRequest, p, r); err != nil {
+	if err := acp.Connected(a.Conn).Call(ctx, MethodMCPServerElicitationRequest, p, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -294,35 +326,35 @@ func (a Client) MCPServerElicitationRequest(ctx context.Context, p *MCPServerEli
 
 // ServerRequestResolved sends the notification serverRequest/resolved.
 func (a Client) ServerRequestResolved(ctx context.Context, p *ServerRequestResolvedNotification) error {
-	return a.Conn.Notify(ctx, MethodServerRequestResolved, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodServerRequestResolved, p)
 }
 
 // ThreadNameUpdated sends the notification thread/name/updated.
 func (a Client) ThreadNameUpdated(ctx context.Context, p *ThreadNameUpdatedNotification) error {
-	return a.Conn.Notify(ctx, MethodThreadNameUpdated, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodThreadNameUpdated, p)
 }
 
 // ThreadTokenUsageUpdated sends the notification thread/tokenUsage/updated.
 func (a Client) ThreadTokenUsageUpdated(ctx context.Context, p *ThreadTokenUsageUpdatedNotification) error {
-	return a.Conn.Notify(ctx, MethodThreadTokenUsageUpdated, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodThreadTokenUsageUpdated, p)
 }
 
 // TurnCompleted sends the notification turn/completed.
 func (a Client) TurnCompleted(ctx context.Context, p *TurnCompletedNotification) error {
-	return a.Conn.Notify(ctx, MethodTurnCompleted, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodTurnCompleted, p)
 }
 
 // TurnPlanUpdated sends the notification turn/plan/updated.
 func (a Client) TurnPlanUpdated(ctx context.Context, p *TurnPlanUpdatedNotification) error {
-	return a.Conn.Notify(ctx, MethodTurnPlanUpdated, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodTurnPlanUpdated, p)
 }
 
 // TurnStarted sends the notification turn/started.
 func (a Client) TurnStarted(ctx context.Context, p *TurnStartedNotification) error {
-	return a.Conn.Notify(ctx, MethodTurnStarted, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodTurnStarted, p)
 }
 
 // Warning sends the notification warning.
 func (a Client) Warning(ctx context.Context, p *WarningNotification) error {
-	return a.Conn.Notify(ctx, MethodWarning, p)
+	return acp.Connected(a.Conn).Notify(ctx, MethodWarning, p)
 }

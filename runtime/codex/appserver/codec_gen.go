@@ -19,6 +19,9 @@ func (v *AccountAPIKey) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AccountAPIKey) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountAPIKey")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -69,6 +72,9 @@ func (v *AccountChatgpt) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AccountChatgpt) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountChatgpt")
+	}
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
 	b = append(jx.Comma(b), `"planType":`...)
 	b = jx.AppendString(b, string(v.PlanType))
@@ -116,6 +122,9 @@ func (v *AccountAmazonBedrock) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AccountAmazonBedrock) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountAmazonBedrock")
+	}
 	if v.UsesCodexManagedCredentials.OK {
 		b = append(jx.Comma(b), `"usesCodexManagedCredentials":`...)
 		b = jx.AppendBool(b, v.UsesCodexManagedCredentials.V)
@@ -155,6 +164,9 @@ func (v *AccountGcp) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AccountGcp) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountGcp")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -187,9 +199,18 @@ func (v *AccountOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *AccountOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "AccountOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -524,6 +545,9 @@ func (v *AskForApprovalGranular) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AskForApprovalGranular) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AskForApprovalGranular")
+	}
 	b = append(jx.Comma(b), `"granular":`...)
 	b = v.Granular.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "granular")
@@ -774,6 +798,9 @@ func (v *CodexErrorInfoActiveTurnNotSteerable) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *CodexErrorInfoActiveTurnNotSteerable) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoActiveTurnNotSteerable")
+	}
 	b = append(jx.Comma(b), `"activeTurnNotSteerable":`...)
 	b = v.ActiveTurnNotSteerable.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "activeTurnNotSteerable")
@@ -872,6 +899,9 @@ func (v *CodexErrorInfoHTTPConnectionFailed) decode(d *jx.Dec, outer *jx.Outer) 
 }
 
 func (v *CodexErrorInfoHTTPConnectionFailed) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoHTTPConnectionFailed")
+	}
 	b = append(jx.Comma(b), `"httpConnectionFailed":`...)
 	b = v.HTTPConnectionFailed.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "httpConnectionFailed")
@@ -973,6 +1003,9 @@ func (v *CodexErrorInfoResponseStreamConnectionFailed) decode(d *jx.Dec, outer *
 }
 
 func (v *CodexErrorInfoResponseStreamConnectionFailed) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamConnectionFailed")
+	}
 	b = append(jx.Comma(b), `"responseStreamConnectionFailed":`...)
 	b = v.ResponseStreamConnectionFailed.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "responseStreamConnectionFailed")
@@ -1074,6 +1107,9 @@ func (v *CodexErrorInfoResponseStreamDisconnected) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *CodexErrorInfoResponseStreamDisconnected) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamDisconnected")
+	}
 	b = append(jx.Comma(b), `"responseStreamDisconnected":`...)
 	b = v.ResponseStreamDisconnected.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "responseStreamDisconnected")
@@ -1175,6 +1211,9 @@ func (v *CodexErrorInfoResponseTooManyFailedAttempts) decode(d *jx.Dec, outer *j
 }
 
 func (v *CodexErrorInfoResponseTooManyFailedAttempts) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseTooManyFailedAttempts")
+	}
 	b = append(jx.Comma(b), `"responseTooManyFailedAttempts":`...)
 	b = v.ResponseTooManyFailedAttempts.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "responseTooManyFailedAttempts")
@@ -1355,6 +1394,9 @@ func (v *CommandActionRead) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CommandActionRead) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandActionRead")
+	}
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
 	b = append(b, `,"name":`...)
@@ -1408,6 +1450,9 @@ func (v *CommandActionListFiles) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CommandActionListFiles) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandActionListFiles")
+	}
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
@@ -1461,6 +1506,9 @@ func (v *CommandActionSearch) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CommandActionSearch) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandActionSearch")
+	}
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
@@ -1509,6 +1557,9 @@ func (v *CommandActionUnknown) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CommandActionUnknown) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandActionUnknown")
+	}
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
 	return jx.AppendMembers(b, v.Extra, "command")
@@ -1543,9 +1594,18 @@ func (v *CommandActionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *CommandActionOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandActionOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "CommandActionOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -1595,6 +1655,9 @@ func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) decode(d
 }
 
 func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment")
+	}
 	b = append(jx.Comma(b), `"acceptWithExecpolicyAmendment":`...)
 	b = v.AcceptWithExecpolicyAmendment.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "acceptWithExecpolicyAmendment")
@@ -1700,6 +1763,9 @@ func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) decode(d *
 }
 
 func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment")
+	}
 	b = append(jx.Comma(b), `"applyNetworkPolicyAmendment":`...)
 	b = v.ApplyNetworkPolicyAmendment.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "applyNetworkPolicyAmendment")
@@ -2139,6 +2205,9 @@ func (v *DynamicToolCallOutputContentItemInputText) decode(d *jx.Dec, outer *jx.
 }
 
 func (v *DynamicToolCallOutputContentItemInputText) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputText")
+	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	return jx.AppendMembers(b, v.Extra, "text")
@@ -2188,6 +2257,9 @@ func (v *DynamicToolCallOutputContentItemInputImage) decode(d *jx.Dec, outer *jx
 }
 
 func (v *DynamicToolCallOutputContentItemInputImage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputImage")
+	}
 	b = append(jx.Comma(b), `"imageUrl":`...)
 	b = jx.AppendString(b, v.ImageURL)
 	return jx.AppendMembers(b, v.Extra, "imageUrl")
@@ -2237,6 +2309,9 @@ func (v *DynamicToolCallOutputContentItemInputAudio) decode(d *jx.Dec, outer *jx
 }
 
 func (v *DynamicToolCallOutputContentItemInputAudio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputAudio")
+	}
 	b = append(jx.Comma(b), `"audioUrl":`...)
 	b = jx.AppendString(b, v.AudioURL)
 	return jx.AppendMembers(b, v.Extra, "audioUrl")
@@ -2274,9 +2349,18 @@ func (v *DynamicToolCallOutputContentItemOther) decode(d *jx.Dec, outer *jx.Oute
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *DynamicToolCallOutputContentItemOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "DynamicToolCallOutputContentItemOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -2538,6 +2622,9 @@ func (v *FileChangeAdd) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileChangeAdd) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeAdd")
+	}
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
 	return jx.AppendMembers(b, v.Extra, "content")
@@ -2584,6 +2671,9 @@ func (v *FileChangeDelete) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileChangeDelete) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeDelete")
+	}
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
 	return jx.AppendMembers(b, v.Extra, "content")
@@ -2633,6 +2723,9 @@ func (v *FileChangeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileChangeUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeUpdate")
+	}
 	b = jx.AppendOptStr(b, `"move_path":`, v.MovePath.V, v.MovePath.OK)
 	b = append(jx.Comma(b), `"unified_diff":`...)
 	b = jx.AppendString(b, v.UnifiedDiff)
@@ -2668,9 +2761,18 @@ func (v *FileChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *FileChangeOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "FileChangeOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -3663,6 +3765,9 @@ func (v *LoginAccountResponseAPIKey) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAccountResponseAPIKey) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseAPIKey")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -3713,6 +3818,9 @@ func (v *LoginAccountResponseChatgpt) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAccountResponseChatgpt) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseChatgpt")
+	}
 	b = append(jx.Comma(b), `"authUrl":`...)
 	b = jx.AppendString(b, v.AuthURL)
 	b = append(b, `,"loginId":`...)
@@ -3770,6 +3878,9 @@ func (v *LoginAccountResponseChatgptDeviceCode) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *LoginAccountResponseChatgptDeviceCode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseChatgptDeviceCode")
+	}
 	b = append(jx.Comma(b), `"loginId":`...)
 	b = jx.AppendString(b, v.LoginID)
 	b = append(b, `,"userCode":`...)
@@ -3814,6 +3925,9 @@ func (v *LoginAccountResponseChatgptAuthTokens) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *LoginAccountResponseChatgptAuthTokens) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseChatgptAuthTokens")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -3852,6 +3966,9 @@ func (v *LoginAccountResponseAmazonBedrock) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAccountResponseAmazonBedrock) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseAmazonBedrock")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -3887,9 +4004,18 @@ func (v *LoginAccountResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *LoginAccountResponseOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAccountResponseOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "LoginAccountResponseOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -4158,6 +4284,9 @@ func (v *MCPServerElicitationRequestParamsForm) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *MCPServerElicitationRequestParamsForm) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsForm")
+	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -4219,6 +4348,9 @@ func (v *MCPServerElicitationRequestParamsOpenaiNamespaced) decode(d *jx.Dec, ou
 }
 
 func (v *MCPServerElicitationRequestParamsOpenaiNamespaced) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiNamespaced")
+	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -4280,6 +4412,9 @@ func (v *MCPServerElicitationRequestParamsOpenaiForm) decode(d *jx.Dec, outer *j
 }
 
 func (v *MCPServerElicitationRequestParamsOpenaiForm) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiForm")
+	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -4344,6 +4479,9 @@ func (v *MCPServerElicitationRequestParamsURL) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *MCPServerElicitationRequestParamsURL) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsURL")
+	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -4389,9 +4527,18 @@ func (v *MCPServerElicitationRequestParamsOther) decode(d *jx.Dec, outer *jx.Out
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *MCPServerElicitationRequestParamsOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "MCPServerElicitationRequestParamsOther has no mode")
+	}
 	return jx.AppendMembers(b, v.Raw, "mode")
 }
 
@@ -5315,6 +5462,9 @@ func (v *PatchChangeKindAdd) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PatchChangeKindAdd) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PatchChangeKindAdd")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -5350,6 +5500,9 @@ func (v *PatchChangeKindDelete) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PatchChangeKindDelete) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PatchChangeKindDelete")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -5392,6 +5545,9 @@ func (v *PatchChangeKindUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PatchChangeKindUpdate) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PatchChangeKindUpdate")
+	}
 	b = jx.AppendOptStr(b, `"move_path":`, v.MovePath.V, v.MovePath.OK)
 	return jx.AppendMembers(b, v.Extra, "move_path")
 }
@@ -5425,9 +5581,18 @@ func (v *PatchChangeKindOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *PatchChangeKindOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PatchChangeKindOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "PatchChangeKindOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -5602,6 +5767,67 @@ func (v PermissionsRequestApprovalResponse) MarshalJSON() ([]byte, error) {
 	return jx.Marshaled(v.AppendJSON(nil))
 }
 
+func (v *PlanDeltaNotification) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "delta":
+			seen = d.Once(seen, 0x1)
+			v.Delta = d.Str()
+		case "itemId":
+			seen = d.Once(seen, 0x2)
+			v.ItemID = d.Str()
+		case "threadId":
+			seen = d.Once(seen, 0x4)
+			v.ThreadID = d.Str()
+		case "turnId":
+			seen = d.Once(seen, 0x8)
+			v.TurnID = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0xf, "delta itemId threadId turnId")
+	v.Extra = x.Text()
+}
+
+func (v *PlanDeltaNotification) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"delta":`...)
+	b = jx.AppendString(b, v.Delta)
+	b = append(b, `,"itemId":`...)
+	b = jx.AppendString(b, v.ItemID)
+	b = append(b, `,"threadId":`...)
+	b = jx.AppendString(b, v.ThreadID)
+	b = append(b, `,"turnId":`...)
+	b = jx.AppendString(b, v.TurnID)
+	return jx.AppendMembers(b, v.Extra, "delta itemId threadId turnId")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *PlanDeltaNotification) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = PlanDeltaNotification{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *PlanDeltaNotification) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanDeltaNotification")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v PlanDeltaNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReasoningEffortOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5902,6 +6128,9 @@ func (v *ReviewDecisionApprovedExecpolicyAmendment) decode(d *jx.Dec, outer *jx.
 }
 
 func (v *ReviewDecisionApprovedExecpolicyAmendment) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionApprovedExecpolicyAmendment")
+	}
 	b = append(jx.Comma(b), `"approved_execpolicy_amendment":`...)
 	b = v.ApprovedExecpolicyAmendment.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "approved_execpolicy_amendment")
@@ -6007,6 +6236,9 @@ func (v *ReviewDecisionDenied) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReviewDecisionDenied) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionDenied")
+	}
 	b = append(jx.Comma(b), `"denied":`...)
 	b = v.Denied.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "denied")
@@ -6102,6 +6334,9 @@ func (v *ReviewDecisionNetworkPolicyAmendment) decode(d *jx.Dec, outer *jx.Outer
 }
 
 func (v *ReviewDecisionNetworkPolicyAmendment) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionNetworkPolicyAmendment")
+	}
 	b = append(jx.Comma(b), `"network_policy_amendment":`...)
 	b = v.NetworkPolicyAmendment.AppendJSON(b)
 	return jx.AppendMembers(b, v.Extra, "network_policy_amendment")
@@ -6179,6 +6414,356 @@ func (v ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment) MarshalJSON(
 	return jx.Marshaled(v.AppendJSON(nil))
 }
 
+func (v *ReviewStartParams) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "delivery":
+			seen = d.Once(seen, 0x4)
+			if !d.Null() {
+				v.Delivery.V.decode(d)
+				v.Delivery.OK = true
+			}
+		case "target":
+			seen = d.Once(seen, 0x1)
+			v.Target = decodeReviewTarget(d, nil)
+		case "threadId":
+			seen = d.Once(seen, 0x2)
+			v.ThreadID = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x3, "target threadId")
+	v.Extra = x.Text()
+}
+
+func (v *ReviewStartParams) appendMembers(b []byte) []byte {
+	b = jx.AppendOptStr(b, `"delivery":`, string(v.Delivery.V), v.Delivery.OK)
+	b = append(jx.Comma(b), `"target":`...)
+	b = AppendReviewTarget(b, v.Target)
+	b = append(b, `,"threadId":`...)
+	b = jx.AppendString(b, v.ThreadID)
+	return jx.AppendMembers(b, v.Extra, "delivery target threadId")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewStartParams) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewStartParams{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewStartParams) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewStartParams")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewStartParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ReviewStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "reviewThreadId":
+			seen = d.Once(seen, 0x1)
+			v.ReviewThreadID = d.Str()
+		case "turn":
+			seen = d.Once(seen, 0x2)
+			v.Turn.decode(d, nil)
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x3, "reviewThreadId turn")
+	v.Extra = x.Text()
+}
+
+func (v *ReviewStartResponse) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"reviewThreadId":`...)
+	b = jx.AppendString(b, v.ReviewThreadID)
+	b = append(b, `,"turn":`...)
+	b = v.Turn.AppendJSON(b)
+	return jx.AppendMembers(b, v.Extra, "reviewThreadId turn")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewStartResponse) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewStartResponse{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewStartResponse) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewStartResponse")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewStartResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ReviewTargetUncommittedChanges) decode(d *jx.Dec, outer *jx.Outer) {
+	if !d.ObjIn(outer) {
+		return
+	}
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
+	}
+	v.Extra = x.Text()
+}
+
+func (v *ReviewTargetUncommittedChanges) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetUncommittedChanges")
+	}
+	return jx.AppendMembers(b, v.Extra, "")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewTargetUncommittedChanges) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewTargetUncommittedChanges{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewTargetUncommittedChanges) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetUncommittedChanges")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewTargetUncommittedChanges) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
+func (v *ReviewTargetBaseBranch) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "branch":
+			seen = d.Once(seen, 0x1)
+			v.Branch = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1, "branch")
+	v.Extra = x.Text()
+}
+
+func (v *ReviewTargetBaseBranch) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetBaseBranch")
+	}
+	b = append(jx.Comma(b), `"branch":`...)
+	b = jx.AppendString(b, v.Branch)
+	return jx.AppendMembers(b, v.Extra, "branch")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewTargetBaseBranch) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewTargetBaseBranch{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewTargetBaseBranch) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetBaseBranch")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewTargetBaseBranch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ReviewTargetCommit) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "sha":
+			seen = d.Once(seen, 0x1)
+			v.Sha = d.Str()
+		case "title":
+			seen = d.Once(seen, 0x2)
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null)
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1, "sha")
+	v.Extra = x.Text()
+}
+
+func (v *ReviewTargetCommit) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetCommit")
+	}
+	b = append(jx.Comma(b), `"sha":`...)
+	b = jx.AppendString(b, v.Sha)
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	return jx.AppendMembers(b, v.Extra, "sha title")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewTargetCommit) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewTargetCommit{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewTargetCommit) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetCommit")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewTargetCommit) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ReviewTargetCustom) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "instructions":
+			seen = d.Once(seen, 0x1)
+			v.Instructions = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1, "instructions")
+	v.Extra = x.Text()
+}
+
+func (v *ReviewTargetCustom) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetCustom")
+	}
+	b = append(jx.Comma(b), `"instructions":`...)
+	b = jx.AppendString(b, v.Instructions)
+	return jx.AppendMembers(b, v.Extra, "instructions")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewTargetCustom) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewTargetCustom{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewTargetCustom) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetCustom")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewTargetCustom) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ReviewTargetOther) decode(d *jx.Dec, outer *jx.Outer) {
+	if !d.ObjIn(outer) {
+		return
+	}
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
+	}
+	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
+}
+
+func (v *ReviewTargetOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ReviewTargetOther has no type")
+	}
+	return jx.AppendMembers(b, v.Raw, "type")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ReviewTargetOther) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ReviewTargetOther{}
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
+	v.Tag = string(tag)
+	v.decode(&d, &o)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ReviewTargetOther) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewTargetOther")
+	}
+	b = append(b, '{')
+	b = append(jx.Comma(b), `"type":`...)
+	b = jx.AppendString(b, v.Tag)
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ReviewTargetOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SandboxPolicyDangerFullAccess) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6191,6 +6776,9 @@ func (v *SandboxPolicyDangerFullAccess) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SandboxPolicyDangerFullAccess) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SandboxPolicyDangerFullAccess")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6237,6 +6825,9 @@ func (v *SandboxPolicyReadOnly) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SandboxPolicyReadOnly) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SandboxPolicyReadOnly")
+	}
 	if v.NetworkAccess.OK {
 		b = append(jx.Comma(b), `"networkAccess":`...)
 		b = jx.AppendBool(b, v.NetworkAccess.V)
@@ -6284,6 +6875,9 @@ func (v *SandboxPolicyExternalSandbox) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SandboxPolicyExternalSandbox) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SandboxPolicyExternalSandbox")
+	}
 	b = jx.AppendOptStr(b, `"networkAccess":`, string(v.NetworkAccess.V), v.NetworkAccess.OK)
 	return jx.AppendMembers(b, v.Extra, "networkAccess")
 }
@@ -6342,6 +6936,9 @@ func (v *SandboxPolicyWorkspaceWrite) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SandboxPolicyWorkspaceWrite) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SandboxPolicyWorkspaceWrite")
+	}
 	if v.ExcludeSlashTmp.OK {
 		b = append(jx.Comma(b), `"excludeSlashTmp":`...)
 		b = jx.AppendBool(b, v.ExcludeSlashTmp.V)
@@ -6400,9 +6997,18 @@ func (v *SandboxPolicyOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *SandboxPolicyOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SandboxPolicyOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "SandboxPolicyOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -6508,6 +7114,405 @@ func (v *SessionSource) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSource) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillDependencies) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillDependencies) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillDependencies{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillDependencies) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillDependencies) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillErrorInfo) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "message":
+			seen = d.Once(seen, 0x1)
+			v.Message = d.Str()
+		case "path":
+			seen = d.Once(seen, 0x2)
+			v.Path = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x3, "message path")
+	v.Extra = x.Text()
+}
+
+func (v *SkillErrorInfo) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"message":`...)
+	b = jx.AppendString(b, v.Message)
+	b = append(b, `,"path":`...)
+	b = jx.AppendString(b, v.Path)
+	return jx.AppendMembers(b, v.Extra, "message path")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillErrorInfo) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillErrorInfo{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillErrorInfo) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillErrorInfo")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillErrorInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillInterface) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillInterface) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillInterface{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillInterface) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillInterface) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillMetadata) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "dependencies":
+			seen = d.Once(seen, 0x20)
+			if !d.Null() {
+				v.Dependencies = new(SkillDependencies)
+				v.Dependencies.decode(d, nil)
+			}
+		case "description":
+			seen = d.Once(seen, 0x1)
+			v.Description = d.Str()
+		case "enabled":
+			seen = d.Once(seen, 0x2)
+			v.Enabled = d.Bool()
+		case "interface":
+			seen = d.Once(seen, 0x40)
+			if !d.Null() {
+				v.Interface = new(SkillInterface)
+				v.Interface.decode(d, nil)
+			}
+		case "name":
+			seen = d.Once(seen, 0x4)
+			v.Name = d.Str()
+		case "path":
+			seen = d.Once(seen, 0x8)
+			v.Path = LegacyAppPathString(d.Str())
+		case "pluginId":
+			seen = d.Once(seen, 0x80)
+			v.PluginID.V, v.PluginID.OK = jx.OptStr[string](d, jx.Null)
+		case "scope":
+			seen = d.Once(seen, 0x10)
+			v.Scope.decode(d)
+		case "shortDescription":
+			seen = d.Once(seen, 0x100)
+			v.ShortDescription.V, v.ShortDescription.OK = jx.OptStr[string](d, jx.Null)
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1f, "description enabled name path scope")
+	v.Extra = x.Text()
+}
+
+func (v *SkillMetadata) appendMembers(b []byte) []byte {
+	if v.Dependencies != nil {
+		b = append(jx.Comma(b), `"dependencies":`...)
+		b = v.Dependencies.AppendJSON(b)
+	}
+	b = append(jx.Comma(b), `"description":`...)
+	b = jx.AppendString(b, v.Description)
+	b = append(b, `,"enabled":`...)
+	b = jx.AppendBool(b, v.Enabled)
+	if v.Interface != nil {
+		b = append(b, `,"interface":`...)
+		b = v.Interface.AppendJSON(b)
+	}
+	b = append(jx.Comma(b), `"name":`...)
+	b = jx.AppendString(b, v.Name)
+	b = append(b, `,"path":`...)
+	b = jx.AppendString(b, string(v.Path))
+	b = jx.AppendOptStr(b, `"pluginId":`, v.PluginID.V, v.PluginID.OK)
+	b = append(jx.Comma(b), `"scope":`...)
+	b = jx.AppendString(b, string(v.Scope))
+	b = jx.AppendOptStr(b, `"shortDescription":`, v.ShortDescription.V, v.ShortDescription.OK)
+	return jx.AppendMembers(b, v.Extra, "dependencies description enabled interface name path pluginId scope shortDescription")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillMetadata) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillMetadata{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillMetadata) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillMetadata")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillMetadata) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillsListEntry) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "cwd":
+			seen = d.Once(seen, 0x1)
+			v.Cwd = d.Str()
+		case "errors":
+			seen = d.Once(seen, 0x2)
+			if d.Array() {
+				list := d.Mark()
+				v.Errors = []SkillErrorInfo{}
+				for d.More(']') {
+					var e SkillErrorInfo
+					e.decode(d, nil)
+					v.Errors = append(jx.Grow(d, v.Errors, list), e)
+				}
+			}
+		case "skills":
+			seen = d.Once(seen, 0x4)
+			if d.Array() {
+				list := d.Mark()
+				v.Skills = []SkillMetadata{}
+				for d.More(']') {
+					var e SkillMetadata
+					e.decode(d, nil)
+					v.Skills = append(jx.Grow(d, v.Skills, list), e)
+				}
+			}
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x7, "cwd errors skills")
+	v.Extra = x.Text()
+}
+
+func (v *SkillsListEntry) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"cwd":`...)
+	b = jx.AppendString(b, v.Cwd)
+	b = append(b, `,"errors":`...)
+	b = append(b, '[')
+	for i := range v.Errors {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = v.Errors[i].AppendJSON(b)
+	}
+	b = append(b, ']')
+	b = append(b, `,"skills":`...)
+	b = append(b, '[')
+	for i := range v.Skills {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = v.Skills[i].AppendJSON(b)
+	}
+	b = append(b, ']')
+	return jx.AppendMembers(b, v.Extra, "cwd errors skills")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillsListEntry) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillsListEntry{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillsListEntry) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListEntry")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillsListEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillsListParams) decode(d *jx.Dec, outer *jx.Outer) {
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "cwds":
+			seen = d.Once(seen, 0x1)
+			v.Cwds = jx.Strs[string](d, 0)
+		case "forceReload":
+			seen = d.Once(seen, 0x2)
+			v.ForceReload.V = d.Bool()
+			v.ForceReload.OK = true
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	v.Extra = x.Text()
+}
+
+func (v *SkillsListParams) appendMembers(b []byte) []byte {
+	if v.Cwds != nil {
+		b = append(jx.Comma(b), `"cwds":`...)
+		b = append(b, '[')
+		for i := range v.Cwds {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = jx.AppendString(b, v.Cwds[i])
+		}
+		b = append(b, ']')
+	}
+	if v.ForceReload.OK {
+		b = append(jx.Comma(b), `"forceReload":`...)
+		b = jx.AppendBool(b, v.ForceReload.V)
+	}
+	return jx.AppendMembers(b, v.Extra, "cwds forceReload")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillsListParams) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillsListParams{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillsListParams) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListParams")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillsListParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *SkillsListResponse) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "data":
+			seen = d.Once(seen, 0x1)
+			if d.Array() {
+				list := d.Mark()
+				v.Data = []SkillsListEntry{}
+				for d.More(']') {
+					var e SkillsListEntry
+					e.decode(d, nil)
+					v.Data = append(jx.Grow(d, v.Data, list), e)
+				}
+			}
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1, "data")
+	v.Extra = x.Text()
+}
+
+func (v *SkillsListResponse) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"data":`...)
+	b = append(b, '[')
+	for i := range v.Data {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = v.Data[i].AppendJSON(b)
+	}
+	b = append(b, ']')
+	return jx.AppendMembers(b, v.Extra, "data")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *SkillsListResponse) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = SkillsListResponse{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *SkillsListResponse) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListResponse")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v SkillsListResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextElement) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6865,6 +7870,95 @@ func (v *Thread) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Thread) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v *ThreadCompactStartParams) decode(d *jx.Dec, outer *jx.Outer) {
+	m := d.Mark()
+	if !d.ObjIn(outer) {
+		return
+	}
+	var seen uint64
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
+		case "threadId":
+			seen = d.Once(seen, 0x1)
+			v.ThreadID = d.Str()
+		default:
+			x.Add(d, k, outer)
+		}
+	}
+	d.Need(m, seen, 0x1, "threadId")
+	v.Extra = x.Text()
+}
+
+func (v *ThreadCompactStartParams) appendMembers(b []byte) []byte {
+	b = append(jx.Comma(b), `"threadId":`...)
+	b = jx.AppendString(b, v.ThreadID)
+	return jx.AppendMembers(b, v.Extra, "threadId")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ThreadCompactStartParams) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ThreadCompactStartParams{}
+	v.decode(&d, nil)
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ThreadCompactStartParams) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadCompactStartParams")
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ThreadCompactStartParams) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
+func (v *ThreadCompactStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
+	if !d.ObjIn(outer) {
+		return
+	}
+	var x jx.Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
+	}
+	v.Extra = x.Text()
+}
+
+func (v *ThreadCompactStartResponse) appendMembers(b []byte) []byte {
+	return jx.AppendMembers(b, v.Extra, "")
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
+func (v *ThreadCompactStartResponse) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*v = ThreadCompactStartResponse{}
+	if !d.Null() {
+		v.decode(&d, nil)
+	}
+	return d.Close()
+}
+
+// AppendJSON appends v as JSON text.
+func (v *ThreadCompactStartResponse) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '{')
+	return append(v.appendMembers(b), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ThreadCompactStartResponse) MarshalJSON() ([]byte, error) {
+	return jx.Marshaled(v.AppendJSON(nil))
+}
+
 func (v *ThreadDeleteParams) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7396,6 +8490,9 @@ func (v *ThreadItemUserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemUserMessage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemUserMessage")
+	}
 	b = jx.AppendOptStr(b, `"clientId":`, v.ClientID.V, v.ClientID.OK)
 	b = append(jx.Comma(b), `"content":`...)
 	b = append(b, '[')
@@ -7463,6 +8560,9 @@ func (v *ThreadItemHookPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemHookPrompt) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemHookPrompt")
+	}
 	b = append(jx.Comma(b), `"fragments":`...)
 	b = append(b, '[')
 	for i := range v.Fragments {
@@ -7558,6 +8658,9 @@ func (v *ThreadItemAgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemAgentMessage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemAgentMessage")
+	}
 	b = jx.AppendOptStr(b, `"delivery":`, string(v.Delivery.V), v.Delivery.OK)
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
@@ -7636,6 +8739,9 @@ func (v *ThreadItemFunctionCallOutput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemFunctionCallOutput) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemFunctionCallOutput")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	b = append(b, `,"name":`...)
@@ -7693,6 +8799,9 @@ func (v *ThreadItemPlan) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemPlan) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemPlan")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	b = append(b, `,"text":`...)
@@ -7747,6 +8856,9 @@ func (v *ThreadItemReasoning) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemReasoning) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemReasoning")
+	}
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '[')
@@ -7863,6 +8975,9 @@ func (v *ThreadItemCommandExecution) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemCommandExecution) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemCommandExecution")
+	}
 	b = jx.AppendOptStr(b, `"aggregatedOutput":`, v.AggregatedOutput.V, v.AggregatedOutput.OK)
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
@@ -7954,6 +9069,9 @@ func (v *ThreadItemFileChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemFileChange) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemFileChange")
+	}
 	b = append(jx.Comma(b), `"changes":`...)
 	b = append(b, '[')
 	for i := range v.Changes {
@@ -8065,6 +9183,9 @@ func (v *ThreadItemMCPToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemMCPToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemMCPToolCall")
+	}
 	if v.AppContext != nil {
 		b = append(jx.Comma(b), `"appContext":`...)
 		b = v.AppContext.AppendJSON(b)
@@ -8182,6 +9303,9 @@ func (v *ThreadItemDynamicToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemDynamicToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemDynamicToolCall")
+	}
 	b = append(jx.Comma(b), `"arguments":`...)
 	b = jx.AppendRaw(b, v.Arguments)
 	if v.ContentItems != nil {
@@ -8292,6 +9416,9 @@ func (v *ThreadItemCollabAgentToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemCollabAgentToolCall) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemCollabAgentToolCall")
+	}
 	b = append(jx.Comma(b), `"agentsStates":`...)
 	b = append(b, '{')
 	for _, k := range jx.Keys(v.AgentsStates) {
@@ -8383,6 +9510,9 @@ func (v *ThreadItemSubAgentActivity) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemSubAgentActivity) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemSubAgentActivity")
+	}
 	b = append(jx.Comma(b), `"agentPath":`...)
 	b = jx.AppendString(b, v.AgentPath)
 	b = append(b, `,"agentThreadId":`...)
@@ -8461,6 +9591,9 @@ func (v *ThreadItemWebSearch) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemWebSearch) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemWebSearch")
+	}
 	if v.Action != nil {
 		b = append(jx.Comma(b), `"action":`...)
 		b = AppendWebSearchAction(b, v.Action)
@@ -8527,6 +9660,9 @@ func (v *ThreadItemImageView) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemImageView) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemImageView")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	b = append(b, `,"path":`...)
@@ -8578,6 +9714,9 @@ func (v *ThreadItemSleep) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemSleep) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemSleep")
+	}
 	b = append(jx.Comma(b), `"durationMs":`...)
 	b = jx.AppendUint(b, uint64(v.DurationMs))
 	b = append(b, `,"id":`...)
@@ -8667,6 +9806,9 @@ func (v *ThreadItemImageGeneration) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemImageGeneration")
+	}
 	if v.Failure != nil {
 		b = append(jx.Comma(b), `"failure":`...)
 		b = v.Failure.AppendJSON(b)
@@ -8745,6 +9887,9 @@ func (v *ThreadItemEnteredReviewMode) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemEnteredReviewMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemEnteredReviewMode")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	b = append(b, `,"review":`...)
@@ -8799,6 +9944,9 @@ func (v *ThreadItemExitedReviewMode) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemExitedReviewMode) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemExitedReviewMode")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	b = append(b, `,"review":`...)
@@ -8850,6 +9998,9 @@ func (v *ThreadItemContextCompaction) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadItemContextCompaction) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemContextCompaction")
+	}
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, v.ID)
 	return jx.AppendMembers(b, v.Extra, "id")
@@ -8887,9 +10038,18 @@ func (v *ThreadItemOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ThreadItemOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItemOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ThreadItemOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -9737,6 +10897,9 @@ func (v *ThreadStatusNotLoaded) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStatusNotLoaded) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStatusNotLoaded")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -9772,6 +10935,9 @@ func (v *ThreadStatusIdle) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStatusIdle) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStatusIdle")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -9807,6 +10973,9 @@ func (v *ThreadStatusSystemError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStatusSystemError) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStatusSystemError")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -9862,6 +11031,9 @@ func (v *ThreadStatusActive) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStatusActive) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStatusActive")
+	}
 	b = append(jx.Comma(b), `"activeFlags":`...)
 	b = append(b, '[')
 	for i := range v.ActiveFlags {
@@ -9903,9 +11075,18 @@ func (v *ThreadStatusOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *ThreadStatusOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStatusOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "ThreadStatusOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -11650,6 +12831,9 @@ func (v *UserInputText) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputText) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputText")
+	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	if v.TextElements != nil {
@@ -11714,6 +12898,9 @@ func (v *UserInputImage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputImage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputImage")
+	}
 	b = jx.AppendOptStr(b, `"detail":`, string(v.Detail.V), v.Detail.OK)
 	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
 	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
@@ -11767,6 +12954,9 @@ func (v *UserInputLocalImage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputLocalImage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputLocalImage")
+	}
 	b = jx.AppendOptStr(b, `"detail":`, string(v.Detail.V), v.Detail.OK)
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -11815,6 +13005,9 @@ func (v *UserInputAudio) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputAudio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputAudio")
+	}
 	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
 	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
 	return jx.AppendMembers(b, v.Extra, "fileId url")
@@ -11861,6 +13054,9 @@ func (v *UserInputLocalAudio) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputLocalAudio) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputLocalAudio")
+	}
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
 	return jx.AppendMembers(b, v.Extra, "path")
@@ -11910,6 +13106,9 @@ func (v *UserInputSkill) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputSkill) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputSkill")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"path":`...)
@@ -11961,6 +13160,9 @@ func (v *UserInputMention) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UserInputMention) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputMention")
+	}
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	b = append(b, `,"path":`...)
@@ -11997,9 +13199,18 @@ func (v *UserInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *UserInputOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *UserInputOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "UserInputOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -12100,6 +13311,9 @@ func (v *WebSearchActionSearch) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WebSearchActionSearch) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *WebSearchActionSearch")
+	}
 	if v.Queries != nil {
 		b = append(jx.Comma(b), `"queries":`...)
 		b = append(b, '[')
@@ -12154,6 +13368,9 @@ func (v *WebSearchActionOpenPage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WebSearchActionOpenPage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *WebSearchActionOpenPage")
+	}
 	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
 	return jx.AppendMembers(b, v.Extra, "url")
 }
@@ -12203,6 +13420,9 @@ func (v *WebSearchActionFindInPage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WebSearchActionFindInPage) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *WebSearchActionFindInPage")
+	}
 	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
 	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
 	return jx.AppendMembers(b, v.Extra, "pattern url")
@@ -12243,6 +13463,9 @@ func (v *WebSearchActionOtherKind) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WebSearchActionOtherKind) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *WebSearchActionOtherKind")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -12278,9 +13501,18 @@ func (v *WebSearchActionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
+	if v.Raw == nil {
+		v.Raw = []byte("{}")
+	}
 }
 
 func (v *WebSearchActionOther) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *WebSearchActionOther")
+	}
+	if v.Tag == "" && v.Raw == nil {
+		return jx.AppendFault(b, "WebSearchActionOther has no type")
+	}
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
@@ -12712,6 +13944,15 @@ func (v *ReasoningSummary) decode(d *jx.Dec) {
 	}
 }
 
+func (v *ReviewDelivery) decode(d *jx.Dec) {
+	switch s := d.StrBytes(); string(s) {
+	case "inline":
+		*v = ReviewDeliveryInline
+	default:
+		*v = ReviewDelivery(s)
+	}
+}
+
 func (v *SandboxMode) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "read-only":
@@ -12722,6 +13963,21 @@ func (v *SandboxMode) decode(d *jx.Dec) {
 		*v = SandboxModeDangerFullAccess
 	default:
 		*v = SandboxMode(s)
+	}
+}
+
+func (v *SkillScope) decode(d *jx.Dec) {
+	switch s := d.StrBytes(); string(s) {
+	case "user":
+		*v = SkillScopeUser
+	case "repo":
+		*v = SkillScopeRepo
+	case "system":
+		*v = SkillScopeSystem
+	case "admin":
+		*v = SkillScopeAdmin
+	default:
+		*v = SkillScope(s)
 	}
 }
 

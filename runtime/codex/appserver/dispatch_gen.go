@@ -105,6 +105,45 @@ func (s agentSide) HandleRequest(ctx context.Context, method string, params json
 			return nil, acp.NoResult(method)
 		}
 		return r, nil
+	case MethodReviewStart:
+		v := new(ReviewStartParams)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return nil, acp.InvalidParams(method, err)
+		}
+		r, err := s.h.ReviewStart(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, acp.NoResult(method)
+		}
+		return r, nil
+	case MethodSkillsList:
+		v := new(SkillsListParams)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return nil, acp.InvalidParams(method, err)
+		}
+		r, err := s.h.SkillsList(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, acp.NoResult(method)
+		}
+		return r, nil
+	case MethodThreadCompactStart:
+		v := new(ThreadCompactStartParams)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return nil, acp.InvalidParams(method, err)
+		}
+		r, err := s.h.ThreadCompactStart(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			r = new(ThreadCompactStartResponse)
+		}
+		return r, nil
 	case MethodThreadDelete:
 		v := new(ThreadDeleteParams)
 		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
@@ -427,6 +466,12 @@ func (s clientSide) HandleNotification(ctx context.Context, method string, param
 			return acp.InvalidParams(method, err)
 		}
 		return s.h.MCPToolCallProgress(ctx, v)
+	case MethodItemPlanDelta:
+		v := new(PlanDeltaNotification)
+		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+			return acp.InvalidParams(method, err)
+		}
+		return s.h.PlanDelta(ctx, v)
 	case MethodItemReasoningSummaryPartAdded:
 		v := new(ReasoningSummaryPartAddedNotification)
 		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {

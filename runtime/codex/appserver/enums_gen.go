@@ -5,7 +5,7 @@ package appserver
 // AgentMessageDelivery is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AgentMessageDelivery string
 
@@ -49,7 +49,7 @@ func (v ApprovalsReviewer) Known() bool {
 // CollabAgentStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentStatus string
 
@@ -76,7 +76,7 @@ func (v CollabAgentStatus) Known() bool {
 // CollabAgentTool is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentTool string
 
@@ -105,7 +105,7 @@ func (v CollabAgentTool) Known() bool {
 // CollabAgentToolCallStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentToolCallStatus string
 
@@ -152,7 +152,7 @@ func (v CommandExecutionApprovalKind) Known() bool {
 // CommandExecutionSource is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionSource string
 
@@ -176,7 +176,7 @@ func (v CommandExecutionSource) Known() bool {
 // CommandExecutionStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionStatus string
 
@@ -221,7 +221,7 @@ func (v DesktopOnboardingEntrypoint) Known() bool {
 // DynamicToolCallStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallStatus string
 
@@ -268,7 +268,7 @@ func (v FileChangeApprovalDecision) Known() bool {
 // ImageDetail is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageDetail string
 
@@ -315,7 +315,7 @@ func (v InputModality) Known() bool {
 // MCPAppDisplayMode is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPAppDisplayMode string
 
@@ -360,7 +360,7 @@ func (v MCPServerElicitationAction) Known() bool {
 // MCPToolCallStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallStatus string
 
@@ -383,7 +383,7 @@ func (v MCPToolCallStatus) Known() bool {
 // MessagePhase is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MessagePhase string
 
@@ -498,7 +498,7 @@ func (v NetworkPolicyRuleAction) Known() bool {
 // NonSteerableTurnKind is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NonSteerableTurnKind string
 
@@ -520,7 +520,7 @@ func (v NonSteerableTurnKind) Known() bool {
 // PatchApplyStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchApplyStatus string
 
@@ -650,6 +650,27 @@ func (v ReasoningSummary) Known() bool {
 	return false
 }
 
+// ReviewDelivery is one of a set of values.
+// Other values are kept; Known returns false for them.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewDelivery string
+
+// The values of ReviewDelivery.
+const (
+	ReviewDeliveryInline ReviewDelivery = "inline"
+)
+
+// Known reports whether this version of the protocol defines the value.
+func (v ReviewDelivery) Known() bool {
+	switch v {
+	case ReviewDeliveryInline:
+		return true
+	}
+	return false
+}
+
 // SandboxMode is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
@@ -668,6 +689,30 @@ const (
 func (v SandboxMode) Known() bool {
 	switch v {
 	case SandboxModeReadOnly, SandboxModeWorkspaceWrite, SandboxModeDangerFullAccess:
+		return true
+	}
+	return false
+}
+
+// SkillScope is one of a set of values.
+// Other values are kept; Known returns false for them.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillScope string
+
+// The values of SkillScope.
+const (
+	SkillScopeUser   SkillScope = "user"
+	SkillScopeRepo   SkillScope = "repo"
+	SkillScopeSystem SkillScope = "system"
+	SkillScopeAdmin  SkillScope = "admin"
+)
+
+// Known reports whether this version of the protocol defines the value.
+func (v SkillScope) Known() bool {
+	switch v {
+	case SkillScopeUser, SkillScopeRepo, SkillScopeSystem, SkillScopeAdmin:
 		return true
 	}
 	return false
@@ -698,7 +743,7 @@ func (v SortDirection) Known() bool {
 // SubAgentActivityKind is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SubAgentActivityKind string
 
@@ -865,7 +910,7 @@ func (v ThreadUnsubscribeStatus) Known() bool {
 // TurnItemsView is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 8 methods, in both directions.
+// Part of 9 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnItemsView string
 
@@ -911,7 +956,7 @@ func (v TurnPlanStepStatus) Known() bool {
 // TurnStatus is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
-// Part of 8 methods, agent to client.
+// Part of 9 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnStatus string
 

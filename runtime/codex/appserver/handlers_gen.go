@@ -26,6 +26,12 @@ type AgentHandler interface {
 	Initialized(ctx context.Context, p *InitializedNotification) error
 	// ModelList handles model/list.
 	ModelList(ctx context.Context, p *ModelListParams) (*ModelListResponse, error)
+	// ReviewStart handles review/start.
+	ReviewStart(ctx context.Context, p *ReviewStartParams) (*ReviewStartResponse, error)
+	// SkillsList handles skills/list.
+	SkillsList(ctx context.Context, p *SkillsListParams) (*SkillsListResponse, error)
+	// ThreadCompactStart handles thread/compact/start.
+	ThreadCompactStart(ctx context.Context, p *ThreadCompactStartParams) (*ThreadCompactStartResponse, error)
 	// ThreadDelete handles thread/delete.
 	ThreadDelete(ctx context.Context, p *ThreadDeleteParams) (*ThreadDeleteResponse, error)
 	// ThreadFork handles thread/fork.
@@ -83,6 +89,21 @@ func (UnimplementedAgentHandler) Initialized(context.Context, *InitializedNotifi
 // ModelList returns MethodNotFound.
 func (UnimplementedAgentHandler) ModelList(context.Context, *ModelListParams) (*ModelListResponse, error) {
 	return nil, acp.MethodNotFound(MethodModelList)
+}
+
+// ReviewStart returns MethodNotFound.
+func (UnimplementedAgentHandler) ReviewStart(context.Context, *ReviewStartParams) (*ReviewStartResponse, error) {
+	return nil, acp.MethodNotFound(MethodReviewStart)
+}
+
+// SkillsList returns MethodNotFound.
+func (UnimplementedAgentHandler) SkillsList(context.Context, *SkillsListParams) (*SkillsListResponse, error) {
+	return nil, acp.MethodNotFound(MethodSkillsList)
+}
+
+// ThreadCompactStart returns MethodNotFound.
+func (UnimplementedAgentHandler) ThreadCompactStart(context.Context, *ThreadCompactStartParams) (*ThreadCompactStartResponse, error) {
+	return nil, acp.MethodNotFound(MethodThreadCompactStart)
 }
 
 // ThreadDelete returns MethodNotFound.
@@ -173,6 +194,8 @@ type ClientHandler interface {
 	MCPToolCallProgress(ctx context.Context, p *MCPToolCallProgressNotification) error
 	// PermissionsRequestApproval handles item/permissions/requestApproval.
 	PermissionsRequestApproval(ctx context.Context, p *PermissionsRequestApprovalParams) (*PermissionsRequestApprovalResponse, error)
+	// PlanDelta handles item/plan/delta.
+	PlanDelta(ctx context.Context, p *PlanDeltaNotification) error
 	// ReasoningSummaryPartAdded handles item/reasoning/summaryPartAdded.
 	ReasoningSummaryPartAdded(ctx context.Context, p *ReasoningSummaryPartAddedNotification) error
 	// ReasoningSummaryTextDelta handles item/reasoning/summaryTextDelta.
@@ -269,6 +292,11 @@ func (UnimplementedClientHandler) MCPToolCallProgress(context.Context, *MCPToolC
 // PermissionsRequestApproval returns MethodNotFound.
 func (UnimplementedClientHandler) PermissionsRequestApproval(context.Context, *PermissionsRequestApprovalParams) (*PermissionsRequestApprovalResponse, error) {
 	return nil, acp.MethodNotFound(MethodItemPermissionsRequestApproval)
+}
+
+// PlanDelta returns MethodNotFound.
+func (UnimplementedClientHandler) PlanDelta(context.Context, *PlanDeltaNotification) error {
+	return acp.MethodNotFound(MethodItemPlanDelta)
 }
 
 // ReasoningSummaryPartAdded returns MethodNotFound.

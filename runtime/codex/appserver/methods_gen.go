@@ -22,6 +22,15 @@ const (
 	// MethodModelList is a request, client to agent.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodModelList = "model/list"
+	// MethodReviewStart is a request, client to agent.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodReviewStart = "review/start"
+	// MethodSkillsList is a request, client to agent.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodSkillsList = "skills/list"
+	// MethodThreadCompactStart is a request, client to agent.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodThreadCompactStart = "thread/compact/start"
 	// MethodThreadDelete is a request, client to agent.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadDelete = "thread/delete"
@@ -94,6 +103,9 @@ const (
 	// MethodItemPermissionsRequestApproval is a request, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemPermissionsRequestApproval = "item/permissions/requestApproval"
+	// MethodItemPlanDelta is a notification, agent to client.
+	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+	MethodItemPlanDelta = "item/plan/delta"
 	// MethodItemReasoningSummaryPartAdded is a notification, agent to client.
 	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemReasoningSummaryPartAdded = "item/reasoning/summaryPartAdded"

@@ -368,6 +368,11 @@ func NewPermissionsRequestApprovalResponse(permissions GrantedPermissionProfile)
 	return &PermissionsRequestApprovalResponse{Permissions: permissions}
 }
 
+// NewPlanDeltaNotification returns a PlanDeltaNotification with its required members.
+func NewPlanDeltaNotification(delta string, itemID string, threadID string, turnID string) *PlanDeltaNotification {
+	return &PlanDeltaNotification{Delta: delta, ItemID: itemID, ThreadID: threadID, TurnID: turnID}
+}
+
 // NewReasoningEffortOption returns a ReasoningEffortOption with its required members.
 func NewReasoningEffortOption(description string, reasoningEffort ReasoningEffort) *ReasoningEffortOption {
 	return &ReasoningEffortOption{Description: description, ReasoningEffort: reasoningEffort}
@@ -427,10 +432,55 @@ func NewReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment(networkPolicy
 	return &ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment{NetworkPolicyAmendment: networkPolicyAmendment}
 }
 
+// NewReviewStartParams returns a ReviewStartParams with its required members.
+func NewReviewStartParams(target ReviewTarget, threadID string) *ReviewStartParams {
+	return &ReviewStartParams{Target: target, ThreadID: threadID}
+}
+
+// NewReviewStartResponse returns a ReviewStartResponse with its required members.
+func NewReviewStartResponse(reviewThreadID string, turn Turn) *ReviewStartResponse {
+	return &ReviewStartResponse{ReviewThreadID: reviewThreadID, Turn: turn}
+}
+
+// NewReviewTargetBaseBranch returns a ReviewTargetBaseBranch with its required members.
+func NewReviewTargetBaseBranch(branch string) *ReviewTargetBaseBranch {
+	return &ReviewTargetBaseBranch{Branch: branch}
+}
+
+// NewReviewTargetCommit returns a ReviewTargetCommit with its required members.
+func NewReviewTargetCommit(sha string) *ReviewTargetCommit {
+	return &ReviewTargetCommit{Sha: sha}
+}
+
+// NewReviewTargetCustom returns a ReviewTargetCustom with its required members.
+func NewReviewTargetCustom(instructions string) *ReviewTargetCustom {
+	return &ReviewTargetCustom{Instructions: instructions}
+}
+
 // NewServerRequestResolvedNotification returns a ServerRequestResolvedNotification with its
 // required members.
 func NewServerRequestResolvedNotification(requestID RequestID, threadID string) *ServerRequestResolvedNotification {
 	return &ServerRequestResolvedNotification{RequestID: requestID, ThreadID: threadID}
+}
+
+// NewSkillErrorInfo returns a SkillErrorInfo with its required members.
+func NewSkillErrorInfo(message string, path string) *SkillErrorInfo {
+	return &SkillErrorInfo{Message: message, Path: path}
+}
+
+// NewSkillMetadata returns a SkillMetadata with its required members.
+func NewSkillMetadata(description string, enabled bool, name string, path LegacyAppPathString, scope SkillScope) *SkillMetadata {
+	return &SkillMetadata{Description: description, Enabled: enabled, Name: name, Path: path, Scope: scope}
+}
+
+// NewSkillsListEntry returns a SkillsListEntry with its required members.
+func NewSkillsListEntry(cwd string, errors []SkillErrorInfo, skills []SkillMetadata) *SkillsListEntry {
+	return &SkillsListEntry{Cwd: cwd, Errors: errors, Skills: skills}
+}
+
+// NewSkillsListResponse returns a SkillsListResponse with its required members.
+func NewSkillsListResponse(data []SkillsListEntry) *SkillsListResponse {
+	return &SkillsListResponse{Data: data}
 }
 
 // NewTextElement returns a TextElement with its required members.
@@ -451,6 +501,11 @@ func NewTextRange(end TextPosition, start TextPosition) *TextRange {
 // NewThread returns a Thread with its required members.
 func NewThread(cliVersion string, createdAt int64, cwd AbsolutePathBuf, ephemeral bool, id string, modelProvider string, preview string, sessionID string, source SessionSource, status ThreadStatus, turns []Turn, updatedAt int64) *Thread {
 	return &Thread{CliVersion: cliVersion, CreatedAt: createdAt, Cwd: cwd, Ephemeral: ephemeral, ID: id, ModelProvider: modelProvider, Preview: preview, SessionID: sessionID, Source: source, Status: status, Turns: turns, UpdatedAt: updatedAt}
+}
+
+// NewThreadCompactStartParams returns a ThreadCompactStartParams with its required members.
+func NewThreadCompactStartParams(threadID string) *ThreadCompactStartParams {
+	return &ThreadCompactStartParams{ThreadID: threadID}
 }
 
 // NewThreadDeleteParams returns a ThreadDeleteParams with its required members.

@@ -321,6 +321,16 @@ func (v PermissionsRequestApprovalResponse) LogValue() slog.Value {
 }
 
 // String returns v as text for people, without secrets and with long values cut.
+func (v PlanDeltaNotification) String() string {
+	return jx.Print("PlanDeltaNotification", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v PlanDeltaNotification) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
 func (v ReasoningSummaryPartAddedNotification) String() string {
 	return jx.Print("ReasoningSummaryPartAddedNotification", v.AppendJSON(nil), secrets)
 }
@@ -351,12 +361,72 @@ func (v ReasoningTextDeltaNotification) LogValue() slog.Value {
 }
 
 // String returns v as text for people, without secrets and with long values cut.
+func (v ReviewStartParams) String() string {
+	return jx.Print("ReviewStartParams", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ReviewStartParams) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v ReviewStartResponse) String() string {
+	return jx.Print("ReviewStartResponse", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ReviewStartResponse) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
 func (v ServerRequestResolvedNotification) String() string {
 	return jx.Print("ServerRequestResolvedNotification", v.AppendJSON(nil), secrets)
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v ServerRequestResolvedNotification) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v SkillsListParams) String() string {
+	return jx.Print("SkillsListParams", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v SkillsListParams) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v SkillsListResponse) String() string {
+	return jx.Print("SkillsListResponse", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v SkillsListResponse) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v ThreadCompactStartParams) String() string {
+	return jx.Print("ThreadCompactStartParams", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ThreadCompactStartParams) LogValue() slog.Value {
+	return slog.StringValue(v.String())
+}
+
+// String returns v as text for people, without secrets and with long values cut.
+func (v ThreadCompactStartResponse) String() string {
+	return jx.Print("ThreadCompactStartResponse", v.AppendJSON(nil), secrets)
+}
+
+// LogValue implements slog.LogValuer with String.
+func (v ThreadCompactStartResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 

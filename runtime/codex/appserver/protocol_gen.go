@@ -24,6 +24,10 @@ func (protocol) Channel() string {
 	return "stable"
 }
 
+func (protocol) String() string {
+	return "version 2 (stable)"
+}
+
 var methods = []acp.Method{
 	{Name: MethodAccountLoginStart, Handler: acp.SideAgent, Request: true},
 	{Name: MethodAccountLogout, Handler: acp.SideAgent, Request: true},
@@ -31,6 +35,9 @@ var methods = []acp.Method{
 	{Name: MethodInitialize, Handler: acp.SideAgent, Request: true},
 	{Name: MethodInitialized, Handler: acp.SideAgent, Notification: true},
 	{Name: MethodModelList, Handler: acp.SideAgent, Request: true},
+	{Name: MethodReviewStart, Handler: acp.SideAgent, Request: true},
+	{Name: MethodSkillsList, Handler: acp.SideAgent, Request: true},
+	{Name: MethodThreadCompactStart, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadDelete, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadFork, Handler: acp.SideAgent, Request: true},
 	{Name: MethodThreadInjectItems, Handler: acp.SideAgent, Request: true},
@@ -55,6 +62,7 @@ var methods = []acp.Method{
 	{Name: MethodItemFileChangeRequestApproval, Handler: acp.SideClient, Request: true},
 	{Name: MethodItemMCPToolCallProgress, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemPermissionsRequestApproval, Handler: acp.SideClient, Request: true},
+	{Name: MethodItemPlanDelta, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemReasoningSummaryPartAdded, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemReasoningSummaryTextDelta, Handler: acp.SideClient, Notification: true},
 	{Name: MethodItemReasoningTextDelta, Handler: acp.SideClient, Notification: true},
@@ -97,83 +105,91 @@ func methodIndex(side acp.Side, name string) int {
 			return 4
 		case MethodModelList:
 			return 5
-		case MethodThreadDelete:
+		case MethodReviewStart:
 			return 6
-		case MethodThreadFork:
+		case MethodSkillsList:
 			return 7
-		case MethodThreadInjectItems:
+		case MethodThreadCompactStart:
 			return 8
-		case MethodThreadList:
+		case MethodThreadDelete:
 			return 9
-		case MethodThreadResume:
+		case MethodThreadFork:
 			return 10
-		case MethodThreadStart:
+		case MethodThreadInjectItems:
 			return 11
-		case MethodThreadTurnsList:
+		case MethodThreadList:
 			return 12
-		case MethodThreadUnsubscribe:
+		case MethodThreadResume:
 			return 13
-		case MethodTurnInterrupt:
+		case MethodThreadStart:
 			return 14
-		case MethodTurnStart:
+		case MethodThreadTurnsList:
 			return 15
-		case MethodTurnSteer:
+		case MethodThreadUnsubscribe:
 			return 16
+		case MethodTurnInterrupt:
+			return 17
+		case MethodTurnStart:
+			return 18
+		case MethodTurnSteer:
+			return 19
 		}
 	case acp.SideClient:
 		switch name {
 		case MethodAccountLoginCompleted:
-			return 17
-		case MethodApplyPatchApproval:
-			return 18
-		case MethodConfigWarning:
-			return 19
-		case MethodError:
 			return 20
-		case MethodExecCommandApproval:
+		case MethodApplyPatchApproval:
 			return 21
-		case MethodItemAgentMessageDelta:
+		case MethodConfigWarning:
 			return 22
-		case MethodItemCommandExecutionOutputDelta:
+		case MethodError:
 			return 23
-		case MethodItemCommandExecutionRequestApproval:
+		case MethodExecCommandApproval:
 			return 24
-		case MethodItemCompleted:
+		case MethodItemAgentMessageDelta:
 			return 25
-		case MethodItemFileChangePatchUpdated:
+		case MethodItemCommandExecutionOutputDelta:
 			return 26
-		case MethodItemFileChangeRequestApproval:
+		case MethodItemCommandExecutionRequestApproval:
 			return 27
-		case MethodItemMCPToolCallProgress:
+		case MethodItemCompleted:
 			return 28
-		case MethodItemPermissionsRequestApproval:
+		case MethodItemFileChangePatchUpdated:
 			return 29
-		case MethodItemReasoningSummaryPartAdded:
+		case MethodItemFileChangeRequestApproval:
 			return 30
-		case MethodItemReasoningSummaryTextDelta:
+		case MethodItemMCPToolCallProgress:
 			return 31
-		case MethodItemReasoningTextDelta:
+		case MethodItemPermissionsRequestApproval:
 			return 32
-		case MethodItemStarted:
+		case MethodItemPlanDelta:
 			return 33
-		case MethodItemToolRequestUserInput:
+		case MethodItemReasoningSummaryPartAdded:
 			return 34
-		case MethodMCPServerElicitationRequest:
+		case MethodItemReasoningSummaryTextDelta:
 			return 35
-		case MethodServerRequestResolved:
+		case MethodItemReasoningTextDelta:
 			return 36
-		case MethodThreadNameUpdated:
+		case MethodItemStarted:
 			return 37
-		case MethodThreadTokenUsageUpdated:
+		case MethodItemToolRequestUserInput:
 			return 38
-		case MethodTurnCompleted:
+		case MethodMCPServerElicitationRequest:
 			return 39
-		case MethodTurnPlanUpdated:
+		case MethodServerRequestResolved:
 			return 40
-		case MethodTurnStarted:
+		case MethodThreadNameUpdated:
 			return 41
-		case MethodWarning:
+		case MethodThreadTokenUsageUpdated:
 			return 42
+		case MethodTurnCompleted:
+			return 43
+		case MethodTurnPlanUpdated:
+			return 44
+		case MethodTurnStarted:
+			return 45
+		case MethodWarning:
+			return 46
 		}
 	}
 
@@ -193,40 +209,46 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 	case 5:
 		return decodeParams(method, params, new(ModelListParams))
 	case 6:
-		return decodeParams(method, params, new(ThreadDeleteParams))
+		return decodeParams(method, params, new(ReviewStartParams))
 	case 7:
-		return decodeParams(method, params, new(ThreadForkParams))
+		return decodeParams(method, params, new(SkillsListParams))
 	case 8:
-		return decodeParams(method, params, new(ThreadInjectItemsParams))
+		return decodeParams(method, params, new(ThreadCompactStartParams))
 	case 9:
-		return decodeParams(method, params, new(ThreadListParams))
+		return decodeParams(method, params, new(ThreadDeleteParams))
 	case 10:
-		return decodeParams(method, params, new(ThreadResumeParams))
+		return decodeParams(method, params, new(ThreadForkParams))
 	case 11:
-		return decodeParams(method, params, new(ThreadStartParams))
+		return decodeParams(method, params, new(ThreadInjectItemsParams))
 	case 12:
-		return decodeParams(method, params, new(ThreadTurnsListParams))
+		return decodeParams(method, params, new(ThreadListParams))
 	case 13:
-		return decodeParams(method, params, new(ThreadUnsubscribeParams))
+		return decodeParams(method, params, new(ThreadResumeParams))
 	case 14:
-		return decodeParams(method, params, new(TurnInterruptParams))
+		return decodeParams(method, params, new(ThreadStartParams))
 	case 15:
-		return decodeParams(method, params, new(TurnStartParams))
+		return decodeParams(method, params, new(ThreadTurnsListParams))
 	case 16:
-		return decodeParams(method, params, new(TurnSteerParams))
+		return decodeParams(method, params, new(ThreadUnsubscribeParams))
+	case 17:
+		return decodeParams(method, params, new(TurnInterruptParams))
 	case 18:
-		return decodeParams(method, params, new(ApplyPatchApprovalParams))
+		return decodeParams(method, params, new(TurnStartParams))
+	case 19:
+		return decodeParams(method, params, new(TurnSteerParams))
 	case 21:
-		return decodeParams(method, params, new(ExecCommandApprovalParams))
+		return decodeParams(method, params, new(ApplyPatchApprovalParams))
 	case 24:
-		return decodeParams(method, params, new(CommandExecutionRequestApprovalParams))
+		return decodeParams(method, params, new(ExecCommandApprovalParams))
 	case 27:
+		return decodeParams(method, params, new(CommandExecutionRequestApprovalParams))
+	case 30:
 		return decodeParams(method, params, new(FileChangeRequestApprovalParams))
-	case 29:
+	case 32:
 		return decodeParams(method, params, new(PermissionsRequestApprovalParams))
-	case 34:
+	case 38:
 		return decodeParams(method, params, new(ToolRequestUserInputParams))
-	case 35:
+	case 39:
 		return decodeParams(method, params, new(MCPServerElicitationRequestParams))
 	}
 	return nil, acp.MethodNotFound(method)
@@ -236,43 +258,45 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 	switch methodIndex(side, method) {
 	case 4:
 		return decodeParams(method, params, new(InitializedNotification))
-	case 17:
-		return decodeParams(method, params, new(AccountLoginCompletedNotification))
-	case 19:
-		return decodeParams(method, params, new(ConfigWarningNotification))
 	case 20:
-		return decodeParams(method, params, new(ErrorNotification))
+		return decodeParams(method, params, new(AccountLoginCompletedNotification))
 	case 22:
-		return decodeParams(method, params, new(AgentMessageDeltaNotification))
+		return decodeParams(method, params, new(ConfigWarningNotification))
 	case 23:
-		return decodeParams(method, params, new(CommandExecutionOutputDeltaNotification))
+		return decodeParams(method, params, new(ErrorNotification))
 	case 25:
-		return decodeParams(method, params, new(ItemCompletedNotification))
+		return decodeParams(method, params, new(AgentMessageDeltaNotification))
 	case 26:
-		return decodeParams(method, params, new(FileChangePatchUpdatedNotification))
+		return decodeParams(method, params, new(CommandExecutionOutputDeltaNotification))
 	case 28:
-		return decodeParams(method, params, new(MCPToolCallProgressNotification))
-	case 30:
-		return decodeParams(method, params, new(ReasoningSummaryPartAddedNotification))
+		return decodeParams(method, params, new(ItemCompletedNotification))
+	case 29:
+		return decodeParams(method, params, new(FileChangePatchUpdatedNotification))
 	case 31:
-		return decodeParams(method, params, new(ReasoningSummaryTextDeltaNotification))
-	case 32:
-		return decodeParams(method, params, new(ReasoningTextDeltaNotification))
+		return decodeParams(method, params, new(MCPToolCallProgressNotification))
 	case 33:
-		return decodeParams(method, params, new(ItemStartedNotification))
+		return decodeParams(method, params, new(PlanDeltaNotification))
+	case 34:
+		return decodeParams(method, params, new(ReasoningSummaryPartAddedNotification))
+	case 35:
+		return decodeParams(method, params, new(ReasoningSummaryTextDeltaNotification))
 	case 36:
-		return decodeParams(method, params, new(ServerRequestResolvedNotification))
+		return decodeParams(method, params, new(ReasoningTextDeltaNotification))
 	case 37:
-		return decodeParams(method, params, new(ThreadNameUpdatedNotification))
-	case 38:
-		return decodeParams(method, params, new(ThreadTokenUsageUpdatedNotification))
-	case 39:
-		return decodeParams(method, params, new(TurnCompletedNotification))
+		return decodeParams(method, params, new(ItemStartedNotification))
 	case 40:
-		return decodeParams(method, params, new(TurnPlanUpdatedNotification))
+		return decodeParams(method, params, new(ServerRequestResolvedNotification))
 	case 41:
-		return decodeParams(method, params, new(TurnStartedNotification))
+		return decodeParams(method, params, new(ThreadNameUpdatedNotification))
 	case 42:
+		return decodeParams(method, params, new(ThreadTokenUsageUpdatedNotification))
+	case 43:
+		return decodeParams(method, params, new(TurnCompletedNotification))
+	case 44:
+		return decodeParams(method, params, new(TurnPlanUpdatedNotification))
+	case 45:
+		return decodeParams(method, params, new(TurnStartedNotification))
+	case 46:
 		return decodeParams(method, params, new(WarningNotification))
 	}
 	return nil, acp.MethodNotFound(method)
@@ -291,40 +315,46 @@ func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessag
 	case 5:
 		return decodeResult(method, result, new(ModelListResponse))
 	case 6:
-		return decodeResult(method, result, new(ThreadDeleteResponse))
+		return decodeResult(method, result, new(ReviewStartResponse))
 	case 7:
-		return decodeResult(method, result, new(ThreadForkResponse))
+		return decodeResult(method, result, new(SkillsListResponse))
 	case 8:
-		return decodeResult(method, result, new(ThreadInjectItemsResponse))
+		return decodeResult(method, result, new(ThreadCompactStartResponse))
 	case 9:
-		return decodeResult(method, result, new(ThreadListResponse))
+		return decodeResult(method, result, new(ThreadDeleteResponse))
 	case 10:
-		return decodeResult(method, result, new(ThreadResumeResponse))
+		return decodeResult(method, result, new(ThreadForkResponse))
 	case 11:
-		return decodeResult(method, result, new(ThreadStartResponse))
+		return decodeResult(method, result, new(ThreadInjectItemsResponse))
 	case 12:
-		return decodeResult(method, result, new(ThreadTurnsListResponse))
+		return decodeResult(method, result, new(ThreadListResponse))
 	case 13:
-		return decodeResult(method, result, new(ThreadUnsubscribeResponse))
+		return decodeResult(method, result, new(ThreadResumeResponse))
 	case 14:
-		return decodeResult(method, result, new(TurnInterruptResponse))
+		return decodeResult(method, result, new(ThreadStartResponse))
 	case 15:
-		return decodeResult(method, result, new(TurnStartResponse))
+		return decodeResult(method, result, new(ThreadTurnsListResponse))
 	case 16:
-		return decodeResult(method, result, new(TurnSteerResponse))
+		return decodeResult(method, result, new(ThreadUnsubscribeResponse))
+	case 17:
+		return decodeResult(method, result, new(TurnInterruptResponse))
 	case 18:
-		return decodeResult(method, result, new(ApplyPatchApprovalResponse))
+		return decodeResult(method, result, new(TurnStartResponse))
+	case 19:
+		return decodeResult(method, result, new(TurnSteerResponse))
 	case 21:
-		return decodeResult(method, result, new(ExecCommandApprovalResponse))
+		return decodeResult(method, result, new(ApplyPatchApprovalResponse))
 	case 24:
-		return decodeResult(method, result, new(CommandExecutionRequestApprovalResponse))
+		return decodeResult(method, result, new(ExecCommandApprovalResponse))
 	case 27:
+		return decodeResult(method, result, new(CommandExecutionRequestApprovalResponse))
+	case 30:
 		return decodeResult(method, result, new(FileChangeRequestApprovalResponse))
-	case 29:
+	case 32:
 		return decodeResult(method, result, new(PermissionsRequestApprovalResponse))
-	case 34:
+	case 38:
 		return decodeResult(method, result, new(ToolRequestUserInputResponse))
-	case 35:
+	case 39:
 		return decodeResult(method, result, new(MCPServerElicitationRequestResponse))
 	}
 	return nil, acp.MethodNotFound(method)

@@ -9,19 +9,19 @@ import (
 
 // AbsolutePathBuf is a named string.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AbsolutePathBuf string
 
 // LegacyAppPathString is a named string.
 //
-// Part of 12 methods, agent to client.
+// Part of 14 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type LegacyAppPathString string
 
 // ReasoningEffort is a named string.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReasoningEffort string
 
@@ -117,7 +117,7 @@ type AgentMessageDeltaNotification struct {
 
 // AgentMessageModeration is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AgentMessageModeration struct {
 	// Raw is any JSON value.
@@ -175,7 +175,7 @@ type AskForApprovalGranularGranular struct {
 
 // AsyncUserInputQuestion is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AsyncUserInputQuestion struct {
 	// Raw is any JSON value.
@@ -184,7 +184,7 @@ type AsyncUserInputQuestion struct {
 
 // ByteRange is an object.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ByteRange struct {
 	End   uint64 `json:"end"`
@@ -208,7 +208,7 @@ type ClientInfo struct {
 // CodexErrorInfoActiveTurnNotSteerable is an object.
 // It is the variant ActiveTurnNotSteerable of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoActiveTurnNotSteerable struct {
 	ActiveTurnNotSteerable CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable `json:"activeTurnNotSteerable"`
@@ -218,7 +218,7 @@ type CodexErrorInfoActiveTurnNotSteerable struct {
 
 // CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable struct {
 	TurnKind NonSteerableTurnKind `json:"turnKind"`
@@ -229,7 +229,7 @@ type CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable struct {
 // CodexErrorInfoHTTPConnectionFailed is an object.
 // It is the variant HttpConnectionFailed of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoHTTPConnectionFailed struct {
 	HTTPConnectionFailed CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed `json:"httpConnectionFailed"`
@@ -239,7 +239,7 @@ type CodexErrorInfoHTTPConnectionFailed struct {
 
 // CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
@@ -250,7 +250,7 @@ type CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed struct {
 // CodexErrorInfoResponseStreamConnectionFailed is an object.
 // It is the variant ResponseStreamConnectionFailed of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamConnectionFailed struct {
 	ResponseStreamConnectionFailed CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed `json:"responseStreamConnectionFailed"`
@@ -260,7 +260,7 @@ type CodexErrorInfoResponseStreamConnectionFailed struct {
 
 // CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
@@ -271,7 +271,7 @@ type CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed 
 // CodexErrorInfoResponseStreamDisconnected is an object.
 // It is the variant ResponseStreamDisconnected of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamDisconnected struct {
 	ResponseStreamDisconnected CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected `json:"responseStreamDisconnected"`
@@ -281,7 +281,7 @@ type CodexErrorInfoResponseStreamDisconnected struct {
 
 // CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
@@ -292,7 +292,7 @@ type CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected struct {
 // CodexErrorInfoResponseTooManyFailedAttempts is an object.
 // It is the variant ResponseTooManyFailedAttempts of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseTooManyFailedAttempts struct {
 	ResponseTooManyFailedAttempts CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts `json:"responseTooManyFailedAttempts"`
@@ -302,7 +302,7 @@ type CodexErrorInfoResponseTooManyFailedAttempts struct {
 
 // CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
@@ -312,7 +312,7 @@ type CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts st
 
 // CollabAgentState is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentState struct {
 	Message acp.Opt[string]   `json:"message,omitzero"`
@@ -332,7 +332,7 @@ type CollaborationMode struct {
 
 // CommandActionRead is the variant "read" of CommandAction.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionRead struct {
 	Command string              `json:"command"`
@@ -344,7 +344,7 @@ type CommandActionRead struct {
 
 // CommandActionListFiles is the variant "listFiles" of CommandAction.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionListFiles struct {
 	Command string          `json:"command"`
@@ -355,7 +355,7 @@ type CommandActionListFiles struct {
 
 // CommandActionSearch is the variant "search" of CommandAction.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionSearch struct {
 	Command string          `json:"command"`
@@ -367,7 +367,7 @@ type CommandActionSearch struct {
 
 // CommandActionUnknown is the variant "unknown" of CommandAction.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionUnknown struct {
 	Command string `json:"command"`
@@ -378,7 +378,7 @@ type CommandActionUnknown struct {
 // CommandActionOther is a CommandAction whose type this version does not know. It is kept and
 // written back as received.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionOther struct {
 	// Tag is the type that this version does not know.
@@ -493,7 +493,7 @@ type ConfigWarningNotification struct {
 // DynamicToolCallOutputContentItemInputText is the variant "inputText" of
 // DynamicToolCallOutputContentItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputText struct {
 	Text string `json:"text"`
@@ -504,7 +504,7 @@ type DynamicToolCallOutputContentItemInputText struct {
 // DynamicToolCallOutputContentItemInputImage is the variant "inputImage" of
 // DynamicToolCallOutputContentItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputImage struct {
 	ImageURL string `json:"imageUrl"`
@@ -515,7 +515,7 @@ type DynamicToolCallOutputContentItemInputImage struct {
 // DynamicToolCallOutputContentItemInputAudio is the variant "inputAudio" of
 // DynamicToolCallOutputContentItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputAudio struct {
 	AudioURL string `json:"audioUrl"`
@@ -526,7 +526,7 @@ type DynamicToolCallOutputContentItemInputAudio struct {
 // DynamicToolCallOutputContentItemOther is a DynamicToolCallOutputContentItem whose type this
 // version does not know. It is kept and written back as received.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemOther struct {
 	// Tag is the type that this version does not know.
@@ -657,7 +657,7 @@ type FileChangeRequestApprovalResponse struct {
 
 // FileUpdateChange is an object.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileUpdateChange struct {
 	Diff string          `json:"diff"`
@@ -669,7 +669,7 @@ type FileUpdateChange struct {
 
 // FunctionCallOutputBody is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FunctionCallOutputBody struct {
 	// Raw is any JSON value.
@@ -718,7 +718,7 @@ type GrantedPermissionProfile struct {
 
 // HookPromptFragment is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type HookPromptFragment struct {
 	HookRunID string `json:"hookRunId"`
@@ -729,7 +729,7 @@ type HookPromptFragment struct {
 
 // ImageGenerationFailure is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageGenerationFailure struct {
 	// Raw is any JSON value.
@@ -738,7 +738,7 @@ type ImageGenerationFailure struct {
 
 // ImageGenerationInputImage is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageGenerationInputImage struct {
 	// Raw is any JSON value.
@@ -914,7 +914,7 @@ type LogoutAccountResponse struct {
 
 // MCPAppUI is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPAppUI struct {
 	PreferredModelDisplayMode MCPAppDisplayMode `json:"preferredModelDisplayMode"`
@@ -1028,7 +1028,7 @@ type MCPServerElicitationRequestResponse struct {
 
 // MCPToolCallAppContext is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallAppContext struct {
 	// Raw is any JSON value.
@@ -1037,7 +1037,7 @@ type MCPToolCallAppContext struct {
 
 // MCPToolCallError is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallError struct {
 	Message string `json:"message"`
@@ -1060,7 +1060,7 @@ type MCPToolCallProgressNotification struct {
 
 // MCPToolCallResult is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallResult struct {
 	// Extension data.
@@ -1073,7 +1073,7 @@ type MCPToolCallResult struct {
 
 // MemoryCitation is any JSON value.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MemoryCitation struct {
 	// Raw is any JSON value.
@@ -1082,7 +1082,7 @@ type MemoryCitation struct {
 
 // MisalignmentErrorDetails is any JSON value.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MisalignmentErrorDetails struct {
 	// Raw is any JSON value.
@@ -1211,7 +1211,7 @@ type ParsedCommand struct {
 
 // PatchChangeKindAdd is the variant "add" of PatchChangeKind.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindAdd struct {
 	// Extra holds members this version does not know.
@@ -1220,7 +1220,7 @@ type PatchChangeKindAdd struct {
 
 // PatchChangeKindDelete is the variant "delete" of PatchChangeKind.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindDelete struct {
 	// Extra holds members this version does not know.
@@ -1229,7 +1229,7 @@ type PatchChangeKindDelete struct {
 
 // PatchChangeKindUpdate is the variant "update" of PatchChangeKind.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindUpdate struct {
 	MovePath acp.Opt[string] `json:"move_path,omitzero"`
@@ -1240,7 +1240,7 @@ type PatchChangeKindUpdate struct {
 // PatchChangeKindOther is a PatchChangeKind whose type this version does not know. It is kept
 // and written back as received.
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindOther struct {
 	// Tag is the type that this version does not know.
@@ -1274,6 +1274,19 @@ type PermissionsRequestApprovalResponse struct {
 	Permissions      GrantedPermissionProfile      `json:"permissions"`
 	Scope            acp.Opt[PermissionGrantScope] `json:"scope,omitzero"`
 	StrictAutoReview acp.Opt[bool]                 `json:"strictAutoReview,omitzero"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// PlanDeltaNotification is an object.
+//
+// Params of the notification item/plan/delta, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type PlanDeltaNotification struct {
+	Delta    string `json:"delta"`
+	ItemID   string `json:"itemId"`
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1402,6 +1415,81 @@ type ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// ReviewStartParams is an object.
+//
+// Params of the request review/start, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ReviewStartParams struct {
+	Delivery acp.Opt[ReviewDelivery] `json:"delivery,omitzero"`
+	Target   ReviewTarget            `json:"target"`
+	ThreadID string                  `json:"threadId"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewStartResponse is an object.
+//
+// Result of the request review/start, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ReviewStartResponse struct {
+	ReviewThreadID string `json:"reviewThreadId"`
+	Turn           Turn   `json:"turn"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewTargetUncommittedChanges is the variant "uncommittedChanges" of ReviewTarget.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTargetUncommittedChanges struct {
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewTargetBaseBranch is the variant "baseBranch" of ReviewTarget.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTargetBaseBranch struct {
+	Branch string `json:"branch"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewTargetCommit is the variant "commit" of ReviewTarget.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTargetCommit struct {
+	Sha   string          `json:"sha"`
+	Title acp.Opt[string] `json:"title,omitzero"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewTargetCustom is the variant "custom" of ReviewTarget.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTargetCustom struct {
+	Instructions string `json:"instructions"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ReviewTargetOther is a ReviewTarget whose type this version does not know. It is kept and
+// written back as received.
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTargetOther struct {
+	// Tag is the type that this version does not know.
+	Tag string `check:"tag=type"`
+	// Raw holds the other members of the object, as received.
+	Raw acp.Extra
+}
+
 // SandboxPolicyDangerFullAccess is the variant "dangerFullAccess" of SandboxPolicy.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
@@ -1476,9 +1564,89 @@ type SessionSource struct {
 	Raw json.RawMessage
 }
 
+// SkillDependencies is any JSON value.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillDependencies struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
+}
+
+// SkillErrorInfo is an object.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillErrorInfo struct {
+	Message string `json:"message"`
+	Path    string `json:"path"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// SkillInterface is any JSON value.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillInterface struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
+}
+
+// SkillMetadata is an object.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillMetadata struct {
+	Dependencies     *SkillDependencies  `json:"dependencies,omitzero"`
+	Description      string              `json:"description"`
+	Enabled          bool                `json:"enabled"`
+	Interface        *SkillInterface     `json:"interface,omitzero"`
+	Name             string              `json:"name"`
+	Path             LegacyAppPathString `json:"path"`
+	PluginID         acp.Opt[string]     `json:"pluginId,omitzero"`
+	Scope            SkillScope          `json:"scope"`
+	ShortDescription acp.Opt[string]     `json:"shortDescription,omitzero"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// SkillsListEntry is an object.
+//
+// Part of skills/list, agent to client.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type SkillsListEntry struct {
+	Cwd    string           `json:"cwd"`
+	Errors []SkillErrorInfo `json:"errors"`
+	Skills []SkillMetadata  `json:"skills"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// SkillsListParams is an object.
+//
+// Params of the request skills/list, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type SkillsListParams struct {
+	Cwds        []string      `json:"cwds,omitzero"`
+	ForceReload acp.Opt[bool] `json:"forceReload,omitzero"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// SkillsListResponse is an object.
+//
+// Result of the request skills/list, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type SkillsListResponse struct {
+	Data []SkillsListEntry `json:"data"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
 // TextElement is an object.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TextElement struct {
 	ByteRange   ByteRange       `json:"byteRange"`
@@ -1542,6 +1710,26 @@ type Thread struct {
 	ThreadSource     acp.Opt[ThreadSource]      `json:"threadSource,omitzero"`
 	Turns            []Turn                     `json:"turns"`
 	UpdatedAt        int64                      `json:"updatedAt"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ThreadCompactStartParams is an object.
+//
+// Params of the request thread/compact/start, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ThreadCompactStartParams struct {
+	ThreadID string `json:"threadId"`
+	// Extra holds members this version does not know.
+	Extra acp.Extra `json:"-"`
+}
+
+// ThreadCompactStartResponse is an object without members of its own; Extra keeps what it
+// holds.
+//
+// Result of the request thread/compact/start, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
+type ThreadCompactStartResponse struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1632,7 +1820,7 @@ type ThreadInjectItemsResponse struct {
 
 // ThreadItem is an object.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItem struct {
 	CompletedAtMs acp.Opt[int64] `json:"completedAtMs,omitzero"`
@@ -1643,7 +1831,7 @@ type ThreadItem struct {
 
 // ThreadItemUserMessage is the variant "userMessage" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemUserMessage struct {
 	ClientID acp.Opt[string] `json:"clientId,omitzero"`
@@ -1655,7 +1843,7 @@ type ThreadItemUserMessage struct {
 
 // ThreadItemHookPrompt is the variant "hookPrompt" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemHookPrompt struct {
 	Fragments []HookPromptFragment `json:"fragments"`
@@ -1666,7 +1854,7 @@ type ThreadItemHookPrompt struct {
 
 // ThreadItemAgentMessage is the variant "agentMessage" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemAgentMessage struct {
 	Delivery       acp.Opt[AgentMessageDelivery] `json:"delivery,omitzero"`
@@ -1682,7 +1870,7 @@ type ThreadItemAgentMessage struct {
 
 // ThreadItemFunctionCallOutput is the variant "functionCallOutput" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemFunctionCallOutput struct {
 	ID        string                 `json:"id"`
@@ -1695,7 +1883,7 @@ type ThreadItemFunctionCallOutput struct {
 
 // ThreadItemPlan is the variant "plan" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemPlan struct {
 	ID   string `json:"id"`
@@ -1706,7 +1894,7 @@ type ThreadItemPlan struct {
 
 // ThreadItemReasoning is the variant "reasoning" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemReasoning struct {
 	Content []string `json:"content,omitzero"`
@@ -1718,7 +1906,7 @@ type ThreadItemReasoning struct {
 
 // ThreadItemCommandExecution is the variant "commandExecution" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemCommandExecution struct {
 	AggregatedOutput acp.Opt[string]                 `json:"aggregatedOutput,omitzero"`
@@ -1739,7 +1927,7 @@ type ThreadItemCommandExecution struct {
 
 // ThreadItemFileChange is the variant "fileChange" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemFileChange struct {
 	Changes []FileUpdateChange `json:"changes"`
@@ -1751,7 +1939,7 @@ type ThreadItemFileChange struct {
 
 // ThreadItemMCPToolCall is the variant "mcpToolCall" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemMCPToolCall struct {
 	AppContext        *MCPToolCallAppContext `json:"appContext,omitzero"`
@@ -1773,7 +1961,7 @@ type ThreadItemMCPToolCall struct {
 
 // ThreadItemDynamicToolCall is the variant "dynamicToolCall" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemDynamicToolCall struct {
 	Arguments    json.RawMessage                    `json:"arguments"`
@@ -1790,7 +1978,7 @@ type ThreadItemDynamicToolCall struct {
 
 // ThreadItemCollabAgentToolCall is the variant "collabAgentToolCall" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemCollabAgentToolCall struct {
 	AgentsStates      map[string]CollabAgentState `json:"agentsStates"`
@@ -1808,7 +1996,7 @@ type ThreadItemCollabAgentToolCall struct {
 
 // ThreadItemSubAgentActivity is the variant "subAgentActivity" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemSubAgentActivity struct {
 	AgentPath       string                   `json:"agentPath"`
@@ -1823,7 +2011,7 @@ type ThreadItemSubAgentActivity struct {
 
 // ThreadItemWebSearch is the variant "webSearch" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemWebSearch struct {
 	Action  WebSearchAction   `json:"action,omitzero"`
@@ -1836,7 +2024,7 @@ type ThreadItemWebSearch struct {
 
 // ThreadItemImageView is the variant "imageView" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemImageView struct {
 	ID   string              `json:"id"`
@@ -1847,7 +2035,7 @@ type ThreadItemImageView struct {
 
 // ThreadItemSleep is the variant "sleep" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemSleep struct {
 	DurationMs uint64 `json:"durationMs"`
@@ -1858,7 +2046,7 @@ type ThreadItemSleep struct {
 
 // ThreadItemImageGeneration is the variant "imageGeneration" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemImageGeneration struct {
 	Failure               *ImageGenerationFailure     `json:"failure,omitzero"`
@@ -1877,7 +2065,7 @@ type ThreadItemImageGeneration struct {
 
 // ThreadItemEnteredReviewMode is the variant "enteredReviewMode" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemEnteredReviewMode struct {
 	ID     string `json:"id"`
@@ -1888,7 +2076,7 @@ type ThreadItemEnteredReviewMode struct {
 
 // ThreadItemExitedReviewMode is the variant "exitedReviewMode" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemExitedReviewMode struct {
 	ID     string `json:"id"`
@@ -1899,7 +2087,7 @@ type ThreadItemExitedReviewMode struct {
 
 // ThreadItemContextCompaction is the variant "contextCompaction" of ThreadItem.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemContextCompaction struct {
 	ID string `json:"id"`
@@ -1910,7 +2098,7 @@ type ThreadItemContextCompaction struct {
 // ThreadItemOther is a ThreadItem whose type this version does not know. It is kept and
 // written back as received.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemOther struct {
 	// Tag is the type that this version does not know.
@@ -2260,7 +2448,7 @@ type ToolRequestUserInputResponse struct {
 
 // Turn is an object.
 //
-// Part of 8 methods, agent to client.
+// Part of 9 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Turn struct {
 	CompletedAt acp.Opt[int64]         `json:"completedAt,omitzero"`
@@ -2289,7 +2477,7 @@ type TurnCompletedNotification struct {
 
 // TurnError is an object.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnError struct {
 	AdditionalDetails acp.Opt[string]           `json:"additionalDetails,omitzero"`
@@ -2427,7 +2615,7 @@ type TurnToolOutput struct {
 
 // UserInputText is the variant "text" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputText struct {
 	Text         string        `json:"text"`
@@ -2438,7 +2626,7 @@ type UserInputText struct {
 
 // UserInputImage is the variant "image" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputImage struct {
 	Detail acp.Opt[ImageDetail] `json:"detail,omitzero"`
@@ -2450,7 +2638,7 @@ type UserInputImage struct {
 
 // UserInputLocalImage is the variant "localImage" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputLocalImage struct {
 	Detail acp.Opt[ImageDetail] `json:"detail,omitzero"`
@@ -2461,7 +2649,7 @@ type UserInputLocalImage struct {
 
 // UserInputAudio is the variant "audio" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputAudio struct {
 	FileID acp.Opt[string] `json:"fileId,omitzero"`
@@ -2472,7 +2660,7 @@ type UserInputAudio struct {
 
 // UserInputLocalAudio is the variant "localAudio" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputLocalAudio struct {
 	Path string `json:"path"`
@@ -2482,7 +2670,7 @@ type UserInputLocalAudio struct {
 
 // UserInputSkill is the variant "skill" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputSkill struct {
 	Name string `json:"name"`
@@ -2493,7 +2681,7 @@ type UserInputSkill struct {
 
 // UserInputMention is the variant "mention" of UserInput.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputMention struct {
 	Name string `json:"name"`
@@ -2505,7 +2693,7 @@ type UserInputMention struct {
 // UserInputOther is a UserInput whose type this version does not know. It is kept and written
 // back as received.
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputOther struct {
 	// Tag is the type that this version does not know.
@@ -2527,7 +2715,7 @@ type WarningNotification struct {
 
 // WebSearchActionSearch is the variant "search" of WebSearchAction.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionSearch struct {
 	Queries []string        `json:"queries,omitzero"`
@@ -2538,7 +2726,7 @@ type WebSearchActionSearch struct {
 
 // WebSearchActionOpenPage is the variant "openPage" of WebSearchAction.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOpenPage struct {
 	URL acp.Opt[string] `json:"url,omitzero"`
@@ -2548,7 +2736,7 @@ type WebSearchActionOpenPage struct {
 
 // WebSearchActionFindInPage is the variant "findInPage" of WebSearchAction.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionFindInPage struct {
 	Pattern acp.Opt[string] `json:"pattern,omitzero"`
@@ -2559,7 +2747,7 @@ type WebSearchActionFindInPage struct {
 
 // WebSearchActionOtherKind is the variant "other" of WebSearchAction.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOtherKind struct {
 	// Extra holds members this version does not know.
@@ -2569,7 +2757,7 @@ type WebSearchActionOtherKind struct {
 // WebSearchActionOther is a WebSearchAction whose type this version does not know. It is kept
 // and written back as received.
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOther struct {
 	// Tag is the type that this version does not know.

@@ -60,6 +60,9 @@ func appendAccountMembers(b []byte, v Account) []byte {
 	case nil:
 		return jx.AppendFault(b, "Account is nil: no variant is set")
 	case *AccountOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *AccountOther")
+		}
 		switch v.Tag {
 		case "apiKey", "chatgpt", "amazonBedrock", "gcp":
 			return jx.AppendFault(b, "AccountOther has a known type: "+v.Tag)
@@ -301,6 +304,9 @@ func appendCommandActionMembers(b []byte, v CommandAction) []byte {
 	case nil:
 		return jx.AppendFault(b, "CommandAction is nil: no variant is set")
 	case *CommandActionOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *CommandActionOther")
+		}
 		switch v.Tag {
 		case "read", "listFiles", "search", "unknown":
 			return jx.AppendFault(b, "CommandActionOther has a known type: "+v.Tag)
@@ -450,6 +456,9 @@ func appendDynamicToolCallOutputContentItemMembers(b []byte, v DynamicToolCallOu
 	case nil:
 		return jx.AppendFault(b, "DynamicToolCallOutputContentItem is nil: no variant is set")
 	case *DynamicToolCallOutputContentItemOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemOther")
+		}
 		switch v.Tag {
 		case "inputText", "inputImage", "inputAudio":
 			return jx.AppendFault(b, "DynamicToolCallOutputContentItemOther has a known type: "+v.Tag)
@@ -531,6 +540,9 @@ func appendFileChangeMembers(b []byte, v FileChange) []byte {
 	case nil:
 		return jx.AppendFault(b, "FileChange is nil: no variant is set")
 	case *FileChangeOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *FileChangeOther")
+		}
 		switch v.Tag {
 		case "add", "delete", "update":
 			return jx.AppendFault(b, "FileChangeOther has a known type: "+v.Tag)
@@ -624,6 +636,9 @@ func appendLoginAccountResponseMembers(b []byte, v LoginAccountResponse) []byte 
 	case nil:
 		return jx.AppendFault(b, "LoginAccountResponse is nil: no variant is set")
 	case *LoginAccountResponseOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *LoginAccountResponseOther")
+		}
 		switch v.Tag {
 		case "apiKey", "chatgpt", "chatgptDeviceCode", "chatgptAuthTokens", "amazonBedrock":
 			return jx.AppendFault(b, "LoginAccountResponseOther has a known type: "+v.Tag)
@@ -711,6 +726,9 @@ func appendMCPServerElicitationRequestParamsVariantMembers(b []byte, v MCPServer
 	case nil:
 		return jx.AppendFault(b, "MCPServerElicitationRequestParamsVariant is nil: no variant is set")
 	case *MCPServerElicitationRequestParamsOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOther")
+		}
 		switch v.Tag {
 		case "form", "openai/form", "openaiForm", "url":
 			return jx.AppendFault(b, "MCPServerElicitationRequestParamsOther has a known mode: "+v.Tag)
@@ -772,6 +790,9 @@ func appendPatchChangeKindMembers(b []byte, v PatchChangeKind) []byte {
 	case nil:
 		return jx.AppendFault(b, "PatchChangeKind is nil: no variant is set")
 	case *PatchChangeKindOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *PatchChangeKindOther")
+		}
 		switch v.Tag {
 		case "add", "delete", "update":
 			return jx.AppendFault(b, "PatchChangeKindOther has a known type: "+v.Tag)
@@ -937,6 +958,95 @@ func DecodeReviewDecision(b []byte) (ReviewDecision, error) {
 	return v, nil
 }
 
+func decodeReviewTarget(d *jx.Dec, outer *jx.Outer) ReviewTarget {
+	m := d.Mark()
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
+	if d.Failed() {
+		return nil
+	}
+	if !found {
+		d.NoTag(m, "type")
+		return nil
+	}
+	switch string(tag) {
+	case "uncommittedChanges":
+		x := new(ReviewTargetUncommittedChanges)
+		x.decode(d, &o)
+		return x
+	case "baseBranch":
+		x := new(ReviewTargetBaseBranch)
+		x.decode(d, &o)
+		return x
+	case "commit":
+		x := new(ReviewTargetCommit)
+		x.decode(d, &o)
+		return x
+	case "custom":
+		x := new(ReviewTargetCustom)
+		x.decode(d, &o)
+		return x
+	}
+	x := &ReviewTargetOther{Tag: string(tag)}
+	x.decode(d, &o)
+	return x
+}
+
+// ReviewTargetTag returns the type of v, which names its variant, or "" if it has none.
+func ReviewTargetTag(v ReviewTarget) string {
+	switch v := v.(type) {
+	case *ReviewTargetOther:
+		return v.Tag
+	case *ReviewTargetUncommittedChanges:
+		return "uncommittedChanges"
+	case *ReviewTargetBaseBranch:
+		return "baseBranch"
+	case *ReviewTargetCommit:
+		return "commit"
+	case *ReviewTargetCustom:
+		return "custom"
+	}
+	return ""
+}
+
+func appendReviewTargetMembers(b []byte, v ReviewTarget) []byte {
+	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ReviewTarget is nil: no variant is set")
+	case *ReviewTargetOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ReviewTargetOther")
+		}
+		switch v.Tag {
+		case "uncommittedChanges", "baseBranch", "commit", "custom":
+			return jx.AppendFault(b, "ReviewTargetOther has a known type: "+v.Tag)
+		}
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
+	}
+	b = append(append(append(jx.Comma(b), `"type":"`...), ReviewTargetTag(v)...), '"')
+	return v.appendMembers(b)
+}
+
+// AppendReviewTarget appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
+func AppendReviewTarget(b []byte, v ReviewTarget) []byte {
+	return append(appendReviewTargetMembers(append(b, '{'), v), '}')
+}
+
+// DecodeReviewTarget decodes a ReviewTarget from JSON text. Use Pointer to find the place of
+// an error.
+func DecodeReviewTarget(b []byte) (ReviewTarget, error) {
+	var d jx.Dec
+	d.Reset(b)
+	v := decodeReviewTarget(&d, nil)
+	d.End()
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
 func decodeSandboxPolicy(d *jx.Dec, outer *jx.Outer) SandboxPolicy {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -993,6 +1103,9 @@ func appendSandboxPolicyMembers(b []byte, v SandboxPolicy) []byte {
 	case nil:
 		return jx.AppendFault(b, "SandboxPolicy is nil: no variant is set")
 	case *SandboxPolicyOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *SandboxPolicyOther")
+		}
 		switch v.Tag {
 		case "dangerFullAccess", "readOnly", "externalSandbox", "workspaceWrite":
 			return jx.AppendFault(b, "SandboxPolicyOther has a known type: "+v.Tag)
@@ -1169,6 +1282,9 @@ func appendThreadItemVariantMembers(b []byte, v ThreadItemVariant) []byte {
 	case nil:
 		return jx.AppendFault(b, "ThreadItemVariant is nil: no variant is set")
 	case *ThreadItemOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ThreadItemOther")
+		}
 		switch v.Tag {
 		case "userMessage", "hookPrompt", "agentMessage", "functionCallOutput", "plan", "reasoning", "commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall", "collabAgentToolCall", "subAgentActivity", "webSearch", "imageView", "sleep", "imageGeneration", "enteredReviewMode", "exitedReviewMode", "contextCompaction":
 			return jx.AppendFault(b, "ThreadItemOther has a known type: "+v.Tag)
@@ -1306,6 +1422,9 @@ func appendThreadStatusMembers(b []byte, v ThreadStatus) []byte {
 	case nil:
 		return jx.AppendFault(b, "ThreadStatus is nil: no variant is set")
 	case *ThreadStatusOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *ThreadStatusOther")
+		}
 		switch v.Tag {
 		case "notLoaded", "idle", "systemError", "active":
 			return jx.AppendFault(b, "ThreadStatusOther has a known type: "+v.Tag)
@@ -1410,6 +1529,9 @@ func appendUserInputMembers(b []byte, v UserInput) []byte {
 	case nil:
 		return jx.AppendFault(b, "UserInput is nil: no variant is set")
 	case *UserInputOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *UserInputOther")
+		}
 		switch v.Tag {
 		case "text", "image", "localImage", "audio", "localAudio", "skill", "mention":
 			return jx.AppendFault(b, "UserInputOther has a known type: "+v.Tag)
@@ -1496,6 +1618,9 @@ func appendWebSearchActionMembers(b []byte, v WebSearchAction) []byte {
 	case nil:
 		return jx.AppendFault(b, "WebSearchAction is nil: no variant is set")
 	case *WebSearchActionOther:
+		if v == nil {
+			return jx.AppendFault(b, "nil *WebSearchActionOther")
+		}
 		switch v.Tag {
 		case "search", "openPage", "findInPage", "other":
 			return jx.AppendFault(b, "WebSearchActionOther has a known type: "+v.Tag)

@@ -59,7 +59,7 @@ type AskForApprovalOther struct {
 //   - *CodexErrorInfoActiveTurnNotSteerable
 //   - CodexErrorInfoOther
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfo interface {
 	isCodexErrorInfo()
@@ -68,13 +68,13 @@ type CodexErrorInfo interface {
 
 // CodexErrorInfoWord is the variant Word of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoWord string
 
 // CodexErrorInfoOther is the variant Other of CodexErrorInfo.
 //
-// Part of 9 methods, agent to client.
+// Part of 10 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoOther struct {
 	Raw json.RawMessage
@@ -89,7 +89,7 @@ type CodexErrorInfoOther struct {
 //   - *CommandActionUnknown, type "unknown"
 //   - *CommandActionOther, which keeps variants that this version does not know
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandAction interface {
 	isCommandAction()
@@ -135,7 +135,7 @@ type CommandExecutionApprovalDecisionOther struct {
 //   - *DynamicToolCallOutputContentItemInputAudio, type "inputAudio"
 //   - *DynamicToolCallOutputContentItemOther, which keeps variants that this version does not know
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItem interface {
 	isDynamicToolCallOutputContentItem()
@@ -199,7 +199,7 @@ type MCPServerElicitationRequestParamsVariant interface {
 //   - *PatchChangeKindUpdate, type "update"
 //   - *PatchChangeKindOther, which keeps variants that this version does not know
 //
-// Part of 11 methods, agent to client.
+// Part of 12 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKind interface {
 	isPatchChangeKind()
@@ -270,6 +270,22 @@ type ReviewDecisionOther struct {
 	Raw json.RawMessage
 }
 
+// ReviewTarget is a choice of variants.
+//
+// It is one of:
+//   - *ReviewTargetUncommittedChanges, type "uncommittedChanges"
+//   - *ReviewTargetBaseBranch, type "baseBranch"
+//   - *ReviewTargetCommit, type "commit"
+//   - *ReviewTargetCustom, type "custom"
+//   - *ReviewTargetOther, which keeps variants that this version does not know
+//
+// Part of review/start, client to agent.
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
+type ReviewTarget interface {
+	isReviewTarget()
+	appendMembers(b []byte) []byte
+}
+
 // SandboxPolicy is a choice of variants.
 //
 // It is one of:
@@ -310,7 +326,7 @@ type SandboxPolicy interface {
 //   - *ThreadItemContextCompaction, type "contextCompaction"
 //   - *ThreadItemOther, which keeps variants that this version does not know
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemVariant interface {
 	isThreadItemVariant()
@@ -379,7 +395,7 @@ type ThreadStatus interface {
 //   - *UserInputMention, type "mention"
 //   - *UserInputOther, which keeps variants that this version does not know
 //
-// Part of 11 methods, in both directions.
+// Part of 12 methods, in both directions.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInput interface {
 	isUserInput()
@@ -395,7 +411,7 @@ type UserInput interface {
 //   - *WebSearchActionOtherKind, type "other"
 //   - *WebSearchActionOther, which keeps variants that this version does not know
 //
-// Part of 10 methods, agent to client.
+// Part of 11 methods, agent to client.
 // Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchAction interface {
 	isWebSearchAction()
@@ -463,6 +479,11 @@ func (*ReviewDecisionDenied) isReviewDecision()                                 
 func (*ReviewDecisionNetworkPolicyAmendment) isReviewDecision()                             {}
 func (ReviewDecisionOther) isReviewDecision()                                               {}
 func (ReviewDecisionWord) isReviewDecision()                                                {}
+func (*ReviewTargetBaseBranch) isReviewTarget()                                             {}
+func (*ReviewTargetCommit) isReviewTarget()                                                 {}
+func (*ReviewTargetCustom) isReviewTarget()                                                 {}
+func (*ReviewTargetOther) isReviewTarget()                                                  {}
+func (*ReviewTargetUncommittedChanges) isReviewTarget()                                     {}
 func (*SandboxPolicyDangerFullAccess) isSandboxPolicy()                                     {}
 func (*SandboxPolicyExternalSandbox) isSandboxPolicy()                                      {}
 func (*SandboxPolicyOther) isSandboxPolicy()                                                {}

@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -174,6 +179,222 @@ func (e *editor) has(parts ...string) bool {
 	})
 }
 
+// The configuration of the user decides what a session may do at first.
+func TestASessionMayDoWhatThePublishedCodexIsConfiguredFor(t *testing.T) {
+	t.Parallel()
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	for config, want := range map[string]struct {
+		mode acp.SessionModeID
+		made bool
+	}{
+		`sandbox_mode = "read-only"`:       {"approval-required", false},
+		`sandbox_mode = "workspace-write"`: {"auto", true},
+		`sandbox_mode = "danger-full-access"
+approval_policy = "never"`: {"unrestricted", true},
+	} {
+		t.Run(string(want.mode), func(t *testing.T) {
+			t.Parallel()
+			command := testcodex.Published(t, model.URL)
+			home := strings.TrimPrefix(command.Env[0], "HOME=")
+			text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(home, "config.toml"), append([]byte(config+"\n"), text...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			e := start(t, command, nil)
+			e.choose = cancelled
+			r, err := e.agent.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Modes.CurrentModeID != want.mode {
+				t.Errorf("the mode is %s", r.Modes.CurrentModeID)
+			}
+			if _, err := e.prompt(t, r.SessionID, `CALL exec_command {"cmd":"echo x > made"}`+"\nSAY done"); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(e.dir, "made")); (err == nil) != want.made {
+				t.Errorf("made: %v", err)
+			}
+		})
+	}
+}
+
+// A key that the model refuses is a login that is missing.
+func TestAModelThatRefusesTheLoginAsksForOne(t *testing.T) {
+	t.Parallel()
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`, http.StatusUnauthorized)
+	}))
+	t.Cleanup(model.Close)
+	e := start(t, testcodex.Published(t, model.URL), nil)
+	_, err := e.prompt(t, e.open(t), "hello")
+	if answer, _ := err.(*acp.Error); answer == nil || answer.Code != acp.ErrorCodeAuthenticationRequired {
+		t.Errorf("%v", err)
+	}
+}
+
+// Commands are calls of the app-server, and no text for the model.
+func TestThePublishedCodexCarriesOutCommands(t *testing.T) {
+	t.Parallel()
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	command := testcodex.Published(t, model.URL)
+	skill := filepath.Join(strings.TrimPrefix(command.Env[0], "HOME="), "skills", "greet", "SKILL.md")
+	if err := os.MkdirAll(filepath.Dir(skill), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(skill, []byte("---\nname: greet\ndescription: greets politely\n---\nSAY the skill is read\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, command, nil)
+	if out, err := exec.Command("git", "-C", e.dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	id := e.open(t)
+	for u := range e.heard {
+		if _, ok := u.(*acp.AvailableCommandsUpdate); ok {
+			break
+		}
+	}
+	for _, name := range []string{"compact", "review", "review-branch", "review-commit", "greet"} {
+		if !e.has(`"available_commands_update"`, `"name":"`+name+`"`) {
+			t.Errorf("no %s in %s", name, e.seen())
+		}
+	}
+	for _, c := range []struct{ prompt, want string }{
+		{"SAY something first", "something first"}, {"/compact", "summarized"}, {"/review SAY it is fine", "Done."},
+		{"/unknown\nSAY it is text", "it is text"}, {"/review-branch", "Which branch?"}, {"/greet me", "the skill is read"},
+	} {
+		e.mu.Lock()
+		e.updates = nil
+		e.mu.Unlock()
+		stop, err := e.prompt(t, id, c.prompt)
+		if stop != acp.StopReasonEndTurn || err != nil || strings.Count(e.text(), c.want) != 1 {
+			t.Errorf("%s: %s, %v, said %q\n%s", c.prompt, stop, err, e.text(), strings.Join(e.seen(), "\n"))
+		}
+	}
+}
+
+// What codex marks as a plan is a message of its own, without the marks. Only the plan mode
+// has such marks.
+func TestThePublishedCodexShowsItsPlan(t *testing.T) {
+	t.Parallel()
+	var turns atomic.Int32
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		id := fmt.Sprint("m", turns.Add(1))
+		for _, line := range []string{
+			`{"type":"response.created","response":{"id":"r"}}`,
+			`{"type":"response.output_item.added","item":{"type":"message","role":"assistant","id":"ID","content":[]}}`,
+			`{"type":"response.output_text.delta","item_id":"ID","delta":"First.\n<proposed_plan>\n# Do it\n"}`,
+			`{"type":"response.output_text.delta","item_id":"ID","delta":"- now\n</proposed_plan>\nWell?"}`,
+			`{"type":"response.output_item.done","item":{"type":"message","role":"assistant","id":"ID","content":[{"type":"output_text","text":"First.\n<proposed_plan>\n# Do it\n- now\n</proposed_plan>\nWell?"}]}}`,
+			`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}}`,
+		} {
+			fmt.Fprintf(w, "data: %s\n\n", strings.ReplaceAll(line, "ID", id))
+		}
+	}))
+	t.Cleanup(model.Close)
+	e := start(t, testcodex.Published(t, model.URL), nil)
+	id := e.open(t)
+	for mode, want := range map[acp.SessionModeID][]string{
+		"plan":              {"First.\n", "# Do it\n- now\n", "Well?"},
+		"approval-required": {"First.\n<proposed_plan>\n# Do it\n- now\n</proposed_plan>\nWell?"},
+	} {
+		if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: mode}); err != nil {
+			t.Fatal(err)
+		}
+		e.mu.Lock()
+		e.updates = nil
+		e.mu.Unlock()
+		if stop, err := e.prompt(t, id, "go"); stop != acp.StopReasonEndTurn || err != nil {
+			t.Errorf("%s: %s, %v", mode, stop, err)
+		}
+		var messages []string
+		var last acp.MessageID
+		for _, u := range e.updates {
+			if m, ok := u.(*acp.AgentMessageChunk); ok {
+				if m.MessageID.V != last {
+					messages = append(messages, "")
+				}
+				last = m.MessageID.V
+				messages[len(messages)-1] += m.Content.(*acp.TextContent).Text
+			}
+		}
+		if !slices.Equal(messages, want) {
+			t.Errorf("%s: the messages are %q", mode, messages)
+		}
+	}
+}
+
+// A plan changes nothing, and choosing another mode has it carried out.
+func TestThePublishedCodexWorksOutAPlan(t *testing.T) {
+	t.Parallel()
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	e := start(t, testcodex.Published(t, model.URL), &acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}})
+	e.form = func(*acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+		r := new(acp.CreateElicitationResponse)
+		return r, r.UnmarshalJSON([]byte(`{"action":"accept","content":{"q":"the second"}}`))
+	}
+	e.choose = pick("accept")
+	id := e.open(t)
+	mode := func(mode acp.SessionModeID) {
+		t.Helper()
+		if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: mode}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prompt := func(text string) {
+		t.Helper()
+		e.mu.Lock()
+		e.updates = nil
+		e.mu.Unlock()
+		stop, err := e.prompt(t, id, text)
+		if stop != acp.StopReasonEndTurn || err != nil {
+			t.Errorf("%s: %s, %v\n%s", text, stop, err, strings.Join(e.seen(), "\n"))
+		}
+	}
+	question := `CALL request_user_input {"questions":[{"id":"q","header":"H","question":"Which?","options":[{"label":"the first","description":"a"},{"label":"the second","description":"b"}]}]}`
+	made := func() bool { _, err := os.Stat(filepath.Join(e.dir, "made")); return err == nil }
+
+	mode("plan")
+	prompt(question)
+	if !strings.Contains(e.text(), "the second") {
+		t.Errorf("the answer is not in %q", e.text())
+	}
+	prompt(`CALL exec_command {"cmd":"echo too early > made"}`)
+	if made() {
+		t.Error("a plan has changed a file")
+	}
+	mode("auto")
+	prompt("SAY carry it out\n" + `CALL exec_command {"cmd":"echo now > made"}`)
+	if !made() {
+		t.Errorf("the mode that writes has written nothing\n%s", strings.Join(e.seen(), "\n"))
+	}
+	mode("plan")
+	prompt("SAY left here")
+	if _, err := e.agent.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
+		t.Error(err)
+	}
+	r, err := e.agent.ResumeSession(t.Context(), &acp.ResumeSessionRequest{SessionID: id, Cwd: e.dir, MCPServers: []acp.MCPServer{}})
+	if err != nil || r.Modes.CurrentModeID != "plan" {
+		t.Errorf("resumed %s, %v", r.AppendJSON(nil), err)
+	}
+}
+
 func TestThePublishedCodexIsAnAgent(t *testing.T) {
 	t.Parallel()
 	model, err := llm.Start()
@@ -189,12 +410,15 @@ func TestThePublishedCodexIsAnAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Modes.CurrentModeID != "auto" || len(r.Modes.AvailableModes) != 3 || len(r.ConfigOptions) < 2 {
+	if r.Modes.CurrentModeID != "approval-required" || // codex does not know the folder
+		len(r.Modes.AvailableModes) != 4 || len(r.ConfigOptions) < 2 {
 		t.Errorf("opened %s", r.AppendJSON(nil))
 	}
 	id := r.SessionID
-	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: "approval-required"}); err != nil {
-		t.Error(err)
+	for _, mode := range []acp.SessionModeID{"auto", "approval-required"} {
+		if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: mode}); err != nil {
+			t.Error(err)
+		}
 	}
 	e.choose = pick("accept")
 	stop, err := e.prompt(t, id, "THINK of it\n"+`CALL exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: old.txt\n@@\n-alpha\n+ALPHA\n*** End Patch\nEOF"}`+"\n"+`CALL exec_command {"cmd":"cat old.txt"}`+"\nSAY hello there")

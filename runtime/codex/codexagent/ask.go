@@ -23,6 +23,16 @@ func (s *session) approve(ctx context.Context, a *codex.Approval) (codex.Choice,
 	}
 	u := acp.NewToolCallUpdate(call.ToolCallID)
 	u.Title, u.Kind, u.Content, u.Locations, u.RawInput = acp.Some(call.Title), call.Kind, call.Content, call.Locations, call.RawInput
+	if a.Subject == codex.SubjectExec && a.Wanted != nil {
+		u.Content = append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent("It also gets these permissions: " + string(a.Wanted)))}, u.Content...)
+		var input map[string]any
+		_ = json.Unmarshal(u.RawInput, &input)
+		if input == nil {
+			input = map[string]any{}
+		}
+		input["additionalPermissions"] = a.Wanted
+		u.RawInput, _ = json.Marshal(input)
+	}
 	if a.Reason != "" {
 		u.Content = append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent(a.Reason))}, u.Content...)
 	}

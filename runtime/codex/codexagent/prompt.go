@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/lazyregexp"
@@ -26,6 +27,10 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 
 func (s *session) prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	in := input(p.Prompt)
+	if c, rest := commandOf(in); c != nil {
+		return s.carryOut(ctx, c, rest)
+	}
+	in = s.withSkill(in)
 	r := s.RunTurn(ctx, in...)
 	for errors.Is(r.Err, codex.ErrBusy) {
 		if err := s.Steer(ctx, in...); err == nil {
@@ -57,12 +62,12 @@ func answer(r *codex.Result) (*acp.PromptResponse, error) {
 		return nil, r.Err
 	}
 	word, _ := failure.CodexErrorInfo.(appserver.CodexErrorInfoWord)
-	switch word {
-	case "contextWindowExceeded":
+	switch {
+	case word == "contextWindowExceeded":
 		return &acp.PromptResponse{StopReason: acp.StopReasonMaxTokens}, nil
-	case "cyberPolicy", "misalignmentPolicyViolation":
+	case word == "cyberPolicy", word == "misalignmentPolicyViolation":
 		return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
-	case "unauthorized":
+	case word == "unauthorized", httpStatus(failure.CodexErrorInfo) == http.StatusUnauthorized:
 		return nil, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired, Message: failure.Error()}
 	}
 	e := &acp.Error{Code: acp.ErrorCodeInternalError, Message: failure.Error()}
@@ -71,6 +76,21 @@ func answer(r *codex.Result) (*acp.PromptResponse, error) {
 		e.Data = append(info, '}')
 	}
 	return nil, e
+}
+
+// httpStatus is what the model's server has answered, 0 if that is not known.
+func httpStatus(info appserver.CodexErrorInfo) uint16 {
+	switch v := info.(type) {
+	case *appserver.CodexErrorInfoHTTPConnectionFailed:
+		return v.HTTPConnectionFailed.HTTPStatusCode.V
+	case *appserver.CodexErrorInfoResponseStreamConnectionFailed:
+		return v.ResponseStreamConnectionFailed.HTTPStatusCode.V
+	case *appserver.CodexErrorInfoResponseStreamDisconnected:
+		return v.ResponseStreamDisconnected.HTTPStatusCode.V
+	case *appserver.CodexErrorInfoResponseTooManyFailedAttempts:
+		return v.ResponseTooManyFailedAttempts.HTTPStatusCode.V
+	}
+	return 0
 }
 
 // input is a prompt in the terms of codex.

@@ -50,6 +50,9 @@ var plays = map[string]func(*testcodex.Turn, string){
 			method, params = "item/fileChange/requestApproval", `"itemId":"c1"`
 		case "old-exec":
 			method, params = "execCommandApproval", `"callId":"c1","command":["touch","made"],"cwd":"/project","parsedCmd":[]`
+		case "more":
+			params += `,"additionalPermissions":{"network":{"enabled":true},"fileSystem":null}`
+			t.Start(testcodex.Command("c1", "touch made", "inProgress", "", 0))
 		default:
 			t.Start(testcodex.Command("c1", "touch made", "inProgress", "", 0))
 		}
@@ -143,6 +146,23 @@ func TestOnlyConsentChangesAFile(t *testing.T) {
 					t.Errorf("asked %v", e.asked)
 				}
 			})
+		}
+	}
+}
+
+// A question names everything that is allowed with it.
+func TestPermissionsThatACommandAsksForAreShown(t *testing.T) {
+	t.Parallel()
+	command, _ := scripted(t)
+	e := start(t, command, nil)
+	e.choose = pick("decline")
+	if _, err := e.prompt(t, e.open(t), "ask more"); err != nil || len(e.asked) != 1 {
+		t.Fatalf("asked %v, %v", e.asked, err)
+	}
+	asked := string(e.asked[0].AppendJSON(nil))
+	for _, want := range []string{`"rawInput":{"additionalPermissions":{"network":{"enabled":true},"fileSystem":null},"command":"touch made"`, `"text":"It also gets these permissions: {\"network\":{\"enabled\":true},\"fileSystem\":null}"`} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("no %s in %s", want, asked)
 		}
 	}
 }
@@ -324,7 +344,7 @@ func TestSettingsReachTheNextTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(log)
-	for _, want := range []string{`"my_server":{"args":["-x"],"command":"/bin/tool","env":{"A":"b"}}`, `"web":{"http_headers":{"H":"v"},"url":"https://mcp.example"}`, `"sandbox":"workspace-write"`} {
+	for _, want := range []string{`"my_server":{"args":["-x"],"command":"/bin/tool","env":{"A":"b"}}`, `"web":{"http_headers":{"H":"v"},"url":"https://mcp.example"}`, `"method":"thread/start"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s in\n%s", want, b)
 		}
@@ -342,7 +362,7 @@ func TestSettingsReachTheNextTurn(t *testing.T) {
 			t.Errorf("%v was taken", wrong)
 		}
 	}
-	for _, right := range [][2]string{{"reasoning_effort", "low"}, {"mode", "approval-required"}} {
+	for _, right := range [][2]string{{"reasoning_effort", "low"}, {"mode", "unrestricted"}} {
 		if err := set(right[0], right[1]); err != nil {
 			t.Errorf("%v: %v", right, err)
 		}
@@ -353,12 +373,12 @@ func TestSettingsReachTheNextTurn(t *testing.T) {
 	if _, err := e.prompt(t, r.SessionID, "params"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"effort":"low"`, `"sandboxPolicy":{"type":"readOnly"}`} {
+	for _, want := range []string{`"effort":"low"`, `"sandboxPolicy":{"type":"dangerFullAccess"}`} {
 		if !strings.Contains(e.text(), want) {
 			t.Errorf("turn/start %s", e.text())
 		}
 	}
-	if !e.has(`"current_mode_update"`, "approval-required") {
+	if !e.has(`"current_mode_update"`, "unrestricted") {
 		t.Error("the client was not told about the mode")
 	}
 }

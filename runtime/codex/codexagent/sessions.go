@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -20,7 +21,11 @@ type session struct {
 	shown *shown // what the client has seen of the running turn
 
 	opened chan struct{} // closed when the client knows the session
-	begun  string        // the turn of others whose prompt the client knows; see elsewhere
+
+	mu     sync.Mutex
+	skills []appserver.SkillMetadata // that the client was offered
+
+	begun string // the turn of others whose prompt the client knows; see elsewhere
 }
 
 // id names the session by its thread, also while it is being opened: Codex may report
@@ -37,6 +42,16 @@ func (a *agent) find(id acp.SessionID) (*session, error) {
 		return s, nil
 	}
 	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
+}
+
+func (a *agent) isOpen(s *session) bool {
+	if s.Session == nil {
+		return false
+	}
+	id := s.id()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sessions[id] == s
 }
 
 // drop closes a session, if it is open.
@@ -63,7 +78,12 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 		return nil, err
 	}
 	s := &session{agent: a, dir: dir, shown: newShown(), opened: make(chan struct{})}
-	a.conn.AfterResponse(ctx, func() { close(s.opened) })
+	a.conn.AfterResponse(ctx, func() {
+		close(s.opened)
+		if a.isOpen(s) {
+			go s.offer(context.WithoutCancel(ctx))
+		}
+	})
 	opts := codex.Options{
 		Dir: dir, Thread: thread, Settings: a.opts.Settings, Config: config,
 		Approve: s.approve, Answer: s.answer, Elicit: s.elicit, OnNote: s.note,
@@ -101,7 +121,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(ctx), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // LoadSession resumes a thread and replays it.
@@ -113,7 +133,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	if err := s.replay(ctx); err != nil {
 		return nil, err
 	}
-	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
+	return &acp.LoadSessionResponse{Modes: s.modes(ctx), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // ResumeSession resumes a thread that the client has shown before.
@@ -122,7 +142,7 @@ func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) 
 	if err != nil {
 		return nil, err
 	}
-	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
+	return &acp.ResumeSessionResponse{Modes: s.modes(ctx), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // fork makes a thread that continues another.
@@ -139,7 +159,7 @@ func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSe
 	if err != nil {
 		return nil, err
 	}
-	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
+	return &acp.NewSessionResponse{SessionID: s.id(), Modes: s.modes(ctx), ConfigOptions: s.options(ctx), Meta: s.socket()}, nil
 }
 
 // replay shows the client the turns of the thread, oldest first.

@@ -16,6 +16,7 @@ const (
 )
 
 var modeNames = map[codex.Profile]struct{ name, description string }{
+	codex.ProfilePlan:         {"Plan", "Reads files and works out a plan with you. Choose another mode to have it carried out."},
 	codex.ProfileAsk:          {"Ask", "Reads files. Asks before anything else."},
 	codex.ProfileAuto:         {"Auto", "Edits files and runs commands in the project. Asks before it leaves the project or uses the network."},
 	codex.ProfileUnrestricted: {"Unrestricted", "Does everything without asking, also outside the project and over the network."},
@@ -29,9 +30,18 @@ func (s *session) profile() codex.Profile {
 	return codex.ProfileAuto
 }
 
-func (s *session) modes() *acp.SessionModeState {
+// profiles are the modes that there are.
+func (a *agent) profiles(ctx context.Context) []codex.Profile {
+	list, err := a.codex.Profiles(ctx)
+	if err != nil { // codex has just died; the next turn starts it again
+		return codex.Profiles
+	}
+	return list
+}
+
+func (s *session) modes(ctx context.Context) *acp.SessionModeState {
 	m := acp.NewSessionModeState(acp.SessionModeID(s.profile()), nil)
-	for _, p := range codex.Profiles {
+	for _, p := range s.agent.profiles(ctx) {
 		mode := acp.NewSessionMode(acp.SessionModeID(p), modeNames[p].name)
 		mode.Description = acp.Some(modeNames[p].description)
 		m.AvailableModes = append(m.AvailableModes, *mode)
@@ -44,7 +54,7 @@ func (s *session) modes() *acp.SessionModeState {
 func (s *session) options(ctx context.Context) []acp.SessionConfigOption {
 	set := s.Settings()
 	var modes, models, efforts []acp.SessionConfigSelectOption
-	for _, p := range codex.Profiles {
+	for _, p := range s.agent.profiles(ctx) {
 		modes = append(modes, choice(string(p), modeNames[p].name, modeNames[p].description))
 	}
 	effort := set.Effort
@@ -123,7 +133,7 @@ func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest
 		return nil, err
 	}
 	profile := codex.Profile(p.ModeID)
-	if !slices.Contains(codex.Profiles, profile) {
+	if !slices.Contains(a.profiles(ctx), profile) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
 	}
 	s.Configure(func(c *codex.Settings) { c.Profile = profile })

@@ -23,6 +23,9 @@ type shown struct {
 	calls  map[string]*output // tool calls, by item
 	errors map[string]bool    // reasons to try again
 
+	said string // the message of which a part was shown last
+	cut  string // the message that a plan has interrupted
+
 	missed bool            // the turn began before the session was opened
 	heard  map[string]bool // then: messages that were shown from their beginning
 }
@@ -48,6 +51,15 @@ func (s *shown) part(item string, u acp.SessionUpdate) []acp.SessionUpdate {
 	}
 	s.texts[item] = true
 	return one(u)
+}
+
+// around is the id of the message that a part belongs to. What follows a plan is another
+// message than what precedes it, although it is one item.
+func (s *shown) around(item string) string {
+	if s.said = item; item == s.cut {
+		return item + "-after"
+	}
+	return item
 }
 
 // known notes that the client knows a tool call, and reports whether it did before.
@@ -77,6 +89,9 @@ func (s *session) updates(note any) []acp.SessionUpdate {
 	case *appserver.TurnStartedNotification:
 		s.shown = newShown()
 	case *appserver.AgentMessageDeltaNotification:
+		return s.shown.part(n.ItemID, message(s.shown.around(n.ItemID), n.Delta))
+	case *appserver.PlanDeltaNotification:
+		s.shown.cut = s.shown.said
 		return s.shown.part(n.ItemID, message(n.ItemID, n.Delta))
 	case *appserver.ReasoningSummaryTextDeltaNotification:
 		return s.shown.part(n.ItemID, thought(n.ItemID, n.Delta))
@@ -197,6 +212,8 @@ func (s *session) text(item *appserver.ThreadItem) []acp.SessionUpdate {
 		if !s.shown.texts[v.ID] && v.Text != "" {
 			return one(message(v.ID, v.Text))
 		}
+	case *appserver.ThreadItemContextCompaction:
+		return one(message(v.ID, "The conversation was summarized.\n"))
 	case *appserver.ThreadItemReasoning:
 		if text := strings.Join(append(v.Summary, v.Content...), "\n\n"); !s.shown.texts[v.ID] && text != "" {
 			return one(thought(v.ID, text))

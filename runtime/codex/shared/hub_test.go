@@ -19,6 +19,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
@@ -82,7 +83,7 @@ type hub struct {
 
 func startHub(t *testing.T, linger time.Duration) *hub {
 	t.Helper()
-	h := &hub{dir: filepath.Join(t.TempDir(), "hub"), ended: make(chan error, 1)}
+	h := &hub{dir: filepath.Join(sockdir.New(t), "hub"), ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		h.ended <- shared.Serve(ctx, shared.Options{Dir: h.dir, Linger: linger, Command: launch.Command{
@@ -127,13 +128,13 @@ func (c *client) line(t *testing.T) string {
 
 func TestConnectionsShareOneAppServerThatEndsAfterTheLast(t *testing.T) {
 	t.Parallel()
-	h := startHub(t, 300*time.Millisecond)
+	h := startHub(t, 2*time.Second) // long enough for the first to connect
 	a, b := h.connect(t), h.connect(t)
 	if a.app != b.app || a.app == 0 {
 		t.Errorf("app-servers %d and %d", a.app, b.app)
 	}
 	a.Close()
-	time.Sleep(600 * time.Millisecond) // longer than it lingers
+	time.Sleep(3 * time.Second) // longer than it lingers
 	fmt.Fprintln(b, "still here")
 	if got := b.line(t); got != "still here" {
 		t.Errorf("got %q", got)
@@ -164,6 +165,33 @@ func TestTheFolderOfAHubIsClosedToOthers(t *testing.T) {
 	}
 	if err := shared.Serve(t.Context(), shared.Options{Dir: open}); err == nil || !strings.Contains(err.Error(), "open to others") {
 		t.Errorf("a folder that is open to others: %v", err)
+	}
+}
+
+// In a temporary folder that all users share, another one may have taken the name.
+func TestAForeignFolderIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(dir string) error{
+		"open to others": func(dir string) error { return os.Chmod(dir, 0o755) },
+		"belongs to user 12345": func(dir string) error {
+			if os.Getuid() != 0 {
+				t.Skip("only root can give a folder away")
+			}
+			return os.Chown(dir, 12345, 12345)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := spoil(dir); err != nil {
+				t.Fatal(err)
+			}
+			started := false
+			_, err := shared.Join(dir, func() error { started = true; return nil })(t.Context())
+			if err == nil || started || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), name) {
+				t.Errorf("started %v: %v", started, err)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,6 +26,10 @@ const (
 // and outlives this one.
 func Join(dir string, start func() error) func(context.Context) (transport.Transport, error) {
 	return func(ctx context.Context) (transport.Transport, error) {
+		// In a folder of somebody else no hub can be started, and none can be trusted.
+		if err := socket.PrivateFolder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("codex cannot be shared: %w", err)
+		}
 		ctx, cancel := context.WithTimeout(ctx, joinTime)
 		defer cancel()
 		began := time.Now()

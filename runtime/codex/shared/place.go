@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
 // Dir returns the folder of the hub for a codex program. It depends on the user and on
@@ -21,11 +23,8 @@ func Dir(program string) string {
 	home, _ := os.UserHomeDir()
 	codex := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
 	sum := sha256.Sum256([]byte(program + "\x00" + codex))
-	base := os.Getenv("XDG_RUNTIME_DIR")
-	if !filepath.IsAbs(base) {
-		base = os.TempDir()
-	}
-	return filepath.Join(base, fmt.Sprintf("hermes-codex-%d-%x", os.Getuid(), sum[:4]))
+	name := fmt.Sprintf("hermes-codex-%d-%x", os.Getuid(), sum[:4])
+	return socket.Folder(name, innerFile, os.Getenv("XDG_RUNTIME_DIR"), os.TempDir())
 }
 
 // Socket returns the socket of the hub in a folder, for `codex --remote`.

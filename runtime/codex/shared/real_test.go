@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/internal/testcodex"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/codexagent"
@@ -121,7 +122,7 @@ func newReal(t *testing.T) *real {
 	}
 	t.Cleanup(func() { model.Close() })
 	command := testcodex.Published(t, model.URL)
-	r := &real{dir: filepath.Join(t.TempDir(), "hub"), project: t.TempDir()}
+	r := &real{dir: filepath.Join(sockdir.New(t), "hub"), project: t.TempDir()}
 	var hubs sync.WaitGroup
 	t.Cleanup(hubs.Wait) // they end when nobody is connected
 	r.join = shared.Join(r.dir, func() error {
