@@ -18,10 +18,11 @@ end, {
 
 -- Listeners may join the groups before anything is connected; both spellings are
 -- in use. The mappings are the beginning of all <Plug> mappings of Hermes. The
--- first use of one loads them.
+-- first use of one loads them. A session file brings windows back without what was in them.
 vim.api.nvim_command([[augroup hermes
 augroup Hermes
 augroup END
 map <expr> <Plug>(hermes- v:lua.require'hermes.maps'.load()
 map! <expr> <Plug>(hermes- v:lua.require'hermes.maps'.load()
-tmap <expr> <Plug>(hermes- v:lua.require'hermes.maps'.load()]])
+tmap <expr> <Plug>(hermes- v:lua.require'hermes.maps'.load()
+au SessionLoadPost * lua require'hermes.view.restored'.close()]])

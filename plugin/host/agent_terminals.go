@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -48,12 +49,12 @@ func (s *session) foreign(u acp.SessionUpdate) {
 	if s.isForeign(f.Info.ID) {
 		o := s.conn.terminal(s.id, f.Info.ID)
 		if title != "" {
-			o.str("title", title)
+			o.Str("title", title)
 		}
 		if f.Info.Cwd != "" {
-			o.str("cwd", f.Info.Cwd)
+			o.Str("cwd", f.Info.Cwd)
 		}
-		s.conn.host.queue.push(event(eventTerminalStarted, o))
+		s.conn.host.queue.Push(o.Item(events.TerminalStarted))
 	}
 	for _, out := range []foreignOutput{f.Output, f.Delta} {
 		if out.Data != "" && s.isForeign(out.ID) {

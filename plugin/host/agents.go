@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
@@ -30,7 +32,7 @@ func (h *Host) listAgents(id string, p agentsOp) error {
 		defer cancel()
 		set, skipped, err := preset.LoadRegistry(ctx, cmp.Or(p.URL, preset.RegistryURL))
 		if err != nil {
-			h.fail(id, &opError{Kind: errorRegistry, Message: "the list of agents", Cause: err})
+			h.fail(id, &wire.Error{Kind: wire.ErrorRegistry, Message: "the list of agents", Cause: err})
 			return
 		}
 		h.mu.Lock()
@@ -77,22 +79,22 @@ func (h *Host) tellAgents(id string, skipped []error) {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
-		list = append(list, h.describeAgent(name).json()...)
+		list = append(list, h.describeAgent(name).JSON()...)
 	}
-	o := new(object).raw("agents", append(list, ']'))
+	o := new(wire.Object).Raw("agents", append(list, ']'))
 	if len(skipped) > 0 {
 		lines := make([]string, len(skipped))
 		for i, err := range skipped {
 			lines[i] = err.Error()
 		}
-		o.strs("skipped", lines)
+		o.Strs("skipped", lines)
 	}
-	result := slices.Clone(o.json())
-	h.queue.push(event(eventAgentList, o.str("opId", id)))
+	result := slices.Clone(o.JSON())
+	h.queue.Push(o.Str("opId", id).Item(events.AgentList))
 	h.done(id, result)
 }
 
-func (h *Host) describeAgent(name string) *object {
+func (h *Host) describeAgent(name string) *wire.Object {
 	p, isPreset := h.find(name)
 	h.mu.Lock()
 	own, isOwn := h.config.Agents[name]
@@ -108,11 +110,11 @@ func (h *Host) describeAgent(name string) *object {
 	if isOwn {
 		source = "setup"
 	}
-	o := new(object).str("name", name).str("source", source).optional("title", p.Title).optional("website", p.Website).
-		optional("install", c.Install).optional("login", c.Auth)
+	o := new(wire.Object).Str("name", name).Str("source", source).Optional("title", p.Title).Optional("website", p.Website).
+		Optional("install", c.Install).Optional("login", c.Auth)
 	if c.isRemote() {
-		return o.str("protocol", c.Protocol)
+		return o.Str("protocol", c.Protocol)
 	}
 	_, err := exec.LookPath(c.Command)
-	return o.strs("command", append([]string{c.Command}, c.Args...)).flag("installed", err == nil)
+	return o.Strs("command", append([]string{c.Command}, c.Args...)).Flag("installed", err == nil)
 }

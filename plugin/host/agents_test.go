@@ -15,7 +15,7 @@ func TestAgentsAreListedFromThePresetsSetupAndARegistry(t *testing.T) {
 	if err := os.WriteFile(registry, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 local registry = ...
 function _G.named(name)

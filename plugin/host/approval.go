@@ -10,16 +10,13 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
-// Reasons why a command does not run.
-var (
-	errNotAllowed  = errors.New("the user did not allow it")
-	errNotAnswered = errors.New("the user was asked and gave no answer, or could not be asked")
-	errNobodyAsked = errors.New("the user is not asked, because request_permissions is off")
-)
+// errNotAllowed is why a command does not run.
+var errNotAllowed = errors.New("the user did not allow it")
 
 // approvals are the commands that the user has allowed in one turn.
 type approvals struct {
@@ -156,7 +153,7 @@ func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) err
 		if choice != nil {
 			id = choice.OptionID
 		} else {
-			id = optionReject
+			id = ask.OptionReject
 		}
 	} else if s.spend(cmd) {
 		return nil
@@ -164,15 +161,15 @@ func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) err
 		return err
 	}
 	switch id {
-	case optionAllow:
+	case ask.OptionAllow:
 		return nil
-	case optionTurn:
+	case ask.OptionTurn:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.approved.all = s.approved.all || s.turn == during
 		return nil
 	case "":
-		return errNotAnswered
+		return ask.ErrNotAnswered
 	}
 	return errNotAllowed
 }
@@ -195,14 +192,14 @@ func (s *session) commandQuestion(cmd *terminal.Command, turn bool) (*acp.Reques
 	if err != nil {
 		return nil, err
 	}
-	options := []acp.PermissionOption{{OptionID: optionAllow, Name: "Run it", Kind: acp.PermissionOptionKindAllowOnce}}
+	options := []acp.PermissionOption{{OptionID: ask.OptionAllow, Name: "Run it", Kind: acp.PermissionOptionKindAllowOnce}}
 	if turn {
 		options = append(options, acp.PermissionOption{
-			OptionID: optionTurn, Name: "Run this and every further command of this turn", Kind: acp.PermissionOptionKindAllowAlways,
+			OptionID: ask.OptionTurn, Name: "Run this and every further command of this turn", Kind: acp.PermissionOptionKindAllowAlways,
 		})
 	}
-	options = append(options, acp.PermissionOption{OptionID: optionReject, Name: "Do not run it", Kind: acp.PermissionOptionKindRejectOnce})
-	return ownQuestion(s.id, acp.ToolCallUpdate{
+	options = append(options, acp.PermissionOption{OptionID: ask.OptionReject, Name: "Do not run it", Kind: acp.PermissionOptionKindRejectOnce})
+	return ask.Own(s.id, acp.ToolCallUpdate{
 		Title: acp.Some(title + cmd.String()), Kind: acp.Some(acp.ToolKindExecute), RawInput: raw,
 	}, options...), nil
 }
@@ -223,7 +220,7 @@ func (s *session) noteCall(u update) {
 		return
 	}
 	s.calls.Apply(u.value)
-	if u.data.lost != (lost{}) {
+	if u.data.IsCut() {
 		s.calls.Truncate(id)
 	}
 }
@@ -231,6 +228,6 @@ func (s *session) noteCall(u update) {
 // forgetTurn drops what held for one turn; the caller holds s.mu.
 func (s *session) forgetTurn() {
 	s.calls.Reset()
-	s.callsSeen = nil
+	s.looks.Reset()
 	s.approved = approvals{}
 }

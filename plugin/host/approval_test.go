@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -257,7 +258,7 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 	}
 	// What was said before may change while the user reads.
 	before := execute(`{"command":"true"}`)
-	s.noteCall(update{value: &before, data: new(object)})
+	s.noteCall(update{value: &before, data: new(wire.Object)})
 	if a := s.shown(t.Context(), acp.ToolCallUpdate{ToolCallID: "t"}); a.command != nil {
 		t.Error("an earlier update counts as shown")
 	}
@@ -268,6 +269,9 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 
 func TestWhoMayRunCommands(t *testing.T) {
 	t.Parallel()
+	script, here := filepath.Join(t.TempDir(), "far-agent"), filepath.Join(t.TempDir(), "near-agent")
+	must(t, os.WriteFile(script, []byte("#!/usr/bin/env bash\nset -e\nexec ssh host agent\n"), 0o755))
+	must(t, os.WriteFile(here, []byte("#!/bin/sh\n# not by ssh\nexec node /opt/agent.js\n"), 0o755))
 	for _, c := range []struct {
 		all, own  string
 		elsewhere bool
@@ -282,10 +286,14 @@ func TestWhoMayRunCommands(t *testing.T) {
 		{"false", "null", true, runNever}, {"true", "true", true, runFreely}, {`"ask"`, "true", true, runFreely},
 		{"null", "false", true, runNever}, {"false", "true", true, runNever},
 	} {
-		places := []string{`{"command":"agent"}`, `{"command":"/opt/ssh/agent"}`, `{"protocol":"stdio","command":"docker-agent"}`}
+		places := []string{`{"command":"agent"}`, `{"command":"/opt/ssh/agent"}`, `{"protocol":"stdio","command":"docker-agent"}`,
+			`{"command":"npx","args":["-y","@acme/agent","--acp"]}`, `{"command":"` + here + `"}`}
 		if c.elsewhere {
 			places = []string{`{"protocol":"socket"}`, `{"protocol":"tcp"}`, `{"protocol":"websocket"}`, `{"protocol":"http"}`,
-				`{"command":"ssh"}`, `{"command":"/usr/bin/docker"}`, `{"command":"Podman.EXE"}`, `{"command":"bwrap"}`}
+				`{"command":"ssh"}`, `{"command":"/usr/bin/docker"}`, `{"command":"Podman.EXE"}`, `{"command":"bwrap"}`, `{"command":"autossh"}`,
+				`{"command":"gcloud","args":["compute","ssh","host"]}`, `{"command":"gh","args":["codespace","ssh"]}`, `{"command":"fly"}`,
+				`{"command":"env","args":["A=1","/usr/bin/ssh","host","agent"]}`, `{"command":"sh","args":["-c","exec ssh host agent"]}`,
+				`{"command":"socat","args":["-","TCP:host:1"]}`, `{"command":"` + script + `"}`}
 		}
 		for _, place := range places {
 			var conf config

@@ -3,11 +3,13 @@ package host
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
 // capability is what an agent announces before it takes a method.
@@ -58,7 +60,7 @@ func (c *connection) announced(force bool) *acp.AgentCapabilities {
 }
 
 func (c *connection) unsupported(what, name string) error {
-	return &opError{Kind: errorUnsupported, Message: fmt.Sprintf(
+	return &wire.Error{Kind: wire.ErrorUnsupported, Message: fmt.Sprintf(
 		"agent %q does not support %s: it has not announced %s", c.name, what, name)}
 }
 
@@ -116,8 +118,8 @@ func (r *request) forget(s *session) {
 	c := r.conn
 	s.cancel()
 	c.removeSession(s.id)
-	o := r.stamp(new(object)).str("reason", fmt.Sprintf("agent %q cannot close sessions and may keep it", c.name))
-	c.host.queue.push(event(replyEvent(r.method), o))
+	o := r.stamp(new(wire.Object)).Str("reason", fmt.Sprintf("agent %q cannot close sessions and may keep it", c.name))
+	c.host.queue.Push(o.Item(events.Reply(r.method)))
 	c.host.done(r.id, nil)
 }
 
@@ -151,7 +153,7 @@ func (t *turn) fit(c *connection) error {
 				return c.unsupported("embedded data in prompts", "promptCapabilities.embeddedContext")
 			}
 			t.params.Prompt[i] = simple
-			t.blocks[i] = forLua(acp.AppendContentBlock(nil, simple))
+			t.blocks[i] = wire.ForLua(acp.AppendContentBlock(nil, simple))
 		}
 	}
 	return nil
@@ -197,17 +199,13 @@ func localFile(uri string) string {
 }
 
 // holds reports whether the file is there and has this text; any, if text is empty.
+// What a link leads to from its folder is another file.
 func holds(file, text string) bool {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
+	ws, err := files.Open([]string{filepath.Dir(file)}, files.Options{AllowHardLinks: true})
+	if err != nil {
 		return false
 	}
-	if text == "" {
-		return true
-	}
-	if info.Size() != int64(len(text)) {
-		return false
-	}
-	b, err := os.ReadFile(file)
-	return err == nil && string(b) == text
+	defer ws.Close()
+	found, err := ws.Peek(file, int64(len(text)))
+	return err == nil && (text == "" || found.IsText && found.Text == text)
 }

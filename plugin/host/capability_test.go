@@ -8,7 +8,7 @@ import (
 )
 
 func TestWhatTheAgentHasNotAnnouncedIsNotSent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"modest"`)
 		for call, want := range map[string]string{
 			`load_session("old", `:      "session/load: it has not announced loadSession",
@@ -53,7 +53,7 @@ hermes.list_sessions({ agent = "shy", on_done = finish("shy") })`)
 }
 
 func TestASessionThatTheAgentCannotCloseIsForgotten(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"modest"`)
 		e.lua(`
 hermes.prompt(s, "SAY on\nWAIT 1m", { on_done = finish("turn") })
@@ -74,7 +74,7 @@ hermes.prompt(s, "SAY never", { on_done = finish("next") })`)
 
 // The fallback of an embedded file is a link to it, or else its text.
 func TestEmbeddedTextReachesAgentsThatTakeNone(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"modest"`)
 		file := filepath.Join(t.TempDir(), "a b.txt")
 		if err := os.WriteFile(file, []byte("SAY disk\n"), 0o600); err != nil {

@@ -1,12 +1,14 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
@@ -42,105 +44,60 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	var bad *acp.Error
 	if errors.As(err, &bad) {
 		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
-		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", errorAgent.String()).
-			num("code", int64(bad.Code)).str("message", bad.Message)
-		h.conn.host.queue.push(event(eventRequestFailed, o))
+		o := new(wire.Object).Str("agent", h.conn.name).Str("method", method).Str("kind", wire.ErrorAgent.String()).
+			Num("code", int64(bad.Code)).Str("message", bad.Message)
+		h.conn.host.queue.Push(o.Item(events.RequestFailed))
 	}
 	return err
 }
 
 // CompleteElicitation tells Neovim that a URL elicitation is over.
 func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
-	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name)))
+	k.conn.host.queue.Push(wire.From(n.AppendJSON(nil)).Str("agent", k.conn.name).Item(events.Notification(acp.MethodElicitationComplete)))
 	return nil
 }
 
 // ExtNotification passes on what the protocol does not know.
 func (k *client) ExtNotification(ctx context.Context, method string, params json.RawMessage) error {
-	if err := k.conn.host.queue.room(ctx); err != nil {
+	if err := k.conn.host.queue.Room(ctx); err != nil {
 		return err
 	}
 	if method == elsewhere.MethodAttention && isTrue(k.conn.cmd.Quirks.Elsewhere) {
 		return k.conn.attentionElsewhere(params)
 	}
-	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
-	k.conn.host.queue.push(event(eventExtNotification, o))
+	o := new(wire.Object).Str("agent", k.conn.name).Str("method", method).Raw("params", params)
+	k.conn.host.queue.Push(o.Item(events.ExtNotification))
 	return nil
 }
 
-// question is an agent request on its way to Neovim.
-type question struct {
-	event   string // name of the autocommand
-	method  string
-	session acp.SessionID
-	alone   bool // it belongs to no session
-	data    *object
-	refused string          // why the default must not serve it; empty for no reason
-	user    bool            // a person answers it, so the session is shown as waiting
-	max     int             // what it may cost; 0 means maxCost
-	asked   func(id string) // told the request id; may be nil
-	heard   func(answer)    // told the answer; may be nil
-	rebase  rebase          // of a write; nil otherwise
-}
-
 // question makes the question for a request of the protocol.
-func (k *client) question(method string, id acp.SessionID, params acp.Appender) question {
-	return question{
-		event: requestEvent(method, ""), method: method, session: id,
-		data: from(params.AppendJSON(nil)),
+func (k *client) question(method string, id acp.SessionID, params acp.Appender) ask.Question {
+	return ask.Question{
+		Event: events.Request(method, ""), Method: method, Session: id,
+		Data: wire.From(params.AppendJSON(nil)),
 	}
-}
-
-// isWhole reports whether Neovim sees all of q.
-func (q *question) isWhole() bool {
-	return q.data.cost()+costOfMore <= cmp.Or(q.max, maxCost)
-}
-
-// mayBeCut reports whether Neovim can answer q without seeing all of it: a
-// question for permission by a denial, a write by leaving it to the host.
-// Whoever answers another one acts on what it says.
-func (q *question) mayBeCut() bool {
-	return q.method == acp.MethodSessionRequestPermission || q.method == acp.MethodFsWriteTextFile
 }
 
 // ask puts q to Neovim and waits for the answer.
-func (k *client) ask(ctx context.Context, q question) (answer, error) {
+func (k *client) ask(ctx context.Context, q ask.Question) (ask.Answer, error) {
 	c := k.conn
-	if !q.isWhole() && !q.mayBeCut() {
-		return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": too large for the editor"}
+	if !q.IsWhole() && !q.MayBeCut() {
+		return ask.Answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.Method + ": too large for the editor"}
 	}
 	var s *session
-	if !q.alone {
+	if !q.Alone {
 		var err error
-		if s, err = c.session(q.session); err != nil {
-			return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": " + err.Error()}
+		if s, err = c.session(q.Session); err != nil {
+			return ask.Answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.Method + ": " + err.Error()}
 		}
-		if q.user && s.cancelling() {
-			return answer{cancelled: true, By: "cancel"}, nil
+		if q.User && s.cancelling() {
+			return ask.Answer{Cancelled: true, By: "cancel"}, nil
 		}
 	}
-	a, err := c.host.asks.add(c.name, string(q.session), q.method)
-	if err != nil {
-		return answer{}, err
+	if s == nil {
+		return c.host.asks.Put(ctx, c.name, nil, q)
 	}
-	q.data.str("agent", c.name).str("requestId", a.id)
-	a.rebase = q.rebase
-	if q.asked != nil {
-		q.asked(a.id)
-	}
-	if s != nil && q.user {
-		s.waits(1)
-		defer s.waits(-1)
-	}
-	it := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
-		str("agent", c.name).optional("refused", q.refused).object("data", q.data).item(kindAsk)
-	it.max = q.max
-	c.host.queue.push(it)
-	v := c.host.asks.wait(ctx, a)
-	if q.heard != nil {
-		q.heard(v)
-	}
-	return v, nil
+	return c.host.asks.Put(ctx, c.name, s.waits, q)
 }
 
 // message is a generated message.
@@ -152,13 +109,13 @@ type message[T any] interface {
 
 // answered asks q and decodes the answer. When Neovim leaves the answer to
 // the host, or its answer cannot be used, byDefault gives it.
-func answered[T any, P message[T]](ctx context.Context, k *client, q question, byDefault func(context.Context) (P, error)) (P, error) {
+func answered[T any, P message[T]](ctx context.Context, k *client, q ask.Question, byDefault func(context.Context) (P, error)) (P, error) {
 	v, err := k.ask(ctx, q)
 	switch {
 	case err != nil:
 		return nil, err
-	case v.cancelled:
-		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: q.method + ": cancelled by the user"}
+	case v.Cancelled:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: q.Method + ": cancelled by the user"}
 	case v.Error != nil:
 		return nil, v.Error
 	case v.Default:
@@ -169,26 +126,31 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q question, b
 		v.Result = json.RawMessage("{}")
 	}
 	if err := r.UnmarshalJSON(v.Result); err != nil {
-		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.event, v.By, err)
-		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.method + ": the client's answer is not valid"}
+		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
+		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.Method + ": the client's answer is not valid"}
 	}
 	return r, nil
 }
 
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == elsewhere.MethodTurn && isTrue(k.conn.cmd.Quirks.Elsewhere) {
-		return k.conn.turnElsewhere(ctx, params)
+	if isTrue(k.conn.cmd.Quirks.Elsewhere) {
+		switch method {
+		case elsewhere.MethodTurn:
+			return k.conn.turnElsewhere(ctx, params)
+		case elsewhere.MethodToolCall: // requests come after the updates before them
+			return json.RawMessage("{}"), nil
+		}
 	}
-	q := question{
-		event: eventExtRequest, method: method, alone: true,
-		data: new(object).str("method", method).raw("params", params),
+	q := ask.Question{
+		Event: events.ExtRequest, Method: method, Alone: true,
+		Data: new(wire.Object).Str("method", method).Raw("params", params),
 	}
 	v, err := k.ask(ctx, q)
 	switch {
 	case err != nil:
 		return nil, err
-	case v.cancelled:
+	case v.Cancelled:
 		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: method + ": cancelled"}
 	case v.Error != nil:
 		return nil, v.Error

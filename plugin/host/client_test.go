@@ -29,7 +29,7 @@ func TestARequestForASessionThatIsNotOpenReachesNobody(t *testing.T) {
 			t.Errorf("no params for %s", m.Name)
 		}
 	}
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 _G.reached = {}
 for _, method in ipairs(...) do

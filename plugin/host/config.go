@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
@@ -22,7 +23,7 @@ type config struct {
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
 	Reconnect   reconnect          `json:"reconnect"`
-	Review      *reviewConfig      `json:"review"`
+	Review      *reviews.Config    `json:"review"`
 	Traffic     bool               `json:"traffic"`     // somebody listens to TrafficMessage
 	RawTraffic  bool               `json:"raw_traffic"` // secrets stay in it
 }
@@ -73,7 +74,7 @@ func (a *runAccess) UnmarshalJSON(b []byte) error {
 }
 
 // runAccess says whether the agent may run commands here. What is off is off for
-// all. Otherwise the agent's own setting counts. Without one, an agent that runs
+// all. Otherwise the agent's own setting counts. Without one, an agent that may run
 // elsewhere needs the user's word for each command, because it can run nothing
 // here by itself.
 func (c *connection) runAccess() runAccess {
@@ -83,24 +84,10 @@ func (c *connection) runAccess() runAccess {
 		return runNever
 	case c.cmd.Terminal != "":
 		return c.cmd.Terminal
-	case c.cmd.runsElsewhere():
+	case c.cmd.mayRunElsewhere():
 		return runAsked
 	}
 	return cmp.Or(all, runFreely)
-}
-
-// carriers are programs that run another one on another machine, in a container
-// or sandbox, or as another user.
-var carriers = []string{
-	"ssh", "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "incus", "limactl", "multipass", "vagrant", "wsl", "devcontainer",
-	"distrobox", "distrobox-enter", "toolbox", "apptainer", "singularity", "flatpak", "systemd-nspawn", "machinectl", "runsc",
-	"bwrap", "firejail", "chroot", "nsenter", "unshare", "sandbox-exec", "sudo", "doas", "su", "runuser",
-}
-
-// runsElsewhere reports whether the agent is known not to run here as the user.
-func (c command) runsElsewhere() bool {
-	program := strings.TrimSuffix(strings.ToLower(filepath.Base(c.Command)), ".exe")
-	return c.isRemote() || slices.Contains(carriers, program)
 }
 
 func on(p *bool) bool { return p == nil || *p }
@@ -113,7 +100,7 @@ type timeouts struct {
 	Silence    int `json:"silence"`
 }
 
-func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, 30*time.Second) }
+func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, time.Minute) }
 func (t timeouts) newSession() time.Duration { return orDefault(t.NewSession, time.Minute) }
 func (t timeouts) cancel() time.Duration     { return orDefault(t.Cancel, 5*time.Second) }
 func (t timeouts) silence() time.Duration    { return orDefault(t.Silence, 2*time.Minute) }
@@ -149,6 +136,9 @@ type command struct {
 	Sandbox *confine.Sandbox `json:"sandbox"` // of the agent and its commands
 	box     *confine.Box     // made of it for a connection; nil: nothing is confined
 	State   []string         `json:"-"` // where the agent keeps things of its own, see preset.Preset
+
+	Shim  *bool    `json:"shim"` // what it changes is reported by a shim
+	shims []string // made of it for a connection, in front of the command line
 
 	Install string `json:"-"` // what to do when the program is missing
 	Auth    string `json:"-"` // how one logs in
@@ -194,6 +184,7 @@ func (c command) over(o command) command {
 	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
 	c.Terminal = cmp.Or(o.Terminal, c.Terminal)
 	c.Shared = cmp.Or(o.Shared, c.Shared)
+	c.Shim = cmp.Or(o.Shim, c.Shim)
 	c.Quirks = c.Quirks.over(o.Quirks)
 	if o.Args != nil {
 		c.Args = o.Args
@@ -220,9 +211,9 @@ func (c command) over(o command) command {
 func (c command) shared(name string) (command, error) {
 	switch {
 	case c.share == nil:
-		return c, invalid("connect: agent %q cannot share its sessions with its terminal; \"codex\" can if the codex binary is in PATH", name)
+		return c, wire.Invalid("connect: agent %q cannot share its sessions with its terminal; \"codex\" can if the codex binary is in PATH", name)
 	case c.Sandbox != nil:
-		return c, invalid("connect: agent %q: what is shared cannot be in a sandbox; set sandbox = false", name)
+		return c, wire.Invalid("connect: agent %q: what is shared cannot be in a sandbox; set sandbox = false", name)
 	}
 	yes := true
 	c.Args, c.Quirks.Elsewhere = slices.Concat(c.Args, c.share), &yes
@@ -235,7 +226,7 @@ func (c command) pathRules() ([]pathmap.Rule, error) {
 	for here, there := range c.Paths {
 		r, err := pathmap.NewRule(here, there)
 		if err != nil {
-			return nil, invalid("%v", err)
+			return nil, wire.Invalid("%v", err)
 		}
 		rules = append(rules, r)
 	}
@@ -288,7 +279,7 @@ func (h *Host) resolve(name string, given command) (command, error) {
 		if meant := jx.Near(name, list); meant != "" {
 			advice = fmt.Sprintf("did you mean %q? Otherwise %s", meant, advice)
 		}
-		return c, &opError{Kind: errorUnknownAgent, Message: fmt.Sprintf(
+		return c, &wire.Error{Kind: wire.ErrorUnknownAgent, Message: fmt.Sprintf(
 			"%s %q: %s, or add it to setup{agents}; known agents: %s",
 			what, name, advice, strings.Join(list, ", "))}
 	}
@@ -300,7 +291,7 @@ func (h *Host) setup(c config) error {
 	h.config = c
 	h.mu.Unlock()
 	h.configureRules(c.Permissions)
-	h.reviews.configure(c.Review)
+	h.reviews.Configure(c.Review)
 	h.rawTraffic.Store(c.RawTraffic)
 	h.traffic.Store(c.Traffic)
 	return nil

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/machine"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -71,7 +73,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 type connectOp struct {
 	Agent string `json:"agent"`
 	command
-	Folders        []string `json:"folders"`         // of the session that would begin now; for the sandbox
+	Folders        []string `json:"folders"`         // of the session that would begin now; for the sandbox and the shim
 	SandboxDefault bool     `json:"sandbox_default"` // Sandbox is not about this agent alone
 }
 
@@ -82,7 +84,7 @@ type disconnectOp struct {
 // connect starts an agent; the operation ends when it is initialized.
 func (h *Host) connect(id string, p connectOp) error {
 	if p.Agent == "" {
-		return invalid("connect: no agent name")
+		return wire.Invalid("connect: no agent name")
 	}
 	h.mu.Lock()
 	old := h.connections[p.Agent]
@@ -95,9 +97,12 @@ func (h *Host) connect(id string, p connectOp) error {
 	if err == nil {
 		cmd.box, err = h.box(p, cmd)
 	}
+	if err == nil {
+		cmd.shims, err = h.supervised(p, cmd)
+	}
 	if err != nil {
-		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
-			str("error", err.Error())))
+		h.queue.Push(new(wire.Object).Str("agent", p.Agent).Str("stage", "resolve").
+			Str("error", err.Error()).Item(events.ConnectionFailed))
 		return err
 	}
 	c := newConnection(context.WithoutCancel(h.ctx), h, p.Agent, cmd) // Host.stop ends it, in order
@@ -133,8 +138,8 @@ func (c *connection) run() {
 		c.setEnding()
 		c.finish(err)
 		if c.isFirst() {
-			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
-				str("error", err.Error())))
+			c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("stage", stage).
+				Str("error", err.Error()).Item(events.ConnectionFailed))
 		}
 		return
 	}
@@ -166,15 +171,15 @@ func (c *connection) bringUp() (stage string, err error) {
 	case err == nil:
 		c.noteInit()
 		if c.isFirst() {
-			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name)))
+			c.host.queue.Push(wire.From(c.init).Str("agent", c.name).Item(events.Reply(acp.MethodInitialize)))
 		}
 		return "", nil
 	case !started:
 		return "start", err
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &opError{Kind: errorTimeout, Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
+		err = &wire.Error{Kind: wire.ErrorTimeout, Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
 	default:
-		err = &opError{Kind: errorInitialize, Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
+		err = &wire.Error{Kind: wire.ErrorInitialize, Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
 	}
 	return "initialize", err
 }
@@ -339,7 +344,7 @@ func (c *connection) why() error {
 // left is why if the user ended the connection, otherwise nil.
 func (c *connection) left() error {
 	why := c.why()
-	if op := (*opError)(nil); errors.As(why, &op) && op.byUser() {
+	if op := (*wire.Error)(nil); errors.As(why, &op) && op.ByUser() {
 		return why
 	}
 	return nil
@@ -360,7 +365,7 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 			c := h.connections[name]
 			h.mu.Unlock()
 			if c == nil {
-				return &opError{Kind: errorNotConnected, Message: fmt.Sprintf("agent %q is not connected", name)}
+				return &wire.Error{Kind: wire.ErrorNotConnected, Message: fmt.Sprintf("agent %q is not connected", name)}
 			}
 			list = append(list, c)
 		}
@@ -368,13 +373,13 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 	names := make([]string, len(list))
 	for i, c := range list {
 		names[i] = c.name
-		c.stop(&opError{Kind: errorDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
+		c.stop(&wire.Error{Kind: wire.ErrorDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
 	}
 	h.start(func() {
 		for _, c := range list {
 			<-c.over
 		}
-		h.done(id, new(object).strs("agents", names).json())
+		h.done(id, new(wire.Object).Strs("agents", names).JSON())
 	})
 	return nil
 }

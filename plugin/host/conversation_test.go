@@ -9,7 +9,7 @@ import (
 )
 
 func TestEventsOfASessionComeInOrderAndBeforeTheResult(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.until(`#of("AgentAvailableCommands") == 1`)
 		e.lua(`
@@ -41,7 +41,7 @@ end)() == nil`, true)
 }
 
 func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.until(`#of("AgentAvailableCommands") == 1`)
 		e.is(`vim.tbl_map(function(x) return x.event end, vim.tbl_filter(function(x) return x.sessionId ~= nil end, seen))`,
@@ -55,7 +55,7 @@ func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
 // The agent asks about its sessions before it has answered session/new, with and
 // without a process for each.
 func TestRequestsBeforeTheSessionIsKnownReachTheUserAfterIt(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		exe, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ end, asked)`, [][]string{{"SessionCreated", "AgentTextMessage", "PermissionReque
 
 func TestPromptsWaitForTheTurnThatRuns(t *testing.T) {
 	t.Parallel()
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 _G.ids = {}
@@ -105,7 +105,7 @@ for i = 1, 3 do ids[i] = hermes.prompt(s, (i == 1 and "WAIT 3s\nSAY " or "SAY ")
 }
 
 func TestRequestsOfASessionGoBeforeLaterPrompts(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.set_mode(s, "plan"); hermes.prompt(s, "SAY x", { on_done = finish("turn") })`)
 		e.until("done.turn")
@@ -116,7 +116,7 @@ func TestRequestsOfASessionGoBeforeLaterPrompts(t *testing.T) {
 }
 
 func TestCancelEndsTheTurnAndDropsTheQueue(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.prompt(s, "SAY on\nWAIT 10s\nSAY never", { on_done = finish(1) })
@@ -139,7 +139,7 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 }
 
 func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		for range 20 {
 			e.lua(`
@@ -160,7 +160,7 @@ hermes.cancel(s)`)
 }
 
 func TestOutputThatNeovimMissesIsCounted(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 _G.bytes, _G.missed = 0, 0
@@ -176,7 +176,7 @@ end)`)
 }
 
 func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.cancel(s, { on_done = finish("cancel") })`)
 		e.until("done.cancel")
@@ -189,7 +189,7 @@ func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
 }
 
 func TestParamsWithoutMembersAreAnObject(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`for i, params in ipairs({ {}, vim.empty_dict(), { a = 1 } }) do
   hermes.request(nil, "_count", params, finish("count" .. i))
@@ -203,7 +203,7 @@ hermes.request(nil, "_count", nil, finish("count4"))`)
 }
 
 func TestCancelAnswersPermissionRequestsCancelled(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.on_request("PermissionRequest", function(data) _G.asked = data end)
@@ -224,7 +224,7 @@ hermes.prompt(s, "ASK sure?", { on_done = finish("turn") })`)
 }
 
 func TestAHandlerAnswersPermission(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.setup({ handlers = { PermissionRequest = function(data) return data.options[1].optionId end } })`)
 		e.prompt("ASK sure?")
@@ -235,7 +235,7 @@ func TestAHandlerAnswersPermission(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoOptionCountsAsCancelled(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.on_request("session/request_permission", function() return "certainly" end)`)
 		e.prompt("ASK sure?")
@@ -246,12 +246,12 @@ func TestAnAnswerThatIsNoOptionCountsAsCancelled(t *testing.T) {
 
 // Lua checks what it sends; this is what happens when it misses something.
 func TestWhatTheHostCannotReadIsReported(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 for _, key in ipairs({ "PermissionRequest", "ReadTextFile" }) do
   hermes.on_request(key, function(data)
-    require("hermes.rpc").send("respond", data.requestId, { error = { code = "x" } })
+    require("hermes.core.rpc").send("respond", data.requestId, { error = { code = "x" } })
   end)
 end`)
 		e.prompt("ASK one\nREAD /a") // the agent does not wait for ever
@@ -259,7 +259,7 @@ end`)
 		e.until(`table.concat(notes):find("the answer to req-", 1, true)`)
 		e.lua(`
 hermes.setup({ permissions = { request_permissions = false } })
-require("hermes.rpc").send("setup", "", { timeouts = { cancel = "soon" } })`)
+require("hermes.core.rpc").send("setup", "", { timeouts = { cancel = "soon" } })`)
 		e.until(`table.concat(notes):find("setup: bad arguments", 1, true)`)
 		e.prompt("ASK two") // the configuration is what it was
 		e.is(`said():find("ASK error: method not found", 1, true) ~= nil`, true)
@@ -267,7 +267,7 @@ require("hermes.rpc").send("setup", "", { timeouts = { cancel = "soon" } })`)
 }
 
 func TestAnAnswerThatDoesNotFitIsAnErrorForTheAgent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.on_request("ReadTextFile", function() return { content = 5 } end)
@@ -281,11 +281,11 @@ hermes.on_request("PermissionRequest", function() return { outcome = { outcome =
 }
 
 func TestAListenerInTheGroupAnswersOthersWatch(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 _G.defaults = 0
-require("hermes.permission").ask = function(data, answer) defaults = defaults + 1; answer("no") end
+require("hermes.ask.permission").ask = function(data, answer) defaults = defaults + 1; answer("no") end
 vim.api.nvim_create_augroup("mine", {})
 vim.api.nvim_create_autocmd("User", { group = "mine", pattern = "PermissionRequest", callback = function(args) _G.watched = args.data.requestId end })
 vim.api.nvim_create_autocmd("User", { group = "mine", pattern = "*", callback = function() end })`)
@@ -306,7 +306,7 @@ end })`)
 }
 
 func TestAFileIsReadFromDiskAndFromTheBuffer(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		dir := e.lua(`return vim.fn.getcwd()`).(string)
 		path := filepath.Join(dir, "f.txt")
@@ -321,7 +321,7 @@ func TestAFileIsReadFromDiskAndFromTheBuffer(t *testing.T) {
 }
 
 func TestAFileOutsideTheSessionIsRefused(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`vim.cmd.edit("/etc/hostname")`) // not from the buffer either
 		e.prompt("READ /etc/hostname")
@@ -332,7 +332,7 @@ func TestAFileOutsideTheSessionIsRefused(t *testing.T) {
 }
 
 func TestAFileSpelledAsADirectoryIsRefused(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		for _, open := range []bool{false, true} {
 			path := filepath.Join(e.cwd(), fmt.Sprintf("s-%v.txt", open))
@@ -355,7 +355,7 @@ func TestAFileSpelledAsADirectoryIsRefused(t *testing.T) {
 }
 
 func TestAWriteTellsBeforeAndAfter(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		dir := e.lua(`return vim.fn.getcwd()`).(string)
 		for _, open := range []bool{false, true} {
@@ -386,7 +386,7 @@ _G.off = hermes.on({ "FileWritePre", "FileWritten" }, look)`, path)
 }
 
 func TestAFileThatRunsLaterIsWrittenAfterTheUserAgreed(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		dir := e.lua(`return vim.fn.getcwd()`).(string)
 		path := filepath.Join(dir, ".envrc")
@@ -405,7 +405,7 @@ func TestAFileThatRunsLaterIsWrittenAfterTheUserAgreed(t *testing.T) {
 }
 
 func TestACommandRunsInATerminal(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt("RUN echo out; exit 3")
 		e.is("said()", `RUN {"output":"out\n","truncated":false,"exitStatus":{"exitCode":3}}`)
@@ -416,7 +416,7 @@ func TestACommandRunsInATerminal(t *testing.T) {
 }
 
 func TestCapabilitiesThatAreOffAreNotOffered(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ permissions = { fs_read_access = false, terminal_access = false } })`)
 		e.open()
 		e.is(`of("ConnectionInitialized")[1]._meta.caps.fs`, map[string]bool{"writeTextFile": true})
@@ -427,7 +427,7 @@ func TestCapabilitiesThatAreOffAreNotOffered(t *testing.T) {
 }
 
 func TestAMethodOutsideTheProtocolIsAnsweredFromLua(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt(`CALL fs/remove {"x":1}`)
 		e.is(`said():find("method not found", 1, true) ~= nil`, true)
@@ -438,7 +438,7 @@ func TestAMethodOutsideTheProtocolIsAnsweredFromLua(t *testing.T) {
 }
 
 func TestARequestTheAgentTakesBackIsClosed(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.on_request("ReadTextFile", function(data) _G.asked = data end)`)
 		e.prompt("WITHDRAW /x")
@@ -450,7 +450,7 @@ func TestARequestTheAgentTakesBackIsClosed(t *testing.T) {
 
 // A command may outlive its turn. Everything else that is asked in a turn ends with it.
 func TestTheWaitForACommandOutlivesItsTurn(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`_G.asked = {}
 for _, name in ipairs({ "TerminalExit", "ReadTextFile", "PermissionRequest" }) do
@@ -471,7 +471,7 @@ hermes.prompt(s, ..., { on_done = finish("turn") })`, strings.Join([]string{
 
 // R03 of the conformance list.
 func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		raw := func(meta string) string {
 			return `NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + "}}"
@@ -491,7 +491,7 @@ func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
 }
 
 func TestUnknownUpdatesAndBlocksAreEvents(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt(`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"hologram","depth":[1,null,2],"none":null}}` + "\n" +
 			`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","text":"\ud800"}}}` + "\n" +
@@ -509,7 +509,7 @@ func TestUnknownUpdatesAndBlocksAreEvents(t *testing.T) {
 }
 
 func TestLoadReplaysTheHistory(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.load_session("old", { cwd = vim.fn.getcwd(), on_done = finish("load") })`)
 		e.until("done.load")
@@ -524,7 +524,7 @@ func TestLoadReplaysTheHistory(t *testing.T) {
 }
 
 func TestSeveralAgentsAndSessionsAtOnce(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 for _, name in ipairs({ "tester", "second" }) do
   hermes.connect(name)
@@ -544,7 +544,7 @@ end`)
 }
 
 func TestTrafficIsShownWhileSomebodyListens(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt("SAY quiet")
 		e.is(`#of("TrafficMessage")`, 0)
@@ -561,7 +561,7 @@ func TestTrafficIsShownWhileSomebodyListens(t *testing.T) {
 }
 
 func TestABurstArrivesWhole(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		const n = 3000
 		e.prompt(fmt.Sprintf("COUNT %d", n))

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -64,7 +66,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 // launcher returns what starts the agent's program, again when it has ended.
 func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
 	cmd := c.cmd.process()
-	cmd.Wrapper, cmd.Keeper = c.cmd.box.Wrapper(), c.host.keeper
+	cmd.Wrapper, cmd.Keeper = slices.Concat(c.cmd.shims, c.cmd.box.Wrapper()), c.host.keeper
 	cmd.OnStderr = func(line string) { c.said("stderr", line) }
 	supervisor := launch.Supervise(cmd, launch.Restarts{})
 	return func(context.Context) (transport.Transport, error) {
@@ -81,13 +83,16 @@ func (c *connection) launcher() func(context.Context) (transport.Transport, erro
 }
 
 // notStarted is why the agent's program did not start: what there is to do
-// comes first, because screens are narrow.
+// comes first, because screens are narrow. Where a missing program was searched
+// is in the log alone.
 func (c *connection) notStarted(err error) error {
-	e := &opError{Kind: errorStart, Cause: err}
-	switch {
-	case !errors.Is(err, exec.ErrNotFound):
-		e.Message = fmt.Sprintf("agent %q", c.name)
-	case c.cmd.Install == "":
+	if !errors.Is(err, exec.ErrNotFound) {
+		return &wire.Error{Kind: wire.ErrorStart, Message: fmt.Sprintf("agent %q", c.name), Cause: err}
+	}
+	c.host.log.Warn("agent not started", "agent", c.name, "error", err)
+	e := &wire.Error{Kind: wire.ErrorStart}
+	switch c.cmd.Install {
+	case "":
 		e.Message = fmt.Sprintf("%s is not installed (agent %q)", c.cmd.Command, c.name)
 	default:
 		e.Message = fmt.Sprintf("%s is not installed: %s (agent %q)", c.cmd.Command, c.cmd.Install, c.name)

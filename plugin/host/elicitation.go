@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
 )
 
@@ -18,9 +21,9 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 	}
 	raw := p.AppendJSON(nil)
 	session, ofSession := acp.SessionOf(raw) // otherwise it is about a request
-	data := from(raw)
+	data := wire.From(raw)
 	if fields, _ := ctx.Value(formKey{}).([]string); len(fields) > 0 {
-		data.strs("fields", fields)
+		data.Strs("fields", fields)
 	}
 	if page, ok := p.Variant.(*acp.ElicitationURLMode); ok {
 		link, err := elicitation.ParseLink(page.URL)
@@ -28,23 +31,23 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 			k.conn.host.notice("warn", "%s wanted to open a page: %v", k.conn.name, err)
 			return &acp.CreateElicitationResponse{Variant: &acp.CreateElicitationResponseDecline{}}, nil
 		}
-		data.str("host", link.Host)
+		data.Str("host", link.Host)
 	}
-	q := question{
-		event:  requestEvent(acp.MethodElicitationCreate, acp.CreateElicitationRequestVariantTag(p.Variant)),
-		method: acp.MethodElicitationCreate, session: acp.SessionID(session), alone: !ofSession,
-		data: data, user: true,
+	q := ask.Question{
+		Event:  events.Request(acp.MethodElicitationCreate, acp.CreateElicitationRequestVariantTag(p.Variant)),
+		Method: acp.MethodElicitationCreate, Session: acp.SessionID(session), Alone: !ofSession,
+		Data: data, User: true,
 	}
 	v, err := k.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	r := new(acp.CreateElicitationResponse)
-	if v.cancelled || v.Default || v.Error != nil {
+	if v.Cancelled || v.Default || v.Error != nil {
 		v.Result = json.RawMessage(`{"action":"cancel"}`)
 	}
 	if err := r.UnmarshalJSON(v.Result); err != nil {
-		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.event, v.By, err)
+		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
 		return r, r.UnmarshalJSON([]byte(`{"action":"cancel"}`))
 	}
 	return r, nil

@@ -40,7 +40,7 @@ var pages = []struct{ url, host, why string }{
 
 // T27 of the conformance list.
 func TestOnlyCheckedLinksAreShownAndOpened(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 _G.opened, _G.shown = {}, {}

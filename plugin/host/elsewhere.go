@@ -7,6 +7,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
@@ -25,7 +27,7 @@ func (c *connection) turnElsewhere(ctx context.Context, params json.RawMessage) 
 	if err != nil {
 		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: elsewhere.MethodTurn + ": " + err.Error()}
 	}
-	meta := new(object).object("hermes", new(object).str("turn", p.ID)).json()
+	meta := new(wire.Object).Object("hermes", new(wire.Object).Str("turn", p.ID)).JSON()
 	request := &acp.PromptRequest{SessionID: p.Session, Prompt: []acp.ContentBlock{acp.NewTextContent(p.Prompt)}, Meta: meta}
 	text := request.AppendJSON(nil)
 	t := newTurn("elsewhere-"+rand.Text(), request, blocksOf(jx.New(text), text, request))
@@ -65,7 +67,7 @@ func (c *connection) attentionElsewhere(params json.RawMessage) error {
 		s.waits(-1)
 	}
 	if p.Waiting {
-		s.push(eventAttentionNeeded, new(object).str("message", p.Message))
+		s.push(events.AttentionNeeded, new(wire.Object).Str("message", p.Message))
 	}
 	return nil
 }

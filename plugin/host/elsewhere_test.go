@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/claudehooks"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -84,7 +86,7 @@ func (d *pane) tryHook(event string, members args) (string, error) {
 	for k, v := range members {
 		body[k] = v
 	}
-	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, h.URL, bytes.NewReader(mustJSON(body)))
+	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, h.URL, bytes.NewReader(wire.Encode(body)))
 	if err != nil {
 		return "", err
 	}
@@ -108,11 +110,11 @@ func TestATurnInATerminalIsATurnWithACheckpointAndAReview(t *testing.T) {
 	t.Parallel()
 	d := newPane(t, "hooks", true)
 	d.hook("UserPromptSubmit", args{"prompt": "change it"})
-	d.until("checkpoint", func() bool { return len(d.of(eventCheckpointCreated)) == 1 })
-	d.until("turn with its prompt", func() bool { return len(d.of(eventTurnStarted)) == 1 && len(d.of("ClientTextMessage")) == 1 })
+	d.until("checkpoint", func() bool { return len(d.of(events.CheckpointCreated)) == 1 })
+	d.until("turn with its prompt", func() bool { return len(d.of(events.TurnStarted)) == 1 && len(d.of("ClientTextMessage")) == 1 })
 	d.hook("Notification", args{"notification_type": "permission_prompt", "message": "may I?"})
 	d.until("attention", func() bool {
-		list := d.of(eventAttentionNeeded)
+		list := d.of(events.AttentionNeeded)
 		return len(list) == 1 && list[0]["message"] == "may I?" && d.is("waiting")
 	})
 	call := args{"tool_name": "Write", "tool_use_id": "w1", "tool_input": args{"file_path": d.path("a.txt"), "content": "two\n"}}
@@ -125,10 +127,10 @@ func TestATurnInATerminalIsATurnWithACheckpointAndAReview(t *testing.T) {
 	d.hook("PostToolUse", call)
 	d.hook("Stop", nil)
 	d.until("end of the turn", func() bool {
-		list := d.of(eventTurnEnded)
+		list := d.of(events.TurnEnded)
 		return len(list) == 1 && list[0]["stopReason"] == "end_turn" && d.is("idle")
 	})
-	d.until("change", func() bool { return len(d.of(eventFileEdited)) > 0 })
+	d.until("change", func() bool { return len(d.of(events.FileEdited)) > 0 })
 	if p := d.pending(); len(p) != 1 || !strings.Contains(p[0], "one") || !strings.Contains(p[0], "two") {
 		t.Errorf("pending: %q", p)
 	}
@@ -138,7 +140,7 @@ func TestATurnInATerminalIsATurnWithACheckpointAndAReview(t *testing.T) {
 // locked.
 func (d *pane) is(state string) bool {
 	last := ""
-	for _, data := range d.of(eventStateChanged) {
+	for _, data := range d.of(events.StateChanged) {
 		if data["sessionId"] == d.session {
 			last = data["to"].(string)
 		}
@@ -154,7 +156,9 @@ func TestAGateInATerminalAsksInNeovimAndDeniesWithoutAnAnswer(t *testing.T) {
 	if !strings.Contains(answer, `"permissionDecision":"deny"`) { // the desk leaves every question to the default
 		t.Errorf("answered %s", answer)
 	}
-	d.until("question", func() bool { return len(d.of(kindAsk)) == 1 && d.of(kindAsk)[0]["name"] == "PermissionRequest" })
+	d.until("question", func() bool {
+		return len(d.of(wire.KindAsk)) == 1 && d.of(wire.KindAsk)[0]["name"] == "PermissionRequest"
+	})
 }
 
 func TestACancelInNeovimStopsTheTerminalHoweverEarlyItIs(t *testing.T) {
@@ -168,10 +172,10 @@ func TestACancelInNeovimStopsTheTerminalHoweverEarlyItIs(t *testing.T) {
 		_, err := d.tryHook("UserPromptSubmit", args{"prompt": "change it"})
 		answered <- err
 	}()
-	d.until("turn", func() bool { return len(d.of(eventTurnStarted)) == 1 })
+	d.until("turn", func() bool { return len(d.of(events.TurnStarted)) == 1 })
 	d.must("cancel", args{"agent": d.agent, "sessionId": d.session})
 	d.until("end of the turn", func() bool {
-		list := d.of(eventTurnEnded)
+		list := d.of(events.TurnEnded)
 		return len(list) == 1 && list[0]["stopReason"] == "cancelled"
 	})
 	if err := <-answered; err != nil {
@@ -189,8 +193,8 @@ func TestAnAgentBeginsNoTurnsWithoutTheQuirk(t *testing.T) {
 	d.hook("UserPromptSubmit", args{"prompt": "change it"})
 	d.hook("Notification", args{"notification_type": "permission_prompt", "message": "may I?"})
 	d.hook("Stop", nil)
-	d.until("notification", func() bool { return len(d.of(eventExtNotification)) > 0 })
-	if turns, asks := d.seen(eventTurnStarted), d.seen(eventAttentionNeeded); len(turns)+len(asks) > 0 {
+	d.until("notification", func() bool { return len(d.of(events.ExtNotification)) > 0 })
+	if turns, asks := d.seen(events.TurnStarted), d.seen(events.AttentionNeeded); len(turns)+len(asks) > 0 {
 		t.Errorf("an agent began %v and asked for attention %v", turns, asks)
 	}
 }

@@ -175,16 +175,6 @@ func kill(t *testing.T, pid int) {
 	}
 }
 
-// until waits for a condition that is to be true in time.
-func until(t *testing.T, what string, limit time.Duration, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not after %v: %s", limit, what)
-		}
-	}
-}
-
 // running are the processes with these arguments.
 func running(t *testing.T, args ...string) []int {
 	t.Helper()
@@ -220,9 +210,9 @@ func programs(pids []int, variable string) []int {
 	return list
 }
 
-// Neovim neither waits for the host nor kills it: a host that stands still is
-// still there when Neovim is gone, and then ends its agents.
-func TestNeovimQuitsWithoutWaitingForAgents(t *testing.T) {
+// Neovim waits for the host, but not for long, and does not kill it: a host that stands
+// still is still there when Neovim is gone, and then ends its agents.
+func TestNeovimDoesNotWaitLongForTheHost(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		nvim, host := e.pid(), e.hostPID()

@@ -16,7 +16,7 @@ func TestAConnectionThatFailsSaysWhy(t *testing.T) {
 		{"mute", "timeout", "initialize", "did not answer initialize within 300ms"},
 		{"chatty", "timeout", "initialize", `within 5s: stdout: Do you trust this folder? [yN] ` + "\ufffd[31m\ufffdxxx"},
 	}
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		for _, c := range cases {
 			switch c.agent {
 			case "mute":
@@ -49,7 +49,7 @@ end)()`, []string{"connect", "session/new"})
 }
 
 func TestASessionThatNeverOpensFailsInTime(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ timeouts = { new_session = 300 } })
 hermes.connect("hung", { on_done = finish("connect") })
 hermes.create_session({ on_done = finish("session") })`)
@@ -64,7 +64,7 @@ hermes.create_session({ on_done = finish("second") })`) // still usable, and as 
 }
 
 func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.on_request("PermissionRequest", function() end)
@@ -90,7 +90,7 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 }
 
 func TestAnAgentCanBeStartedAgainAsSoonAsItIsGone(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.once("Disconnected", function()
@@ -113,7 +113,7 @@ hermes.connect("tester", { on_done = finish("third") })`)
 }
 
 func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt(`ERROR {"code":400,"message":"no money","data":{"hint":"later"}}`)
 		e.is("{ done.turn.err.kind, done.turn.err.code, done.turn.err.data.hint }", []any{"agent", 400, "later"})
@@ -134,7 +134,7 @@ func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 // R11, T23 of the conformance list.
 func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 	t.Parallel()
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ timeouts = { silence = 200, cancel = 100 } })`)
 		e.open()
 		e.lua(`hermes.prompt(s, "WAIT 1m", { on_done = finish("turn") })`)
@@ -154,7 +154,7 @@ func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 }
 
 func TestBadLinesAreReportedAndTheAgentGoesOn(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt(`LINE {"jsonrpc":"2.0","method":"session/update","params":` + "\nLINE Loading model...\nERR warming up\nWAIT 20ms\nSAY fine")
 		e.is("said()", "fine")
@@ -171,7 +171,7 @@ end)()`, "Loading model...,warming up")
 }
 
 func TestALineAboveTheLimitIsReportedAndTheAgentGoesOn(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt("GIANT 178257920\nSAY fine")
 		e.is("said()", "fine")
@@ -181,7 +181,7 @@ func TestALineAboveTheLimitIsReportedAndTheAgentGoesOn(t *testing.T) {
 }
 
 func TestAHostThatDiesFailsEverythingAndIsStartedAgain(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.prompt(s, "SAY on\nWAIT 10s", { on_done = finish("turn") })
@@ -202,7 +202,7 @@ _G.pid = vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) retu
 }
 
 func TestAHostThatIsNotThereIsNamed(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ host = { cmd = { "/no/such/host" } } })
 hermes.connect("tester", { on_done = finish("connect") })`)
 		e.until("done.connect")
@@ -211,7 +211,7 @@ hermes.connect("tester", { on_done = finish("connect") })`)
 }
 
 func TestAListenerThatFailsStopsNobody(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function() error("first\nsecond line") end })
@@ -228,7 +228,7 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 
 // Whoever cannot spell an agent keeps the ones there are.
 func TestAnAgentThatFailsToConnectIsNotTheCurrentOne(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 hermes.connect("tester", { on_done = finish("tester") })
 hermes.connect("second", { on_done = finish("second") })`)
@@ -253,7 +253,7 @@ hermes.create_session({ on_done = finish("at once") })`, name)
 
 // A listener that fails on every update of a long answer is told of once.
 func TestAListenerThatFailsOftenIsReportedOnceAndCounted(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.notified()
 		e.lua(`
@@ -272,7 +272,7 @@ vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = f
 		e.is(`(select(2, messages():gsub("third %d+", "")))`, 2)
 		e.is(`select(2, messages():gsub("at:%d+", "")) <= 21`, true)
 		e.goesOn()
-		e.is(`#vim.tbl_filter(function(l) return l:find("has failed 1000 times", 1, true) end, vim.fn.readfile(require("hermes.log").path())) == 3`, true)
-		e.is(`vim.fn.getfsize(require("hermes.log").path()) < 200000`, true)
+		e.is(`#vim.tbl_filter(function(l) return l:find("has failed 1000 times", 1, true) end, vim.fn.readfile(require("hermes.core.log").path())) == 3`, true)
+		e.is(`vim.fn.getfsize(require("hermes.core.log").path()) < 200000`, true)
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -14,8 +16,8 @@ import (
 
 // said passes a line on that is not part of the protocol.
 func (c *connection) said(stream, line string) {
-	if c.host.queue.room(c.ctx) == nil {
-		c.host.queue.push(event(eventAgentStderr, new(object).str("agent", c.name).str("stream", stream).str("line", line)))
+	if c.host.queue.Room(c.ctx) == nil {
+		c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("stream", stream).Str("line", line).Item(events.AgentStderr))
 	}
 }
 
@@ -42,9 +44,9 @@ func (c *connection) fault(f rpc.Fault) {
 	if first {
 		c.host.notice("error", "%s", message)
 	}
-	if c.host.queue.room(c.ctx) == nil {
-		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", errorWire.String()).
-			str("message", message)))
+	if c.host.queue.Room(c.ctx) == nil {
+		c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("kind", wire.ErrorWire.String()).
+			Str("message", message).Item(events.RequestFailed))
 	}
 }
 
@@ -99,18 +101,18 @@ func exitOf(err error) *launch.ExitError {
 }
 
 // disconnected is the data of the event.
-func (c *connection) disconnected(err error) *object {
-	o := new(object).str("agent", c.name).str("reason", err.Error())
+func (c *connection) disconnected(err error) *wire.Object {
+	o := new(wire.Object).Str("agent", c.name).Str("reason", err.Error())
 	if exit := exitOf(err); exit != nil {
 		if exit.Signal != "" {
-			o.str("signal", exit.Signal)
+			o.Str("signal", exit.Signal)
 		} else {
-			o.num("code", int64(exit.Code))
+			o.Num("code", int64(exit.Code))
 		}
 	}
 	tail := c.stderr()
 	if tail == "" {
-		return o.strs("stderr_tail", nil)
+		return o.Strs("stderr_tail", nil)
 	}
-	return o.strs("stderr_tail", strings.Split(tail, "\n"))
+	return o.Strs("stderr_tail", strings.Split(tail, "\n"))
 }

@@ -6,6 +6,9 @@ import (
 	"io/fs"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/services"
@@ -18,9 +21,9 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
-	loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
-	q.refuse(err)
-	q.heard = func(v answer) { k.readInEditor(p, loc, v) }
+	loc, err := k.locate(ctx, p.SessionID, p.Path, q.Method)
+	q.Refuse(err)
+	q.Heard = func(v ask.Answer) { k.readInEditor(p, loc, v) }
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
 		return k.conn.services.ReadTextFile(ctx, p)
 	})
@@ -33,16 +36,16 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
-	q.max = maxWrite
-	loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
+	q.Max = wire.MaxWrite
+	loc, err := k.locate(ctx, p.SessionID, p.Path, q.Method)
 	if err == nil {
 		err = k.approveProtected(ctx, p, loc)
 	}
-	q.refuse(err)
+	q.Refuse(err)
 	var id string
-	q.asked = func(requestID string) { id = requestID }
-	q.heard = func(v answer) { k.writtenInEditor(p, loc, v) }
-	q.rebase = k.rebase(p, loc)
+	q.Asked = func(requestID string) { id = requestID }
+	q.Heard = func(v ask.Answer) { k.writtenInEditor(p, loc, v) }
+	q.Rebase = k.rebase(p, loc)
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.WriteTextFileResponse, error) {
 		if err != nil {
 			return nil, fileError(err)
@@ -62,11 +65,11 @@ func (k *client) write(ctx context.Context, loc files.Location, p *acp.WriteText
 		old = "" // binary or too large to show, and about to be replaced
 	}
 	q := k.conn.host.queue
-	data := func(now string) *object {
-		return new(object).str("agent", k.conn.name).str("sessionId", string(p.SessionID)).str("requestId", id).
-			str("path", p.Path).str("old", old).str("new", now)
+	data := func(now string) *wire.Object {
+		return new(wire.Object).Str("agent", k.conn.name).Str("sessionId", string(p.SessionID)).Str("requestId", id).
+			Str("path", p.Path).Str("old", old).Str("new", now)
 	}
-	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data(p.Content)))); err != nil {
+	if err := q.Delivered(ctx, q.Push(data(p.Content).Item(events.FileWritePre))); err != nil {
 		return nil, err
 	}
 	s, err := k.conn.session(p.SessionID)
@@ -74,14 +77,14 @@ func (k *client) write(ctx context.Context, loc files.Location, p *acp.WriteText
 		return nil, invalidSession(acp.MethodFsWriteTextFile, err)
 	}
 	var now string
-	err = s.recorded(loc, p.Content, func() (err error) {
+	err = s.recorded(p.Path, loc, p.Content, func() (err error) {
 		now, err = k.conn.services.WriteFile(p, loc) // the file keeps its format, and what others have changed
 		return err
 	})
 	if err != nil {
 		return nil, fileError(err)
 	}
-	q.push(event(eventFileWritten, data(now)))
+	q.Push(data(now).Item(events.FileWritten))
 	return &acp.WriteTextFileResponse{}, nil
 }
 
@@ -109,13 +112,6 @@ func (k *client) locate(ctx context.Context, id acp.SessionID, path, method stri
 	return loc, err
 }
 
-// refuse tells Neovim's default why the request must not be served.
-func (q *question) refuse(err error) {
-	if err != nil {
-		q.refused = err.Error()
-	}
-}
-
 // approveProtected asks the user about a file that other programs run or
 // trust. Nil means that it may be written.
 func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileRequest, loc files.Location) error {
@@ -125,17 +121,17 @@ func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileReque
 		return err
 	}
 	// No rule answers: one for edits was not made for files that others run or trust.
-	choice, askErr := k.askItself(ctx, ownQuestion(p.SessionID, acp.ToolCallUpdate{
+	choice, askErr := k.askItself(ctx, ask.Own(p.SessionID, acp.ToolCallUpdate{
 		Title:   acp.Some("Write " + loc.Name + ", " + protected.Reason),
 		Kind:    acp.Some(acp.ToolKindEdit),
 		Content: []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
 	},
-		acp.PermissionOption{OptionID: optionAllow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
-		acp.PermissionOption{OptionID: optionReject, Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce}))
+		acp.PermissionOption{OptionID: ask.OptionAllow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: ask.OptionReject, Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce}))
 	if askErr != nil {
 		return askErr
 	}
-	if choice == optionAllow {
+	if choice == ask.OptionAllow {
 		return nil
 	}
 	return err

@@ -27,7 +27,7 @@ func content(t *testing.T, path string) string {
 }
 
 func TestFileWrittenHasWhatIsOnTheDisk(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		// Through a buffer whose text changes on the way, and through the host,
 		// which keeps line ends.
@@ -51,7 +51,7 @@ end })`, buffered)
 }
 
 func TestFilesWithOtherNamesAreServedWhenTheUserWants(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		path := e.agentFile("a.txt", "one")
 		other := filepath.Join(filepath.Dir(path), "other.txt")
 		if err := os.Link(path, other); err != nil {

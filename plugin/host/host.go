@@ -18,12 +18,15 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
-// Protocol numbers the messages between this package and lua/hermes/rpc.lua;
+// Protocol numbers the messages between this package and lua/hermes/core/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 3
+const Protocol = 4
 
 // maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
 const maxLogged = 64 << 10
@@ -35,19 +38,20 @@ const shutdownTime = 5 * time.Second
 type Host struct {
 	log      *slog.Logger
 	version  string
-	nvim     neovim
-	queue    *queue
-	asks     *asks
-	reviews  *reviews
+	nvim     wire.Neovim
+	queue    *wire.Queue
+	asks     *ask.Asks
+	reviews  *reviews.Reviews
 	keeper   []string
 	launcher []string
+	shim     []string
 	ctx      context.Context // ends when Neovim is gone
 
 	mu          sync.Mutex
 	config      config
 	connections map[string]*connection
 	work        sync.WaitGroup
-	rules       rules
+	rules       ask.Rules
 	registry    *preset.Set // agents of a registry that was read; nil before
 
 	traffic    atomic.Bool  // somebody listens to TrafficMessage
@@ -60,6 +64,7 @@ type Options struct {
 	Version  string       // of the program, told to Lua
 	Keeper   []string     // launch.Command's, for agents and their commands; nil: none
 	Launcher []string     // of confine.Sandbox.Box; nil: agents cannot be confined by rules
+	Shim     []string     // this program as hermes shim; nil: agents cannot run in one
 	Logger   *slog.Logger // must not write to the channel to Neovim
 }
 
@@ -71,7 +76,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(errQueueClosed)
+	defer cancel(errNeovimEnded)
 	// A write to a Neovim that is gone must fail, not kill: agents have to be
 	// ended first. (Ignoring the signal would be inherited by them.)
 	pipe := make(chan os.Signal, 1)
@@ -82,53 +87,48 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		version:     opts.Version,
 		keeper:      opts.Keeper,
 		launcher:    opts.Launcher,
-		queue:       newQueue(queueBytes),
+		shim:        opts.Shim,
+		queue:       wire.NewQueue(wire.QueueBytes, errNeovimEnded),
 		ctx:         ctx,
 		connections: make(map[string]*connection),
 	}
-	h.asks = newAsks(h)
-	h.reviews = newReviews(h)
-	nvim, err := newChannel(in, out, h.log, h.handle)
+	h.asks = ask.NewAsks(h.queue, h.log)
+	h.reviews = reviews.New(h.forReviews())
+	nvim, err := wire.NewChannel(in, out, h.log, h.handle)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
 	h.nvim = nvim
 	context.AfterFunc(ctx, func() { nvim.Close() })
-	h.queue.push(new(object).str("version", opts.Version).num("protocol", Protocol).item(kindHello))
+	h.queue.Push(new(wire.Object).Str("version", opts.Version).Num("protocol", Protocol).Item(wire.KindHello))
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
-		h.queue.run(h.deliver)
+		h.queue.Run(h.deliver)
 	}()
 	err = nvim.Serve()
-	cancel(errQueueClosed)
-	h.queue.close()
+	cancel(errNeovimEnded)
+	h.queue.Close()
 	<-delivered
 	h.stop()
-	h.reviews.close()
+	h.reviews.Close()
 	if err != nil {
 		return fmt.Errorf("plugin: neovim: %w", err)
 	}
 	return nil
 }
 
-// deliver hands Neovim a batch and returns how long Neovim was busy with it. Of a
-// batch that cannot be decoded only the bad items are lost.
-func (h *Host) deliver(batch []item) time.Duration {
-	busy, err := h.nvim.Deliver(batch)
-	switch {
-	case err == nil || h.ctx.Err() != nil:
-	case len(batch) == 1:
-		h.log.Error("delivery to neovim failed", "kind", batch[0].kind, "error", err)
-		if batch[0].kind != kindNotice {
-			h.notice("error", "a message of kind %s was lost: %v", batch[0].kind, err)
+// deliver hands Neovim a batch and returns how long Neovim was busy with it.
+func (h *Host) deliver(batch []wire.Item) time.Duration {
+	return wire.DeliverAll(h.nvim, batch, func(it wire.Item, err error) {
+		if h.ctx.Err() != nil {
+			return
 		}
-	default:
-		for i := range batch {
-			busy += h.deliver(batch[i : i+1])
+		h.log.Error("delivery to neovim failed", "kind", it.Kind, "error", err)
+		if it.Kind != wire.KindNotice { // a Neovim that takes nothing is not told so over and over
+			h.notice("error", "a message of kind %s was lost: %v", it.Kind, err)
 		}
-	}
-	return busy
+	})
 }
 
 // stop ends all agents and waits for them, up to shutdownTime.
@@ -169,7 +169,7 @@ func (h *Host) connection(name string) (*connection, error) {
 	if c := h.connections[name]; c != nil {
 		return c, nil
 	}
-	return nil, &opError{Kind: errorNotConnected, Message: fmt.Sprintf("agent %q is not connected; call hermes.connect(%q) first", name, name)}
+	return nil, &wire.Error{Kind: wire.ErrorNotConnected, Message: fmt.Sprintf("agent %q is not connected; call hermes.connect(%q) first", name, name)}
 }
 
 // handle takes one operation from Neovim. It is called for one after the
@@ -195,16 +195,20 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
 	case "kill":
 		err = decodeOp(text, func(p killOp) error { return h.kill(id, p) })
+	case "list":
+		err = decodeOp(text, func(p listOp) error { return h.list(id, p) })
+	case "mentions":
+		err = decodeOp(text, func(p mentionsOp) error { return h.mentions(id, p) })
 	case "merge":
 		err = decodeOp(text, func(p mergeOp) error { return h.merge(id, p) })
 	case "rules":
 		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
 	case "review":
-		err = decodeOp(text, func(p reviewOp) error { return h.review(id, p) })
+		err = decodeOp(text, func(p reviews.Op) error { return h.reviews.Take(id, p) })
 	case "respond":
-		err = decodeOp(text, func(p answer) error { h.asks.answer(id, p); return nil })
+		err = decodeOp(text, func(p ask.Answer) error { h.asks.Answer(id, p); return nil })
 	default:
-		err = &opError{Kind: errorInvalid, Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
+		err = &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
 	}
 	switch {
 	case err == nil:
@@ -212,7 +216,7 @@ func (h *Host) handle(op, id, text string) {
 		h.notice("error", "setup: %v; the configuration is what it was", err)
 	case op == "respond":
 		h.notice("error", "the answer to %s: %v", id, err)
-		h.asks.answer(id, answer{By: "host", Error: &acp.Error{
+		h.asks.Answer(id, ask.Answer{By: "host", Error: &acp.Error{
 			Code: acp.ErrorCodeInternalError, Message: "the editor's answer cannot be read"}})
 	default:
 		h.fail(id, err)
@@ -222,7 +226,7 @@ func (h *Host) handle(op, id, text string) {
 func decodeOp[T any](text string, f func(T) error) error {
 	var v T
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return &opError{Kind: errorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
+		return &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
 	}
 	return f(v)
 }
@@ -232,7 +236,7 @@ func (h *Host) done(id string, result []byte) {
 	if len(result) == 0 || string(result) == "null" {
 		result = []byte("{}")
 	}
-	h.queue.push(new(object).str("id", id).raw("result", result).item(kindDone))
+	h.queue.Push(new(wire.Object).Str("id", id).Raw("result", result).Item(wire.KindDone))
 }
 
 // fail ends the operation id with an error.
@@ -243,15 +247,12 @@ func (h *Host) fail(id string, err error) {
 		log = log.With("code", peer.Code, "data", string(peer.Data[:min(len(peer.Data), maxLogged)]))
 	}
 	log.Info("operation failed")
-	h.queue.push(new(object).str("id", id).object("error", describe(err)).item(kindDone))
+	h.queue.Push(new(wire.Object).Str("id", id).Object("error", describe(err)).Item(wire.KindDone))
 }
 
 // notice shows a line to the user; level is warn or error.
 func (h *Host) notice(level, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	h.log.Warn("notice", "text", text)
-	h.queue.push(new(object).str("level", level).str("message", text).item(kindNotice))
+	h.queue.Push(new(wire.Object).Str("level", level).Str("message", text).Item(wire.KindNotice))
 }
-
-// event makes the item that fires the User autocommand name.
-func event(name string, data *object) item { return data.item(name) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -21,14 +22,14 @@ type loginError struct {
 }
 
 func (e *loginError) Error() string {
-	return strings.Join(append([]string{e.err.Error()}, e.ways...), "; ")
+	return strings.Join(append([]string{strings.TrimRight(e.err.Error(), ". ")}, e.ways...), "; ")
 }
 
 func (e *loginError) Unwrap() error { return e.err }
 
 // json returns the member auth of the error that Lua gets.
 func (e *loginError) json() []byte {
-	return new(object).optional("hint", e.hint).raw("methods", e.methods).json()
+	return new(wire.Object).Optional("hint", e.hint).Raw("methods", e.methods).JSON()
 }
 
 // Bounds of what an error says about the agent's methods.
@@ -61,7 +62,7 @@ func (c *connection) needsLogin(err error) error {
 		if len(e.ways) == 0 {
 			e.ways = append(e.ways, "log in with the agent's own program")
 		}
-		if !c.cmd.InheritEnv {
+		if !c.cmd.InheritEnv && len(c.cmd.PassEnv) == 0 {
 			e.ways = append(e.ways, fmt.Sprintf("a variable with a key reaches the agent if setup{agents={[%q]={pass_env}}} names it", c.name))
 		}
 	}
@@ -129,10 +130,10 @@ func (r *request) terminalLogin() *loginMethod {
 }
 
 // mayLogIn reports whether the agent may name a program that signs the user in. It
-// would run as the user, so it is not for agents that run elsewhere, nor for those
+// would run as the user, so it is not for agents that may run elsewhere, nor for those
 // that the user does not let run commands as they like.
 func (c command) mayLogIn() bool {
-	return !c.runsElsewhere() && c.Terminal != runAsked && c.Terminal != runNever
+	return !c.mayRunElsewhere() && c.Terminal != runAsked && c.Terminal != runNever
 }
 
 // runLogin has Neovim run the agent's program in a terminal, with what the method
@@ -152,19 +153,20 @@ func (r *request) runLogin(m *loginMethod) {
 		problem = "is not allowed to run its login here"
 	}
 	if problem != "" {
-		c.host.fail(r.id, &opError{Kind: errorLogin, Message: fmt.Sprintf(
-			"agent %q %s; run it yourself, where the agent is: %s", c.name, problem, launch.Command{Path: words[0], Args: words[1:]})})
+		c.host.fail(r.id, &wire.Error{Kind: wire.ErrorLogin, Message: fmt.Sprintf(
+			"agent %q %s; the agent says that this logs in: \"%s\"; run it yourself, where the agent is, only if you know what it does",
+			c.name, problem, launch.Command{Path: words[0], Args: words[1:]})})
 		return
 	}
-	adds, vars := new(object), new(object)
+	adds, vars := new(wire.Object), new(wire.Object)
 	for _, name := range slices.Sorted(maps.Keys(m.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+m.Env[name])
-		adds.str(name, m.Env[name])
+		adds.Str(name, m.Env[name])
 	}
 	for _, v := range cmd.Environ() {
 		name, value, _ := strings.Cut(v, "=")
-		vars.str(name, value)
+		vars.Str(name, value)
 	}
-	c.host.queue.push(new(object).str("id", r.id).str("agent", c.name).str("methodId", m.ID).str("name", m.Name).
-		strs("command", words).strs("wrapper", c.loginWrapper()).object("env", vars).object("adds", adds).optional("cwd", cmd.Dir).item(kindLogin))
+	c.host.queue.Push(new(wire.Object).Str("id", r.id).Str("agent", c.name).Str("methodId", m.ID).Str("name", m.Name).
+		Strs("command", words).Strs("wrapper", c.loginWrapper()).Object("env", vars).Object("adds", adds).Optional("cwd", cmd.Dir).Item(wire.KindLogin))
 }

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/confine"
@@ -89,12 +89,12 @@ func testLauncher() []string {
 	return []string{"/proc/self/exe", "confine"}
 }
 
-// root is the folder of the plugin.
-func root(t testing.TB) string {
+// until waits for a condition that is to be true in time.
+func until(t *testing.T, what string, limit time.Duration, is func() bool) {
 	t.Helper()
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
+	for end := time.Now().Add(limit); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after %v: %s", limit, what)
+		}
 	}
-	return dir
 }

@@ -2,13 +2,11 @@ package host
 
 import (
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
-
-// rebase is services.Rebase for one write. An agent that has not read the file
-// through Hermes is taken to know the text on disk, nil for none.
-type rebase func(disk *string, now string) (string, error)
 
 // maxMerge bounds each text of a merge, in bytes.
 const maxMerge = 8 << 20
@@ -34,12 +32,12 @@ func (h *Host) merge(id string, p mergeOp) error {
 		base = *p.Base
 	}
 	if n := max(len(base), len(p.Ours), len(p.Theirs)); n > maxMerge {
-		return invalid("merge: a text has %d bytes, the limit is %d", n, maxMerge)
+		return wire.Invalid("merge: a text has %d bytes, the limit is %d", n, maxMerge)
 	}
-	var write rebase
+	var write ask.Rebase
 	if p.RequestID != "" {
-		if write = h.asks.rebase(p.RequestID); write == nil {
-			h.merged(id, new(object).str("problem", "the write was cancelled"))
+		if write = h.asks.Rebase(p.RequestID); write == nil {
+			h.merged(id, new(wire.Object).Str("problem", "the write was cancelled"))
 			return nil
 		}
 	}
@@ -54,39 +52,30 @@ func (h *Host) merge(id string, p mergeOp) error {
 			if i > 0 {
 				list = append(list, ',')
 			}
-			list = append(list, new(object).num("first", int64(c.At)).num("ours", int64(len(c.Ours))).num("theirs", int64(len(c.Theirs))).json()...)
+			list = append(list, new(wire.Object).Num("first", int64(c.At)).Num("ours", int64(len(c.Ours))).Num("theirs", int64(len(c.Theirs))).JSON()...)
 		}
-		h.merged(id, new(object).str("text", text).raw("conflicts", append(append([]byte{'['}, list...), ']')))
+		h.merged(id, new(wire.Object).Str("text", text).Raw("conflicts", append(append([]byte{'['}, list...), ']')))
 	})
 	return nil
 }
 
-func mergeForWrite(write rebase, disk *string, now string) *object {
+func mergeForWrite(write ask.Rebase, disk *string, now string) *wire.Object {
 	text, err := write(disk, now)
 	if err != nil {
-		return new(object).str("problem", err.Error()) // a text for the agent, not a failure of the operation
+		return new(wire.Object).Str("problem", err.Error()) // a text for the agent, not a failure of the operation
 	}
-	return new(object).str("text", text)
+	return new(wire.Object).Str("text", text)
 }
 
 // merged ends the operation id with a result that is mostly one string.
-func (h *Host) merged(id string, result *object) {
-	it := new(object).str("id", id).object("result", result).item(kindDone)
-	it.max = maxWrite
-	h.queue.push(it)
-}
-
-func (s *asks) rebase(id string) rebase {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.open[id]; a != nil {
-		return a.rebase
-	}
-	return nil
+func (h *Host) merged(id string, result *wire.Object) {
+	it := new(wire.Object).Str("id", id).Object("result", result).Item(wire.KindDone)
+	it.Max = wire.MaxWrite
+	h.queue.Push(it)
 }
 
 // rebase returns how the change of a write is made in another text.
-func (k *client) rebase(p *acp.WriteTextFileRequest, loc files.Location) rebase {
+func (k *client) rebase(p *acp.WriteTextFileRequest, loc files.Location) ask.Rebase {
 	return func(disk *string, now string) (string, error) {
 		s := k.conn.services
 		if disk != nil && !s.Knows(p.SessionID, loc.Real) {
@@ -97,8 +86,8 @@ func (k *client) rebase(p *acp.WriteTextFileRequest, loc files.Location) rebase 
 }
 
 // readInEditor remembers what Neovim has shown the agent of a file.
-func (k *client) readInEditor(p *acp.ReadTextFileRequest, loc files.Location, v answer) {
-	if loc.Real == "" || v.cancelled || v.Default || v.Error != nil {
+func (k *client) readInEditor(p *acp.ReadTextFileRequest, loc files.Location, v ask.Answer) {
+	if loc.Real == "" || v.Cancelled || v.Default || v.Error != nil {
 		return
 	}
 	lines := files.Range{Line: p.Line, Limit: p.Limit}
@@ -112,8 +101,8 @@ func (k *client) readInEditor(p *acp.ReadTextFileRequest, loc files.Location, v 
 }
 
 // writtenInEditor remembers what the agent has written to a buffer.
-func (k *client) writtenInEditor(p *acp.WriteTextFileRequest, loc files.Location, v answer) {
-	if loc.Real == "" || v.cancelled || v.Default || v.Error != nil {
+func (k *client) writtenInEditor(p *acp.WriteTextFileRequest, loc files.Location, v ask.Answer) {
+	if loc.Real == "" || v.Cancelled || v.Default || v.Error != nil {
 		return
 	}
 	text := p.Content

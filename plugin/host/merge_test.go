@@ -91,7 +91,7 @@ func TestWhatIsTypedWhileTheAgentWritesStays(t *testing.T) {
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				const rounds = 40
 				// A busy machine may stop the agent between emptying the file and writing it.
-				s.lua(`require("hermes.disk").settle_gone_ms = 5000; require("hermes.refresh").settle_tries = 1000`)
+				s.lua(`local disk = require("hermes.core.disk"); disk.settle_gone_ms = 5000; disk.settle_tries = 1000`)
 				s.prompt("READ " + s.path)
 				s.keys("Go")
 				var script []string

@@ -6,7 +6,7 @@ import (
 )
 
 func TestModelsAreSetByTheirOwnMethodWhenTheAgentAnnouncesThem(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.is(`hermes.models(s).currentModelId`, "big")
 		e.lua(`hermes.set_model(s, "small", { on_done = finish("model") })`)
@@ -22,7 +22,7 @@ func TestModelsAreSetByTheirOwnMethodWhenTheAgentAnnouncesThem(t *testing.T) {
 }
 
 func TestModelsAreSetByTheConfigOptionOfTheirCategory(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"options"`)
 		e.is(`vim.tbl_map(function(m) return m.modelId .. "=" .. m.name end, hermes.models(s).availableModels)`, []string{"big=Big", "small=Small"})
 		e.lua(`hermes.set_model(s, "small", { on_done = finish("model") })`)
@@ -36,7 +36,7 @@ func TestModelsAreSetByTheConfigOptionOfTheirCategory(t *testing.T) {
 
 // The ids of the two ways may differ. Those of models() count.
 func TestOfTwoWaysToSetTheModelTheConfigOptionCounts(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"both"`)
 		e.is(`vim.tbl_map(function(m) return m.modelId end, hermes.models(s).availableModels)`, []string{"big", "small"})
 		e.is(`hermes.models(s).currentModelId`, "big")
@@ -55,7 +55,7 @@ func TestOfTwoWaysToSetTheModelTheConfigOptionCounts(t *testing.T) {
 
 // Some agents answer {} and send the list as an update, before or later.
 func TestAnOptionThatIsSetWithoutAListIsSet(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"curt"`)
 		for i, value := range []string{"small", "big"} {
 			e.lua(`done.option = nil; hermes.set_config_option(s, { id = "m", value = ... }, { on_done = finish("option") })`, value)
@@ -73,7 +73,7 @@ func TestAnOptionThatIsSetWithoutAListIsSet(t *testing.T) {
 }
 
 func TestASessionWithoutModelsSaysSo(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"plain"`)
 		e.is(`hermes.models(s) == nil and hermes.modes(s) == nil and #hermes.config_options(s) == 0`, true)
 		e.lua(`hermes.set_model(s, "small", { on_done = finish("model") })`)
@@ -87,7 +87,7 @@ func TestASessionWithoutModelsSaysSo(t *testing.T) {
 }
 
 func TestOptionsAreSetByWhatTheyAreFor(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"levels"`)
 		e.is(`hermes.thought_levels(s).current`, "low")
 		e.is(`vim.tbl_map(function(o) return o.value .. "=" .. o.name end, hermes.thought_levels(s).options)`, []string{"low=Low", "high=High"})

@@ -4,7 +4,7 @@ import "testing"
 
 // A program that is not the host must not make calls wait for ever.
 func TestAHostThatSaysNothingIsGivenUp(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		for _, cmd := range []string{`{ "sleep", "600" }`, `{ "cat" }`} {
 			e.lua(`
 done, notes = {}, {}
@@ -15,7 +15,7 @@ hermes.list_sessions({ agent = "tester", on_done = finish("list") })`)
 			e.is("{ done.connect.err.kind, done.list.err.kind }", []string{"host", "host"})
 			e.is(`done.connect.err.message`, `the host `+cmd+` has said nothing for 0.3 seconds; is it the program of this plugin?`)
 			e.is(`notes[1]:find("has said nothing", 1, true) ~= nil`, true)
-			e.is(`require("hermes.rpc").running()`, false)
+			e.is(`require("hermes.core.rpc").running()`, false)
 		}
 	})
 }

@@ -48,7 +48,18 @@ function _G.said()
 end
 `
 
-// inEveryNeovim runs test with a fresh editor in each Neovim.
+// inNeovim runs test with a fresh editor in the newest Neovim. The Lua specs run in every one, and so
+// does a test of this package whose subject differs among them: inEveryNeovim.
+func inNeovim(t *testing.T, test func(*testing.T, *editor)) {
+	program := editors.All(t)[0]
+	t.Run(program.Version, func(t *testing.T) {
+		t.Parallel()
+		test(t, newEditor(t, program.Path))
+	})
+}
+
+// inEveryNeovim runs test with a fresh editor in each Neovim: for what is told by events, written to
+// the screen's channel or left behind at the end.
 func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 	for _, program := range editors.All(t) {
 		t.Run(program.Version, func(t *testing.T) {
@@ -65,24 +76,14 @@ func newEditor(t testing.TB, path string) *editor {
 
 func newEditorIn(t testing.TB, path, dir, state string) *editor {
 	t.Helper()
-	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CONFIG_HOME="+state, "NVIM_LOG_FILE="+filepath.Join(state, "nvim.log"))
-	v, err := nvim.NewChildProcess(
-		nvim.ChildProcessCommand(path),
-		nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t)),
-		nvim.ChildProcessEnv(env), nvim.ChildProcessDir(dir),
-		nvim.ChildProcessLogf(t.Logf),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &editor{t: t, v: v, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience}
-	t.Cleanup(func() {
-		v.Close()
+	e := &editor{t: t, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience}
+	t.Cleanup(func() { // when Neovim has quit
 		if t.Failed() {
 			b, _ := os.ReadFile(e.log)
 			t.Logf("host log:\n%s", b)
 		}
 	})
+	e.v = editors.Start(t, path, dir, state, "--headless")
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

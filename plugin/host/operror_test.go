@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/test/editors"
 )
 
 func TestTheCauseOfAnAgentsErrorIsShown(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		for _, data := range []string{`"no credit left"`, `{"details":"no credit left"}`, `{"message":"no credit left","status":402}`} {
 			e.lua(`notes, done = {}, {}`)
@@ -51,7 +54,7 @@ func TestWhatTheUserEndedIsNoError(t *testing.T) {
 	for name, script := range turns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inEveryNeovim(t, func(t *testing.T, e *editor) {
+			inNeovim(t, func(t *testing.T, e *editor) {
 				e.open()
 				e.lua(`
 hermes.on_request("PermissionRequest", function(d) return d.toolCall.title ~= "sure?" and "allow" or nil end)
@@ -70,7 +73,7 @@ hermes.request("tester", "_count")`, script)
   return d.method == "session/prompt"
 end, of("RequestFailed")))`, []string{"disconnected: " + left, "disconnected: " + left})
 				e.is(`table.concat(notes, "\n")`, "")
-				e.is(`table.concat(vim.tbl_filter(function(l) return l:find(" ERROR ") or l:find("context") end, vim.fn.readfile(require("hermes.log").path())), "\n")`, "")
+				e.is(`table.concat(vim.tbl_filter(function(l) return l:find(" ERROR ") or l:find("context") end, vim.fn.readfile(require("hermes.core.log").path())), "\n")`, "")
 			})
 		})
 	}
@@ -78,7 +81,7 @@ end, of("RequestFailed")))`, []string{"disconnected: " + left, "disconnected: " 
 
 // An agent may answer a prompt that was cancelled with an error.
 func TestAnErrorAfterACancelIsTheCancel(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.prompt(s, ...)`, "SAY on\nATCANCEL ERROR "+aborted)
 		e.until(`said() == "on"`)
@@ -92,13 +95,13 @@ func TestAnErrorAfterACancelIsTheCancel(t *testing.T) {
 }
 
 func TestAHostTheUserStopsIsNoError(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
 hermes.prompt(s, "SAY on\nWAIT 1m", { on_done = finish("turn") })
 hermes.prompt(s, "SAY never")`)
 		e.until(`said() == "on"`)
-		e.lua(`require("hermes.rpc").stop()`)
+		e.lua(`require("hermes.core.rpc").stop()`)
 		e.until(`done.turn and #of("RequestFailed") == 2`)
 		e.is("{ done.turn.err.kind, done.turn.err.message }", []string{"disconnected", "the host was stopped"})
 		e.is(`table.concat(notes, "\n")`, "")
@@ -106,7 +109,7 @@ hermes.prompt(s, "SAY never")`)
 }
 
 func TestAnAgentThatIsDisconnectedWhileItStartsFailsNobody(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 hermes.connect("mute")
 hermes.create_session({ on_done = finish("session") })`)
@@ -121,7 +124,7 @@ hermes.create_session({ on_done = finish("session") })`)
 
 func TestTheHelpListsEveryKindOfError(t *testing.T) {
 	t.Parallel()
-	help, err := os.ReadFile(filepath.Join(root(t), "doc", "hermes.txt"))
+	help, err := os.ReadFile(filepath.Join(editors.Root(t), "doc", "hermes.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestTheHelpListsEveryKindOfError(t *testing.T) {
 			}
 		}
 	}
-	want := append(errorKinds[:len(errorKinds):len(errorKinds)], "host", "install", "lua") // of Lua
+	want := append(wire.ErrorKinds[:len(wire.ErrorKinds):len(wire.ErrorKinds)], "host", "install", "lua") // of Lua
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {

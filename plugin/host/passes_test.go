@@ -11,13 +11,14 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // lone is a connection with a session s and without a Neovim or an agent.
 func lone(t testing.TB) *connection {
-	h := &Host{queue: newQueue(1 << 40), log: slog.New(slog.DiscardHandler)}
+	h := &Host{queue: wire.NewQueue(1<<40, errNeovimEnded), log: slog.New(slog.DiscardHandler)}
 	c := newConnection(t.Context(), h, "a", command{})
 	c.addSession("s", []string{"/"})
 	return c
@@ -46,6 +47,7 @@ func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
 	conn := rpc.NewConn(here, handler{acp.ClientSide(&client{conn: c}), c}, rpc.Options{})
 	defer conn.Close()
 	n := 0
+	var batch []wire.Item
 	arrives := func(update string) (read, written int64) {
 		n++
 		mark := fmt.Sprintf("mark %d", n)
@@ -54,13 +56,15 @@ func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for waited := time.Now(); c.host.queue.count() < n; time.Sleep(time.Millisecond) {
+			batch, _ = c.host.queue.Take()
+			for waited := time.Now(); len(batch) == 0; batch, _ = c.host.queue.Take() {
+				time.Sleep(time.Millisecond)
 				if time.Since(waited) > time.Minute {
 					t.Fatal("the update does not arrive")
 				}
 			}
 		})
-		if batch, _ := c.host.queue.take(); len(batch) != 1 || !bytes.Contains(batch[0].json, []byte(mark)) {
+		if len(batch) != 1 || !bytes.Contains(batch[0].JSON, []byte(mark)) {
 			t.Errorf("%s: Neovim gets %v", update, batch)
 		}
 		return read, written
@@ -106,7 +110,7 @@ func TestAPromptIsReadThriceAtMostAndNotWrittenForNeovim(t *testing.T) {
 	if read < 1 || read > 3 || written != 0 {
 		t.Errorf("read %d times and written %d times", read, written)
 	}
-	if r.session != "s" || len(r.prompt.blocks) != 2 || string(r.prompt.blocks[1].text) != strings.ReplaceAll(image, "%s", "mark 1") {
+	if r.session != "s" || len(r.prompt.blocks) != 2 || string(r.prompt.blocks[1].Text) != strings.ReplaceAll(image, "%s", "mark 1") {
 		t.Errorf("session %q, blocks %v", r.session, r.prompt.blocks)
 	}
 	for name, c := range map[string]struct{ more, want string }{
@@ -114,7 +118,7 @@ func TestAPromptIsReadThriceAtMostAndNotWrittenForNeovim(t *testing.T) {
 		"what the decoder forgave": {`,{"type":"text","text":"t","annotations":{"priority":"x"}}`, `{"type":"text","annotations":{},"text":"t"}`},
 	} {
 		r, _, _ := prompt(strings.ReplaceAll(op, "%more", c.more), "mark 2")
-		if got := string(r.prompt.blocks[2].text); got != c.want {
+		if got := string(r.prompt.blocks[2].Text); got != c.want {
 			t.Errorf("%s: Lua gets %s, want %s", name, got, c.want)
 		}
 	}
@@ -133,7 +137,7 @@ func BenchmarkUpdate(b *testing.B) {
 				if err := h.HandleNotification(b.Context(), acp.MethodSessionUpdate, params); err != nil {
 					b.Fatal(err)
 				}
-				c.host.queue.take()
+				c.host.queue.Take()
 			}
 		})
 	}

@@ -19,7 +19,7 @@ hermes.on_request("PermissionRequest", function() return "` + answer + `" end)`)
 }
 
 func TestACommandIsShownExactlyAsItWouldRun(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.askAboutCommands("allow")
 		e.prompt("RUN echo 'a  b'\nSHELL echo one; echo two")
 		e.is(`vim.tbl_map(function(x) return x.toolCall.title end, of("PermissionRequest"))`, []string{
@@ -29,7 +29,7 @@ func TestACommandIsShownExactlyAsItWouldRun(t *testing.T) {
 		e.is(`of("PermissionRequest")[1].toolCall.rawInput.program:match("^/.*/sh$") ~= nil`, true)
 		e.is(`vim.tbl_map(function(x) return x.toolCall.rawInput.shell end, of("PermissionRequest"))`, []bool{false, true})
 		e.is(`said():find("a  b", 1, true) ~= nil and said():find("one\\ntwo", 1, true) ~= nil`, true)
-		e.is(`vim.iter(require("hermes.permission").details(of("PermissionRequest")[2])):any(function(l)
+		e.is(`vim.iter(require("hermes.ask.permission").details(of("PermissionRequest")[2])):any(function(l)
   return l:find("shell: true", 1, true) ~= nil end)`, true)
 	})
 }
@@ -44,8 +44,17 @@ func (e *editor) shell() string {
 	return name
 }
 
+func TestAQuestionSaysWhatEarlierUpdatesHaveSaid(t *testing.T) {
+	inNeovim(t, func(t *testing.T, e *editor) {
+		e.openWith(`"tester"`)
+		e.lua(`hermes.on_request("PermissionRequest", function(data) asked = data.toolCall return "yes" end)`)
+		e.prompt("MAY read /w/a")
+		e.is(`{ asked.toolCallId, asked.title, asked.kind, asked.locations[1].path }`, []any{"may read /w/a", "read /w/a", "read", "/w/a"})
+	})
+}
+
 func TestACommandThatIsNotAllowedDoesNotRun(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.askAboutCommands("reject")
 		mark := filepath.Join(t.TempDir(), "mark")
 		e.prompt("RUN touch " + mark)
@@ -57,7 +66,7 @@ func TestACommandThatIsNotAllowedDoesNotRun(t *testing.T) {
 }
 
 func TestWithoutQuestionsNoCommandRunsUnseen(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", request_permissions = false } })`)
 		e.open()
 		e.prompt("RUN echo unseen")
@@ -83,7 +92,7 @@ end)`, agent, own)
 const own = `vim.tbl_filter(function(q) return vim.startswith(q.toolCall.toolCallId, "hermes:") end, of("PermissionRequest"))`
 
 func TestAnAllowedQuestionCoversTheCommandItShows(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
 		e.open()
 		line := `{"command":"echo covered; true","description":"say so"}`
@@ -113,7 +122,7 @@ func TestAnAllowedQuestionCoversTheCommandItShows(t *testing.T) {
 }
 
 func TestOnlyTheUsersWordOpensTheTurn(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = { { action = "deny", command = { "rm" } } } } })`)
 		e.open()
 		e.answers("yes", "turn")
@@ -129,7 +138,7 @@ func TestOnlyTheUsersWordOpensTheTurn(t *testing.T) {
 }
 
 func TestAMissingFileReadsAsTheAgentNeedsIt(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"tester"`)
 		e.prompt("READ " + e.cwd() + "/none.txt")
 		e.is(`said():find("READ error", 1, true) ~= nil`, true)
@@ -173,13 +182,13 @@ func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
 		"options": strings.Repeat(" --harmless-option-with-a-long-name", 60),
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEveryNeovim(t, func(t *testing.T, e *editor) {
+			inNeovim(t, func(t *testing.T, e *editor) {
 				mark := filepath.Join(t.TempDir(), "mark")
 				screen := e.screen()
 				e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
 				e.open()
 				e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, "RUN echo ok"+pad+"; touch "+mark)
-				e.until(`#require("hermes.questions").list() > 0`)
+				e.until(`#require("hermes.ask.questions").list() > 0`)
 				text := ""
 				e.wait("the question is on the screen", func() bool {
 					text = screen()

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 // pool is the connections to one agent: the first, which Neovim knows, and
@@ -83,7 +85,7 @@ func (p *pool) unclaim(c *connection) {
 	delete(p.claimed, c)
 	p.mu.Unlock()
 	if !c.isFirst() {
-		c.stop(&opError{Kind: errorClosed, Message: "the session was closed"})
+		c.stop(&wire.Error{Kind: wire.ErrorClosed, Message: "the session was closed"})
 	}
 }
 
@@ -114,7 +116,7 @@ func (p *pool) taken(c *connection, id acp.SessionID) bool {
 // tellEnd tells Neovim why the connection ended.
 func (c *connection) tellEnd(err error, sessions []*session) {
 	if c.isFirst() {
-		c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
+		c.host.queue.Push(c.disconnected(err).Item(events.Disconnected))
 		return
 	}
 	if c.pool.first.ctx.Err() != nil {
@@ -127,6 +129,6 @@ func (c *connection) tellEnd(err error, sessions []*session) {
 
 // tellClosed tells Neovim of a session that nobody has closed.
 func (c *connection) tellClosed(id acp.SessionID, why string) {
-	c.host.queue.push(event(replyEvent(acp.MethodSessionClose), new(object).str("sessionId", string(id)).
-		str("agent", c.name).str("reason", why)))
+	c.host.queue.Push(new(wire.Object).Str("sessionId", string(id)).
+		Str("agent", c.name).Str("reason", why).Item(events.Reply(acp.MethodSessionClose)))
 }

@@ -38,7 +38,7 @@ end`, exe, quirk)
 
 // R08 of the conformance list.
 func TestAnAgentThatMixesSessionsUpGetsAProcessForEach(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.mixed(true)
 		e.is(`a:match("%d+$") ~= b:match("%d+$")`, true)
 		for _, id := range []string{"a", "b"} {
@@ -79,7 +79,7 @@ func TestAnAgentThatMixesSessionsUpGetsAProcessForEach(t *testing.T) {
 }
 
 func TestOtherAgentsKeepAllSessionsInOneProcess(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.mixed(false)
 		e.is(`a:match("%d+$") == b:match("%d+$")`, true)
 		e.lua(`hermes.prompt(a, "SAY hi", { on_done = finish("turn") })`)

@@ -51,7 +51,7 @@ func peakMemory(t *testing.T, pid int) int {
 }
 
 func TestAFloodWaitsInTheAgentWhileNeovimIsBusy(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		host := e.hostPID()
 		const n = 3000 // 30 MiB

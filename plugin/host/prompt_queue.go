@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 // queueOp changes a prompt that waits for the turn before it.
@@ -32,7 +33,7 @@ func (h *Host) changeQueue(id string, p queueOp) error {
 	if s == nil {
 		return notQueued(p.Prompt)
 	}
-	result := new(object)
+	result := new(wire.Object)
 	var err error
 	switch p.Change {
 	case queueEdit:
@@ -44,20 +45,20 @@ func (h *Host) changeQueue(id string, p queueOp) error {
 	case queueSend:
 		var cancelled bool
 		cancelled, err = s.sendNow(p.Prompt)
-		result.flag("cancelled", cancelled)
+		result.Flag("cancelled", cancelled)
 	default:
-		err = invalid("there is no change %q of a queue", p.Change)
+		err = wire.Invalid("there is no change %q of a queue", p.Change)
 	}
 	if err != nil {
 		return err
 	}
-	h.done(id, result.json()) // first, so that who hears of the change knows what it was
+	h.done(id, result.JSON()) // first, so that who hears of the change knows what it was
 	s.pushQueue()
 	return nil
 }
 
 func notQueued(prompt string) error {
-	return &opError{Kind: errorNotQueued, Message: fmt.Sprintf("prompt %q does not wait", prompt)}
+	return &wire.Error{Kind: wire.ErrorNotQueued, Message: fmt.Sprintf("prompt %q does not wait", prompt)}
 }
 
 // queuing is the session in which a prompt waits, nil for none.
@@ -115,7 +116,7 @@ func (s *session) remove(prompt string) error {
 	if i < 0 {
 		return notQueued(prompt)
 	}
-	s.conn.host.done(prompt, new(object).str("stopReason", string(acp.StopReasonCancelled)).json())
+	s.conn.host.done(prompt, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
 	return nil
 }
 

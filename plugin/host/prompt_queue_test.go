@@ -14,7 +14,7 @@ end`
 const queued = `vim.tbl_map(function(q) return q.content[1].text end, hermes.queue.list(s))`
 
 func TestPromptsThatWaitCanBeChanged(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(waiting)
 		e.until(`said() == "on" and #hermes.state(s).queue == 3`)
@@ -54,7 +54,7 @@ hermes.queue.` + call)
 }
 
 func TestASteeringPromptGoesBeforeAllOthers(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.steer(s, "SAY idle ", { on_done = finish("idle") })`) // nothing runs
 		e.until("done.idle")

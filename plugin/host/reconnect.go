@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 )
 
@@ -85,8 +87,8 @@ func (s *session) restored(answer acp.Appender) {
 	cwd := s.roots[0]
 	s.mu.Unlock()
 	s.setReplay(false)
-	s.conn.host.queue.push(event(replyEvent(method), from(objectOr(answer.AppendJSON(nil))).
-		optional("cwd", cwd).str("sessionId", string(s.id)).str("agent", s.conn.name)))
+	s.conn.host.queue.Push(wire.From(objectOr(answer.AppendJSON(nil))).
+		Optional("cwd", cwd).Str("sessionId", string(s.id)).Str("agent", s.conn.name).Item(events.Reply(method)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -67,7 +67,7 @@ func (s *shaky) mend() {
 const reconnecting = `hermes.state().agents.far.state == "reconnecting"`
 
 func TestABrokenConnectionIsMadeAgainAndItsSessionLoaded(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		s := newShaky(t, "")
 		e.openWith(s.at())
 		e.lua(`hermes.prompt(s, "TOOL\nSAY half\nWAIT 1m", { on_done = finish("cut") })
@@ -109,7 +109,7 @@ end)()`, []string{
 }
 
 func TestAnIdleSessionIsResumedWhenTheAgentCan(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		s := newShaky(t, "resume")
 		e.openWith(s.at())
 		e.prompt("TOOL")
@@ -124,7 +124,7 @@ func TestAnIdleSessionIsResumedWhenTheAgentCan(t *testing.T) {
 }
 
 func TestASessionThatCannotBeTakenUpAgainIsClosed(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		s := newShaky(t, "forgetful")
 		e.openWith(s.at())
 		s.cut()
@@ -143,7 +143,7 @@ func TestASessionThatCannotBeTakenUpAgainIsClosed(t *testing.T) {
 }
 
 func TestWhatWaitsForAConnectionCanBeCancelled(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		s := newShaky(t, "")
 		e.openWith(s.at())
 		s.cut()
@@ -181,7 +181,7 @@ func TestReconnectIsTurnedOffBySetupAndByTheAgent(t *testing.T) {
 }
 
 func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ reconnect = { process = true } })`)
 		e.open()
 		e.lua(`hermes.prompt(s, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
@@ -196,9 +196,9 @@ func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
 
 func TestAnAgentThatKeepsDyingIsGivenUp(t *testing.T) {
 	t.Parallel()
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
-local tester = require("hermes.config").get().agents.tester
+local tester = require("hermes.core.config").get().agents.tester
 hermes.setup({ agents = { once = {
   command = tester.command, reconnect = true,
   env = agent(("IF RAN ERR the database is damaged\nIF RAN EXIT 4\nTOUCH RAN x\n"):gsub("RAN", ...) .. serving).env,
@@ -218,7 +218,7 @@ hermes.setup({ agents = { once = {
 }
 
 func TestAProgramThatIsGoneIsNotStartedAgain(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		exe, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)

@@ -281,8 +281,8 @@ for i = 1, 60 do
 end
 lines[1] = "changed"
 for i = 1, 60 do vim.fn.writefile(lines, dir .. "/" .. i) end
-_G.pieces, _G.work = 0, require("hermes.refresh").work
-require("hermes.refresh").work = function() pieces = pieces + 1 work() end`)
+_G.pieces, _G.work = 0, require("hermes.doc.refresh").work
+require("hermes.doc.refresh").work = function() pieces = pieces + 1 work() end`)
 		e.prompt("SAY done")
 		e.is(`#vim.tbl_filter(function(b) return vim.api.nvim_buf_get_lines(b, 0, 1, false)[1] == "changed" end, vim.api.nvim_list_bufs())`, 60)
 		e.is(`pieces > 5`, true)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -58,7 +59,7 @@ func (r remote) over(o remote) remote {
 // check names what is missing or wrong, without quoting the token.
 func (r remote) check(agent string) error {
 	bad := func(format string, args ...any) error {
-		return invalid("agent %q: %s", agent, fmt.Sprintf(format, args...))
+		return wire.Invalid("agent %q: %s", agent, fmt.Sprintf(format, args...))
 	}
 	switch r.Protocol {
 	case "", protocolStdio:
@@ -98,7 +99,7 @@ func (r remote) check(agent string) error {
 func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
 	t, err := c.cmd.remote.dial(ctx)
 	if err != nil {
-		return nil, &opError{Kind: errorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
+		return nil, &wire.Error{Kind: wire.ErrorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
 	}
 	c.on(connectionReached, nil)
 	return t, nil

@@ -83,7 +83,7 @@ func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
 	t.Parallel()
 	for name, serve := range remotes {
 		t.Run(name, func(t *testing.T) {
-			inEveryNeovim(t, func(t *testing.T, e *editor) {
+			inNeovim(t, func(t *testing.T, e *editor) {
 				token := access.NewToken()
 				at := serve(t, token)
 				e.openWith(fmt.Sprintf("'far', { %s, token = %q }", at, token.Reveal()))
@@ -116,7 +116,7 @@ func serveAgent(path string) int {
 
 // An agent in a container, on another machine: none of its names exists here.
 func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		at := filepath.Join(t.TempDir(), "s", "agent")
 		exe, err := os.Executable()
 		if err != nil {
@@ -177,7 +177,7 @@ func TestAnAgentThatRunsElsewhereRunsNothingUnasked(t *testing.T) {
 	t.Parallel()
 	for name, serve := range remotes {
 		t.Run(name, func(t *testing.T) {
-			inEveryNeovim(t, func(t *testing.T, e *editor) {
+			inNeovim(t, func(t *testing.T, e *editor) {
 				token := access.NewToken()
 				at := serve(t, token)
 				mark := filepath.Join(t.TempDir(), "mark")
@@ -218,7 +218,7 @@ func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
 		for how, leave := range map[string]string{"disconnect": `hermes.disconnect()`, "quit": `vim.schedule(function() vim.cmd("qall!") end)`} {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				inEveryNeovim(t, func(t *testing.T, e *editor) {
+				inNeovim(t, func(t *testing.T, e *editor) {
 					if serve == nil {
 						e.open()
 					} else {
@@ -243,7 +243,7 @@ func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
 }
 
 func TestAConfiguredAgentIsReachedByItsName(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		token := access.NewToken()
 		e.lua(fmt.Sprintf("hermes.setup({ agents = { far = { %s, token = %q } } })", remotes["http"](t, token), token.Reveal()))
 		e.openWith(`"far"`)
@@ -253,7 +253,7 @@ func TestAConfiguredAgentIsReachedByItsName(t *testing.T) {
 }
 
 func TestTheEndOfARemoteAgentIsTold(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		path := filepath.Join(t.TempDir(), "s", "agent")
 		l, err := socket.ListenUnix(path)
 		if err != nil {

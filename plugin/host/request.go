@@ -9,6 +9,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -52,7 +54,7 @@ func decodeRequest(text string, f func(requestOp) error) error {
 	}
 	p.Params = jx.Params(p.Params)
 	if err := d.Close(); err != nil {
-		return invalid("bad arguments: %v", err)
+		return wire.Invalid("bad arguments: %v", err)
 	}
 	return f(p)
 }
@@ -134,11 +136,11 @@ func newRequest(id, name string, params []byte) (*request, error) {
 	if m, known := methods[name]; known {
 		v := m.params()
 		if err := acp.Read(d, v); err != nil {
-			return nil, invalid("%s: %v", name, err)
+			return nil, wire.Invalid("%s: %v", name, err)
 		}
 		r.params = v
 	} else if d.Peek() != '{' && !d.Null() {
-		return nil, invalid("%s: params must be an object", name)
+		return nil, wire.Invalid("%s: params must be an object", name)
 	}
 	if p, ok := r.params.(acp.SessionParams); ok {
 		r.session = acp.SessionID(p.Session())
@@ -151,7 +153,7 @@ func newRequest(id, name string, params []byte) (*request, error) {
 
 // member returns the text of a member of the params, nil when there is none.
 func (r *request) member(name string) []byte {
-	start, end := lookup(r.text, name)
+	start, end := wire.Lookup(r.text, name)
 	return r.text[start:end]
 }
 
@@ -305,7 +307,7 @@ func (r *request) succeeded(result []byte) {
 			return
 		}
 		if c.pool.taken(c, acp.SessionID(id)) {
-			r.failed(&opError{Kind: errorAgent, Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
+			r.failed(&wire.Error{Kind: wire.ErrorAgent, Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
 			return
 		}
 		roots := r.roots()
@@ -324,32 +326,32 @@ func (r *request) succeeded(result []byte) {
 	case acp.MethodSessionClose, acp.MethodSessionDelete:
 		c.removeSession(r.session)
 	case methodSetModel:
-		o := new(object).raw("modelId", r.member("modelId"))
-		c.host.queue.push(event(eventModelUpdated, r.stampSession(o)))
+		o := new(wire.Object).Raw("modelId", r.member("modelId"))
+		c.host.queue.Push(r.stampSession(o).Item(events.ModelUpdated))
 	}
-	if name := replyEvent(r.method); name != "" {
-		c.host.queue.push(event(name, r.stamp(from(objectOr(result)))))
+	if name := events.Reply(r.method); name != "" {
+		c.host.queue.Push(r.stamp(wire.From(objectOr(result))).Item(name))
 	} else if r.method == methodFork {
-		c.host.queue.push(event(eventSessionForked, r.stamp(from(objectOr(result))).str("forkedFrom", string(origin))))
+		c.host.queue.Push(r.stamp(wire.From(objectOr(result))).Str("forkedFrom", string(origin)).Item(events.SessionForked))
 	}
 	c.host.done(r.id, result)
 }
 
 // stamp adds what the event of an answer repeats of the request. The result
 // that the caller gets is the agent's, as it is.
-func (r *request) stamp(o *object) *object {
-	params := replyParams(r.method)
+func (r *request) stamp(o *wire.Object) *wire.Object {
+	params := events.ReplyParams(r.method)
 	if r.method == methodFork {
-		params = replyParams(acp.MethodSessionNew)
+		params = events.ReplyParams(acp.MethodSessionNew)
 	}
 	for _, name := range params {
-		o.raw(name, r.member(name))
+		o.Raw(name, r.member(name))
 	}
-	return r.stampSession(o).str("opId", r.id)
+	return r.stampSession(o).Str("opId", r.id)
 }
 
-func (r *request) stampSession(o *object) *object {
-	return o.optional("sessionId", string(r.session)).str("agent", r.conn.name)
+func (r *request) stampSession(o *wire.Object) *wire.Object {
+	return o.Optional("sessionId", string(r.session)).Str("agent", r.conn.name)
 }
 
 // objectOr wraps a result that is not an object, which only an extension may
@@ -358,7 +360,7 @@ func objectOr(result []byte) []byte {
 	if len(result) > 0 && result[0] == '{' {
 		return result
 	}
-	return new(object).raw("value", result).json()
+	return new(wire.Object).Raw("value", result).JSON()
 }
 
 // addSession makes id known.
@@ -373,8 +375,8 @@ func (c *connection) addSession(id acp.SessionID, roots []string) *session {
 	if c.sessions != nil {
 		c.sessions[id] = s
 	}
-	if r := c.host.reviews; r.isOn() {
-		r.post(func() { s.reviewed() }) // which looks at the folder before the first prompt
+	if r := c.host.reviews; r.IsOn() {
+		r.Post(func() { s.reviewed() }) // which looks at the folder before the first prompt
 	}
 	return s
 }
@@ -386,8 +388,8 @@ func (c *connection) removeSession(id acp.SessionID) {
 	last := len(c.sessions) == 0
 	c.mu.Unlock()
 	if s != nil {
-		c.host.asks.cancelSession(c.name, string(id))
-		s.abort(&opError{Kind: errorClosed, Message: fmt.Sprintf("session %q was closed", id)})
+		c.host.asks.CancelSession(c.name, string(id))
+		s.abort(&wire.Error{Kind: wire.ErrorClosed, Message: fmt.Sprintf("session %q was closed", id)})
 		c.host.endRules(id)
 	}
 	if last { // a session that was forked shares the process

@@ -9,13 +9,14 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/plugin/events"
 )
 
 // Events repeat what the caller has asked for. The result is the agent's.
 func TestAResultIsWhatTheAgentAnswered(t *testing.T) {
 	own := slices.Sorted(maps.Keys(methods))
 	own = slices.DeleteFunc(own, func(m string) bool { return m == acp.MethodSessionNew })
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		for _, method := range append(own, "session/set_model", "session/fork", "_example/thing") {
 			e.lua(`done = {}`)
 			e.openWith(`"own"`)
@@ -30,7 +31,7 @@ hermes.request("own", method, {
 			if e.lua(`return vim.deep_equal(done.own.result, want)`) != true {
 				t.Errorf("%s: %s", method, e.lua(`return vim.inspect(done.own)`))
 			}
-			if event := replyEvent(method); event != "" && strings.HasPrefix(method, "session/") && method != acp.MethodSessionList {
+			if event := events.Reply(method); event != "" && strings.HasPrefix(method, "session/") && method != acp.MethodSessionList {
 				e.is(fmt.Sprintf(`(function() local d = of(%q); d = d[#d]; return d.sessionId == s and d.agent == "own" and d.opId ~= "theirs" end)()`, event), true)
 			}
 		}
@@ -41,7 +42,7 @@ hermes.request("own", method, {
 }
 
 func TestAForkedSessionIsKnown(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.openWith(`"own"`)
 		e.lua(`_G.id = hermes.fork_session(s, { on_done = finish("fork"), force = true })`)
 		e.until("done.fork")

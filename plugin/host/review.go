@@ -2,172 +2,205 @@ package host
 
 import (
 	"context"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/review/calls"
 )
 
-// Kinds of items about files under review, for Lua's buffers.
-const (
-	kindHold    = "hold"    // a file that a buffer should be held for
-	kindLook    = "look"    // the disk of a held file has changed
-	kindHunks   = "hunks"   // of a held file
-	kindApply   = "apply"   // a decision changes a held file
-	kindBarrier = "barrier" // Lua sends what it has not sent yet, and then that it has
-)
-
-const (
-	promptLimit  = 2 * time.Second       // how long a prompt waits for its checkpoint
-	barrierLimit = time.Second           // how long a change waits for what the user did before it
-	pushPeriod   = 50 * time.Millisecond // between two lists of hunks
-	flushPause   = time.Second           // without events until the user's edits are stored
-	retryPause   = 10 * time.Second      // until what could not be stored is tried again
-	expireAfter  = 90 * 24 * time.Hour   // of a project that nobody opens
-)
-
-// reviewConfig is the part of the configuration about reviews; nil is off.
-type reviewConfig struct {
-	Enabled bool   `json:"enabled"`
-	Dir     string `json:"dir"` // named review, where the state is
+// forReviews is what reviews need of the host.
+func (h *Host) forReviews() reviews.Host {
+	return reviews.Host{
+		Context: h.ctx, Log: h.log, Queue: h.queue, Start: h.start, Notice: h.notice, Fail: h.fail,
+		Agents: func() []string {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return slices.Collect(maps.Keys(h.connections))
+		},
+		Sessions: func() (list []reviews.Session) {
+			for _, first := range h.all() {
+				for _, c := range first.pool.all() {
+					for _, s := range c.open() {
+						list = append(list, s)
+					}
+				}
+			}
+			return list
+		},
+		Asks: h.asks, Policy: h.policy, MayAsk: func() bool { return on(h.permissions().Requests) },
+	}
 }
 
-// reviews are the folders under review. Everything that Lua and the agents say
-// about them is done in order by one goroutine, which waits for no look at the
-// disk.
-type reviews struct {
-	host *Host
-
-	on atomic.Bool
-
-	mu       sync.Mutex
-	state    string // directory; empty when reviews are off
-	projects map[string]*reviewed
-	noted    map[string]bool // roots of which the user knows that they have no review
-	expired  bool
-	barriers int64                   // so far
-	reached  map[int64]chan struct{} // closed when Lua passes the barrier, and removed
-
-	closed sync.WaitGroup // of those that are being closed
-
-	tasks   []func()
-	working bool
-	closing bool
+// reviewed returns the review of the session's folder, nil if there is none or
+// reviews are off. It does not wait until it is open.
+func (s *session) reviewed() *reviews.Folder {
+	r := s.conn.host.reviews
+	if !r.IsOn() {
+		return nil
+	}
+	return r.Open(s.Root())
 }
 
-// reviewed is one folder under review, or one that is about to be.
-type reviewed struct {
-	*project.Project // set when ready is closed, unless there is an error
-	reviews          *reviews
-	given            string
-	ready            chan struct{}
-	err              error
-	ends             []func() // what reports changes from outside
-
-	mu      sync.Mutex
-	ticks   map[string]int64  // of held buffers
-	pushed  map[string]string // what the hunks of held files were, in short
-	dirty   map[string]bool   // files of which something is to be told
-	timer   *time.Timer       // that tells it
-	pause   *time.Timer       // that stores the user's edits
-	changes []review.Event    // the newest, with their texts
-	size    int               // of these texts
-	last    []uint32          // decisions, for undo
-	applies map[int64]*apply  // that wait for Lua
-	applied int64             // the last of them
-
-	deciding sync.Mutex // one decision after the other
-}
-
-func newReviews(h *Host) *reviews {
-	return &reviews{host: h, projects: make(map[string]*reviewed), noted: make(map[string]bool), reached: make(map[int64]chan struct{})}
-}
-
-// post has f done after everything that was posted before.
-func (r *reviews) post(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closing {
+// checkpoint makes the checkpoint of a prompt before it is sent. It waits for it,
+// but not for long. It waits longer for what is missed otherwise: until the review is
+// open.
+func (s *session) checkpoint(t *turn) {
+	p := s.reviewed()
+	if p == nil {
 		return
 	}
-	r.tasks = append(r.tasks, f)
-	if !r.working {
-		r.working = true
-		r.host.start(r.run)
-	}
-}
-
-func (r *reviews) run() {
-	for {
-		r.mu.Lock()
-		if len(r.tasks) == 0 {
-			r.working = false
-			r.mu.Unlock()
+	s.awaitReview(p, t.dropped)
+	ctx, cancel := context.WithTimeout(s.conn.ctx, reviews.PromptLimit)
+	key, name := reviews.SessionKey(s.conn.name, s.id), textOf(t.params)
+	done := make(chan struct{})
+	s.conn.host.reviews.Post(func() {
+		if !p.IsOpen() {
+			close(done)
 			return
 		}
-		f := r.tasks[0]
-		r.tasks = r.tasks[1:]
-		r.mu.Unlock()
-		f()
-	}
-}
-
-// drain waits until everything is done that was posted before.
-func (r *reviews) drain(ctx context.Context) {
-	done := make(chan struct{})
-	r.post(func() { close(done) })
+		s.conn.host.start(func() {
+			defer close(done)
+			if err := p.Prompt(ctx, key, t.id, name); err != nil {
+				s.conn.host.log.Warn("the prompt has no checkpoint yet", "session", s.id, "error", err)
+			}
+		})
+	})
 	select {
 	case <-done:
+		cancel()
 	case <-ctx.Done():
+		cancel()
+	case <-t.dropped:
+		cancel()
 	}
 }
 
-// isOn reports whether files are under review at all.
-func (r *reviews) isOn() bool { return r != nil && r.on.Load() }
+// awaitReview waits until a review is open, or until something ends.
+func (s *session) awaitReview(p *reviews.Folder, end <-chan struct{}) {
+	slow := time.NewTimer(reviews.OpenLimit)
+	defer slow.Stop()
+	select {
+	case <-p.Ready:
+	case <-end:
+	case <-s.conn.ctx.Done():
+	case <-slow.C:
+		s.conn.host.notice("warn", "the review of %s is not open yet; what agents change until then is not reviewed", p.Given)
+	}
+}
 
-// configure turns reviews on or off.
-func (r *reviews) configure(c *reviewConfig) {
-	state := ""
-	if c != nil && c.Enabled && c.Dir != "" {
-		state = filepath.Dir(c.Dir)
-	}
-	r.mu.Lock()
-	was := r.state
-	r.state = state
-	r.on.Store(state != "")
-	closing := map[string]*reviewed{}
-	if was != state {
-		closing, r.projects, r.noted = r.projects, make(map[string]*reviewed), make(map[string]bool)
-	}
-	r.mu.Unlock()
-	for _, p := range closing {
-		r.closed.Add(1)
-		r.host.start(func() {
-			defer r.closed.Done()
-			p.close()
-		})
-	}
-	if was == state || state == "" {
-		return
-	}
-	for _, first := range r.host.all() {
-		for _, c := range first.pool.all() {
-			for _, s := range c.open() {
-				r.open(s.root())
-			}
+// textOf is the first text of a prompt.
+func textOf(p *acp.PromptRequest) string {
+	for _, b := range p.Prompt {
+		if t, ok := b.(*acp.TextContent); ok && strings.TrimSpace(t.Text) != "" {
+			return t.Text
 		}
 	}
+	return ""
 }
 
-// root is the working folder.
-func (s *session) root() string {
+// turnOver looks at what the turn has left on the disk.
+func (s *session) turnOver(a review.Author) {
+	if p := s.reviewed(); p != nil {
+		s.conn.host.reviews.Post(func() {
+			if p.IsOpen() {
+				p.TurnEnded(a)
+			}
+		})
+	}
+}
+
+// reviewCall looks at the files of a tool call.
+func (s *session) reviewCall(u acp.SessionUpdate) {
+	id, begins := calls.Subject(u)
+	if id == "" {
+		return
+	}
+	p := s.reviewed()
+	if p == nil || !s.hasTurn() {
+		return
+	}
+	call := s.calls.ToolCall(id)
+	if call == nil {
+		return
+	}
+	a := s.author()
+	if p.IsReady() {
+		by := a
+		by.ToolCall = string(id)
+		p.CallGoesOn(by, begins, calls.Ended(call))
+	}
+	news := s.looks.Seen(call, begins)
+	if news == nil {
+		return
+	}
+	if p.IsReady() { // nothing was reviewed before that
+		// At once: a shim may report what the tool call does before the posted work is done.
+		p.Called(a.Session, string(id), time.Now(), news.Ended)
+	}
+	s.conn.host.reviews.Post(func() {
+		if p.IsOpen() {
+			news.Tell(p, a, s.workspace())
+		}
+	})
+}
+
+// hasTurn reports whether a turn runs, rather than that old ones are told.
+func (s *session) hasTurn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.replay && s.turn != nil
+}
+
+// workspace is the files of the session, nil if there are none.
+func (s *session) workspace() *files.Workspace {
+	if s.openRoots() != nil {
+		return nil
+	}
+	ws, err := s.conn.services.Workspace(s.id)
+	if err != nil {
+		return nil
+	}
+	return ws
+}
+
+// commandOver looks at what a command has left on the disk.
+func (s *session) commandOver() {
+	p := s.reviewed()
+	if p == nil {
+		return
+	}
+	a := s.author()
+	a.Source = "disk"
+	s.conn.host.reviews.Post(func() {
+		if p.IsOpen() {
+			p.Scan(a)
+		}
+	})
+}
+
+// recorded has a write to the disk noted. path is as the agent names it.
+func (s *session) recorded(path string, loc files.Location, text string, write func() error) error {
+	p := s.reviewed()
+	if p == nil {
+		return write()
+	}
+	s.awaitReview(p, nil)
+	if !p.IsReady() {
+		return write() // the user knows
+	}
+	a := s.author()
+	a.Source, a.ToolCall = "write", string(s.looks.About(path))
+	return p.Write(a, loc.Real, text, write)
+}
+
+// Root is the working folder.
+func (s *session) Root() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.roots) == 0 {
@@ -176,226 +209,49 @@ func (s *session) root() string {
 	return s.roots[0]
 }
 
-// open opens the review of a folder unless it is open; nil if there is none.
-func (r *reviews) open(root string) *reviewed {
-	if !filepath.IsAbs(root) {
-		return nil
-	}
-	root = filepath.Clean(root)
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state == "" || r.closing {
-		return nil
-	}
-	if p := r.around(root); p != nil {
-		return p
-	}
-	p := &reviewed{
-		reviews: r, given: root, ready: make(chan struct{}),
-		ticks: make(map[string]int64), pushed: make(map[string]string), dirty: make(map[string]bool),
-		applies: make(map[int64]*apply),
-	}
-	r.projects[root] = p
-	state, expire := r.state, !r.expired
-	r.expired = true
-	r.host.start(func() {
-		p.open(state)
-		if !expire {
-			return
-		}
-		if gone, err := store.Expire(state, time.Now().Add(-expireAfter)); err != nil || len(gone) > 0 {
-			r.host.log.Info("old reviews", "removed", len(gone), "error", err)
-		}
-	})
-	return p
-}
-
-// openNow opens the review of a folder, unless a folder above it has one, and waits
-// until it is open.
-func (r *reviews) openNow(folder string) (any, error) {
-	p := r.open(folder)
-	if p == nil {
-		return nil, invalid("review: %q is not an absolute path", folder)
-	}
-	if !p.is() {
-		return nil, p.err
-	}
-	return map[string]any{"root": p.Root()}, nil
-}
-
-func (p *reviewed) open(state string) {
-	defer close(p.ready)
-	h := p.reviews.host
-	p.reviews.closed.Wait()
-	p.Project, p.err = project.Open(state, p.given, project.Options{
-		Program: "Hermes in Neovim", Logger: h.log,
-		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.below(p.given),
-	})
-	if p.err == nil {
-		if end, err := p.Listen(); err != nil {
-			h.log.Warn("programs outside cannot report changes", "error", err)
-		} else {
-			p.ends = append(p.ends, end)
-		}
-		if end, err := p.Watch(); err != nil {
-			h.log.Warn("files are looked at only when something is known to have changed", "error", err)
-		} else {
-			p.ends = append(p.ends, end)
-		}
-		return
-	}
-	h.log.Warn("no review", "folder", p.given, "error", p.err)
-	p.reviews.mu.Lock()
-	noted := p.reviews.noted[p.given]
-	p.reviews.noted[p.given] = true
-	p.reviews.mu.Unlock()
-	if _, err := os.Stat(p.given); err == nil && !noted {
-		h.notice("warn", "no review of what agents change here: %v", p.err)
-	}
-}
-
-// is waits until the review is open, or was not opened. That takes as long as
-// reading the journal.
-func (p *reviewed) is() bool {
-	if p == nil {
-		return false
-	}
-	<-p.ready
-	return p.err == nil
-}
-
-func (p *reviewed) close() {
-	if !p.is() {
-		return
-	}
-	p.mu.Lock()
-	for _, t := range []*time.Timer{p.timer, p.pause} {
-		if t != nil {
-			t.Stop()
-		}
-	}
-	p.mu.Unlock()
-	for _, end := range p.ends {
-		end()
-	}
-	if err := p.Close(); err != nil {
-		p.reviews.host.log.Error("close a review", "error", err)
-	}
-}
-
-// close stores and closes all reviews.
-func (r *reviews) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), barrierLimit)
-	defer cancel()
-	r.drain(ctx)
-	r.mu.Lock()
-	r.closing = true
-	projects := r.projects
-	r.projects = make(map[string]*reviewed)
-	r.mu.Unlock()
-	var group sync.WaitGroup
-	for _, p := range projects {
-		group.Go(p.close)
-	}
-	group.Wait()
-}
-
-// all returns the open reviews.
-func (r *reviews) all() []*reviewed {
-	r.mu.Lock()
-	var list []*reviewed
-	for _, p := range r.projects {
-		list = append(list, p)
-	}
-	r.mu.Unlock()
-	open := list[:0]
-	for _, p := range list {
-		if p.is() {
-			open = append(open, p)
-		}
-	}
-	return open
-}
-
-// of returns the review that a path belongs to: the one that knows it, or whose
-// folder is the nearest above it. nil if there is none.
-func (r *reviews) of(path string) *reviewed {
-	var best *reviewed
-	known := false
-	for _, p := range r.all() {
-		name := p.Name(path)
-		_, _, knows := p.Review().Known(name)
-		if filepath.IsAbs(name) && !knows {
-			continue
-		}
-		if best == nil || knows && !known || knows == known && len(p.Root()) > len(best.Root()) {
-			best, known = p, knows
-		}
-	}
-	return best
-}
-
-// sessionKey names a session in a review; two agents may use one id.
-func sessionKey(agent string, id acp.SessionID) string { return agent + "/" + string(id) }
-
-// splitKey is the inverse of sessionKey. An agent whose name has a slash must be
-// connected.
-func (r *reviews) splitKey(key string) (agent, id string) {
-	for _, c := range r.host.all() {
-		if strings.HasPrefix(key, c.name+"/") && len(c.name) > len(agent) {
-			agent = c.name
-		}
-	}
-	if agent != "" {
-		return agent, key[len(agent)+1:]
-	}
-	agent, id, _ = strings.Cut(key, "/")
-	return agent, id
-}
-
 // author is who makes the changes of the session's turn.
 func (s *session) author() review.Author {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := review.Author{Session: sessionKey(s.conn.name, s.id)}
+	a := review.Author{Session: reviews.SessionKey(s.conn.name, s.id)}
 	if s.turn != nil {
 		a.Turn = s.turn.id
 	}
 	return a
 }
 
-// barrier waits until what the user did before the call is known.
-func (p *reviewed) barrier() { p.reviews.barrier(false) }
-
-// barrier is that of all reviews. look has Neovim also show what is new on the disk.
-// Neovim sends an operation when it is done: the answer to what is delivered to it would
-// overtake the operations that it has sent before.
-func (r *reviews) barrier(look bool) {
-	ctx, cancel := context.WithTimeout(r.host.ctx, barrierLimit)
-	defer cancel()
-	done := make(chan struct{})
-	r.mu.Lock()
-	r.barriers++
-	id := r.barriers
-	r.reached[id] = done
-	r.mu.Unlock()
-	r.host.queue.push(new(object).num("id", id).flag("look", look).item(kindBarrier))
-	select {
-	case <-done:
-	case <-ctx.Done():
-		r.passed(id)
+// AsksAbout notes that an agent asks about a tool call, and returns what notes that the user
+// has allowed it with all of its diffs in sight. An earlier question about it is void.
+func (s *session) AsksAbout(call *acp.ToolCallUpdate) (approve func()) {
+	by := s.author()
+	by.ToolCall = string(call.ToolCallID)
+	p := s.reviewed()
+	if p == nil || !p.IsReady() || by.Turn == "" || by.ToolCall == "" {
+		return func() {}
+	}
+	p.Asked(by)
+	return func() {
+		if s.author().Turn == by.Turn {
+			p.Approve(by, call.Content)
+		}
 	}
 }
 
-// passed ends a barrier.
-func (r *reviews) passed(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if done := r.reached[id]; done != nil {
-		delete(r.reached, id)
-		close(done)
+// What a review asks about a session; see reviewSession.
+
+func (s *session) Agent() string     { return s.conn.name }
+func (s *session) ID() acp.SessionID { return s.id }
+
+// CallAbout is the tool call of the turn that has last named a file, empty for none.
+func (s *session) CallAbout(path string) string { return string(s.looks.About(path)) }
+
+// Prompted is the turn that runs, empty for none, and what it was asked.
+func (s *session) Prompted() (turn, text string) {
+	s.mu.Lock()
+	t := s.turn
+	s.mu.Unlock()
+	if t == nil {
+		return "", ""
 	}
+	return t.id, textOf(t.params)
 }

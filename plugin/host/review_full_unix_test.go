@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 func init() {
@@ -46,8 +48,8 @@ func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 		d.tell("wrote", args{"path": d.path("f")})
 		d.tell("release", args{"path": d.path("f")})
 	}
-	d.until("notice", func() bool { return len(d.of(kindNotice)) > 0 })
-	notices := d.seen(kindNotice)
+	d.until("notice", func() bool { return len(d.of(wire.KindNotice)) > 0 })
+	notices := d.seen(wire.KindNotice)
 	if text, _ := notices[0]["message"].(string); len(notices) != 1 || notices[0]["level"] != "error" ||
 		!strings.Contains(text, d.root) || !strings.Contains(text, "file too large; free space on that disk") {
 		t.Errorf("%v", notices)
@@ -66,7 +68,7 @@ func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 	d.review("accept", args{"path": d.path("f")})
 	d.is("disk", d.disk("g"), base)
 	d.is("pending", d.pending(), nil)
-	d.is("notices", len(d.seen(kindNotice)), 1)
+	d.is("notices", len(d.seen(wire.KindNotice)), 1)
 	kill()
 
 	kill = d.startProcess("host") // there is room again: a state that it had, old or new
@@ -78,5 +80,5 @@ func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 	if now := b["current"].(map[string]any)["text"]; now != text || d.disk("f") != text {
 		t.Errorf("the review has %q", now)
 	}
-	d.is("notices", d.seen(kindNotice), nil)
+	d.is("notices", d.seen(wire.KindNotice), nil)
 }

@@ -9,13 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // gated is a desk whose review is open, and the socket of it.
-func gated(t *testing.T) (d *desk, ask func(context.Context, feed.Report) error) {
+func gated(t *testing.T) (d *desk, asks func(context.Context, feed.Report) error) {
 	t.Helper()
 	d = newDesk(t, true)
 	d.write("f", "a\n")
@@ -34,7 +38,7 @@ func gated(t *testing.T) (d *desk, ask func(context.Context, feed.Report) error)
 	}
 }
 
-func (d *desk) answers(f func(ask map[string]any) any) {
+func (d *desk) answers(f func(asks map[string]any) any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.respond = f
@@ -46,7 +50,7 @@ func option(id string) any {
 
 func TestOnlyTheUsersYesLetsAGatedChangeThrough(t *testing.T) {
 	t.Parallel()
-	d, ask := gated(t)
+	d, asks := gated(t)
 	absent := &feed.Version{Absent: true}
 	for _, c := range []struct {
 		name   string
@@ -55,19 +59,19 @@ func TestOnlyTheUsersYesLetsAGatedChangeThrough(t *testing.T) {
 		title  string
 		denied string // why, empty if it is allowed
 	}{
-		{"yes", feed.Report{Kind: feed.Write, Path: d.path("f")}, option(optionAllow), "Change f", ""},
-		{"yes to a new file", feed.Report{Kind: feed.Write, Path: d.path("sub/g"), Before: absent}, option(optionAllow), "Create sub/g", ""},
-		{"no", feed.Report{Kind: feed.Write, Path: d.path("f")}, option(optionReject), "Change f", "the user did not allow the change"},
-		{"no to a removal", feed.Report{Kind: feed.Remove, Path: d.path("f")}, option(optionReject), "Remove f", "the user did not allow the change"},
-		{"no to a rename", feed.Report{Kind: feed.Rename, From: d.path("f"), Path: d.path("g")}, option(optionReject), "Rename f to g", "the user did not allow the change"},
+		{"yes", feed.Report{Kind: feed.Write, Path: d.path("f")}, option(ask.OptionAllow), "Change f", ""},
+		{"yes to a new file", feed.Report{Kind: feed.Write, Path: d.path("sub/g"), Before: absent}, option(ask.OptionAllow), "Create sub/g", ""},
+		{"no", feed.Report{Kind: feed.Write, Path: d.path("f")}, option(ask.OptionReject), "Change f", "the user did not allow the change"},
+		{"no to a removal", feed.Report{Kind: feed.Remove, Path: d.path("f")}, option(ask.OptionReject), "Remove f", "the user did not allow the change"},
+		{"no to a rename", feed.Report{Kind: feed.Rename, From: d.path("f"), Path: d.path("g")}, option(ask.OptionReject), "Rename f to g", "the user did not allow the change"},
 		{"dismissed", feed.Report{Kind: feed.Write, Path: d.path("f")}, args{"by": "default", "result": args{"outcome": args{"outcome": "cancelled"}}}, "Change f", "gave no answer"},
 		{"left to the host", feed.Report{Kind: feed.Write, Path: d.path("f")}, args{"default": true}, "Change f", "gave no answer"},
 		{"an option that was not offered", feed.Report{Kind: feed.Write, Path: d.path("f")}, option("allow_all"), "Change f", "there is no option"},
 		{"an error", feed.Report{Kind: feed.Write, Path: d.path("f")}, args{"error": args{"code": 1, "message": "no"}}, "Change f", "gave no answer"},
 	} {
 		var asked map[string]any
-		d.answers(func(ask map[string]any) any { asked = ask; return c.answer })
-		err := ask(t.Context(), c.report)
+		d.answers(func(asks map[string]any) any { asked = asks; return c.answer })
+		err := asks(t.Context(), c.report)
 		if (err == nil) != (c.denied == "") || err != nil && !strings.Contains(err.Error(), c.denied) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.denied)
 		}
@@ -75,30 +79,33 @@ func TestOnlyTheUsersYesLetsAGatedChangeThrough(t *testing.T) {
 		call, _ := data["toolCall"].(map[string]any)
 		d.is(c.name, []any{asked["name"], data["agent"], data["sessionId"], call["title"]}, []any{"PermissionRequest", "claude", "run", c.title})
 	}
-	d.until("outcomes", func() bool { return len(d.of(eventPermissionResolved)) == 9 })
+	d.until("outcomes", func() bool { return len(d.of(events.PermissionResolved)) == 9 })
+	for i, outcome := range d.of(events.PermissionResolved) { // as those of any session
+		d.is("counted", []any{outcome["seq"], outcome["replay"], outcome["agent"], outcome["sessionId"]}, []any{float64(i + 1), false, "claude", "run"})
+	}
 }
 
 func TestAGatedChangeIsTakenBackWithItsProgram(t *testing.T) {
 	t.Parallel()
-	d, ask := gated(t)
+	d, asks := gated(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	d.answers(func(map[string]any) any { cancel(); return nil })
-	if err := ask(ctx, feed.Report{Kind: feed.Write, Path: d.path("f")}); !errors.Is(err, context.Canceled) {
+	if err := asks(ctx, feed.Report{Kind: feed.Write, Path: d.path("f")}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	d.until("withdrawal", func() bool { return len(d.of(kindWithdraw)) == 1 })
+	d.until("withdrawal", func() bool { return len(d.of(wire.KindWithdraw)) == 1 })
 }
 
 func TestRulesAnswerForTheUserAtAGate(t *testing.T) {
 	t.Parallel()
-	d, ask := gated(t)
+	d, asks := gated(t)
 	var offered []any
-	d.answers(func(ask map[string]any) any {
-		offered, _ = ask["data"].(map[string]any)["rules"].([]any)
-		return option(optionReject)
+	d.answers(func(asks map[string]any) any {
+		offered, _ = asks["data"].(map[string]any)["rules"].([]any)
+		return option(ask.OptionReject)
 	})
 	change := func(name string) error {
-		return ask(t.Context(), feed.Report{Kind: feed.Write, Path: filepath.Join(d.root, name)})
+		return asks(t.Context(), feed.Report{Kind: feed.Write, Path: filepath.Join(d.root, name)})
 	}
 	if err := change("src/f"); err == nil {
 		t.Error("it was allowed")
@@ -108,13 +115,13 @@ func TestRulesAnswerForTheUserAtAGate(t *testing.T) {
 	}
 	d.must("rules", args{"add": args{"action": "allow", "kind": "edit", "path": d.path("src/**"), "scope": "session", "session": "run"}})
 	d.must("rules", args{"add": args{"action": "deny", "path": d.path("src/never"), "scope": "always"}})
-	d.answers(func(ask map[string]any) any {
-		return args{"error": args{"code": 1, "message": fmt.Sprint("asked: ", ask)}}
+	d.answers(func(asks map[string]any) any {
+		return args{"error": args{"code": 1, "message": fmt.Sprint("asked: ", asks)}}
 	})
 	if err := change("src/f"); err != nil {
 		t.Error(err)
 	}
-	if err := change("src/never"); err == nil || err.Error() != errRuleDenied.Error() {
+	if err := change("src/never"); err == nil || err.Error() != reviews.ErrRuleDenied.Error() {
 		t.Error(err)
 	}
 }

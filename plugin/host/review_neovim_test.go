@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 // The agent changes files by all means, those that buffers show and others, and
@@ -73,7 +75,7 @@ end)`)
 			want = append(want, []int{i, i})
 			s.until(fmt.Sprintf("#answers == %d", i))
 		}
-		if got := s.json(`answers`); got != string(mustJSON(want)) {
+		if got := s.json(`answers`); got != string(wire.Encode(want)) {
 			t.Errorf("answers %s, want %v", got, want)
 		}
 	})

@@ -3,6 +3,8 @@ package host
 import (
 	"os"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/plugin/events"
 )
 
 func TestAFileIsUnderOneReviewHoweverFoldersAreNested(t *testing.T) {
@@ -32,7 +34,7 @@ func TestAFileIsUnderOneReviewHoweverFoldersAreNested(t *testing.T) {
 			}
 			d.settle()
 			told := map[string]int{}
-			for _, e := range d.seen(eventFileEdited) {
+			for _, e := range d.seen(events.FileEdited) {
 				told[e["path"].(string)]++
 			}
 			d.is("told", told, map[string]int{d.path("f"): 1, d.path("sub/f"): 2, d.path("sub/deep/f"): 1})

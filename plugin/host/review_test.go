@@ -20,6 +20,9 @@ import (
 	"github.com/neovim/go-client/msgpack/rpc"
 
 	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 )
 
@@ -143,15 +146,22 @@ func (d *desk) start(review bool) {
 
 func (d *desk) setup(review bool) {
 	d.t.Helper()
+	config := args{}
+	if review {
+		config["review"] = args{"enabled": true, "dir": filepath.Join(d.state, "review")}
+	}
+	d.configure(config)
+}
+
+// configure sends a configuration with the agents of the desk.
+func (d *desk) configure(config args) {
+	d.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	agent := map[string]any{"command": exe, "env": map[string]string{testagent.Env: "SERVE " + usual}}
-	config := map[string]any{"agents": map[string]any{"tester": agent, "second": agent}}
-	if review {
-		config["review"] = map[string]any{"enabled": true, "dir": filepath.Join(d.state, "review")}
-	}
+	config["agents"] = args{"tester": agent, "second": agent}
 	d.send("setup", "", config)
 }
 
@@ -164,7 +174,7 @@ func (d *desk) send(op, id string, payload any) {
 }
 
 func notify(ep *rpc.Endpoint, op, id string, payload any) error {
-	return ep.Notify("hermes", op, id, string(mustJSON(payload)))
+	return ep.Notify("hermes", op, id, string(wire.Encode(payload)))
 }
 
 // receive takes a batch. What a host that was killed still said is dropped.
@@ -184,7 +194,7 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 		d.mu.Lock()
 		f, respond := d.barrier, d.respond
 		d.mu.Unlock()
-		if it.kind == kindBarrier {
+		if it.kind == reviews.KindBarrier {
 			if f != nil {
 				f()
 			}
@@ -192,7 +202,7 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 				return 0, err
 			}
 		}
-		if it.kind == kindAsk {
+		if it.kind == wire.KindAsk {
 			var answer any = map[string]any{"default": true}
 			if respond != nil {
 				answer = respond(it.data)
@@ -209,7 +219,7 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 			return 0, nil
 		}
 		d.items = append(d.items, it)
-		if it.kind == kindDone {
+		if it.kind == wire.KindDone {
 			d.done[it.data["id"].(string)] = it.data
 		}
 		close(d.moved)
@@ -314,9 +324,9 @@ func (d *desk) seen(kind string) []map[string]any {
 // after them.
 func (d *desk) settle() {
 	d.t.Helper()
-	n := len(d.seen(eventCheckpointCreated))
+	n := len(d.seen(events.CheckpointCreated))
 	d.prompt("SAY so")
-	d.until("checkpoint", func() bool { return len(d.of(eventCheckpointCreated)) > n })
+	d.until("checkpoint", func() bool { return len(d.of(events.CheckpointCreated)) > n })
 }
 
 func (d *desk) path(name string) string { return filepath.Join(d.root, name) }
@@ -361,7 +371,7 @@ func (d *desk) pending() (list []string) {
 
 func (d *desk) is(what string, got, want any) {
 	d.t.Helper()
-	if g, w := string(mustJSON(got)), string(mustJSON(want)); g != w {
+	if g, w := string(wire.Encode(got)), string(wire.Encode(want)); g != w {
 		d.t.Errorf("%s: %s, want %s", what, g, w)
 	}
 }
@@ -383,7 +393,7 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	}, "\n"))
 	d.settle()
 	got, changes := map[string]string{}, map[string]any{}
-	for _, e := range d.seen(eventFileEdited) {
+	for _, e := range d.seen(events.FileEdited) {
 		name := strings.TrimPrefix(e["path"].(string), d.root+"/")
 		changes[name] = e["change"]
 		got[name] += fmt.Sprintf("%v %v +%v -%v %v;", e["source"], e["fidelity"], e["added"], e["removed"], e["toolCallId"])
@@ -397,9 +407,9 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	})
 	files := d.review("files", args{})["files"].([]any)
 	d.is("files", len(files), 6)
-	d.until("ReviewUpdated", func() bool { return len(d.of(eventReviewUpdated)) >= 6 })
-	d.is("held", len(d.seen(kindHold)) >= 6, true)
-	points := d.seen(eventCheckpointCreated)
+	d.until("ReviewUpdated", func() bool { return len(d.of(events.ReviewUpdated)) >= 6 })
+	d.is("held", len(d.seen(reviews.KindHold)) >= 6, true)
+	points := d.seen(events.CheckpointCreated)
 	d.is("checkpoints", len(points), 2)
 	d.is("name of a checkpoint", points[1]["name"], "SAY so")
 	d.is("turn", len(d.review("turn", args{"sessionId": d.session})["paths"].([]any)), 0)
@@ -417,11 +427,11 @@ func TestABufferBehindTheDiskChangesNothing(t *testing.T) {
 	d.prompt("EDIT " + d.path("f") + ` b\n` + "\nEDIT " + d.path("f") + ` c\n`)
 	d.settle()
 	d.is("pending", d.pending(), []string{"f a>c"})
-	told := len(d.seen(eventFileEdited))
+	told := len(d.seen(events.FileEdited))
 	d.tell("changed", args{"path": d.path("f"), "agent": "tester", "sessionId": d.session, "toolCallId": "e1", "source": "tool", "before": "a\n", "text": "b\n", "tick": 1})
 	d.settle()
 	d.is("pending", d.pending(), []string{"f a>c"})
-	d.is("told", len(d.seen(eventFileEdited)), told)
+	d.is("told", len(d.seen(events.FileEdited)), told)
 }
 
 func TestAnAnswerRightAfterATurnHasWhatTheTurnLeft(t *testing.T) {
@@ -459,7 +469,7 @@ func TestAPreviewShowsTheChangeOfEachFile(t *testing.T) {
 		diff := f["diff"].(string)
 		name := strings.TrimPrefix(f["path"].(string), d.root+"/")
 		_, diffs[name], _ = strings.Cut(diff, "\n@@")
-		if cut, _ := f["cut"].(bool); cut != (name == "long") || len(diff) > maxDiff || !strings.HasSuffix(diff, "\n") {
+		if cut, _ := f["cut"].(bool); cut != (name == "long") || len(diff) > reviews.MaxDiff || !strings.HasSuffix(diff, "\n") {
 			t.Errorf("%s: %d bytes, cut %t", name, len(diff), cut)
 		}
 	}
@@ -474,7 +484,7 @@ func TestWithTheReviewOffNothingIsKeptOrTold(t *testing.T) {
 	d.write("f", "a\n")
 	d.open()
 	d.prompt("EDIT " + d.path("f") + " b\nWRITE " + d.path("g") + " c")
-	for _, kind := range []string{eventFileEdited, eventReviewUpdated, eventCheckpointCreated, kindHold, kindHunks, kindLook, kindBarrier} {
+	for _, kind := range []string{events.FileEdited, events.ReviewUpdated, events.CheckpointCreated, reviews.KindHold, reviews.KindHunks, reviews.KindLook, reviews.KindBarrier} {
 		if list := d.seen(kind); len(list) > 0 {
 			t.Errorf("%s: %v", kind, list)
 		}
@@ -507,7 +517,7 @@ func TestAPathOutsideOfTheFoldersIsNotRead(t *testing.T) {
 	d.open()
 	d.prompt("EDIT " + secret + " changed\nEDIT " + d.root + "/../secret again")
 	d.settle()
-	d.is("told", d.seen(eventFileEdited), nil)
+	d.is("told", d.seen(events.FileEdited), nil)
 	d.is("pending", d.pending(), nil)
 	var found []string
 	filepath.WalkDir(d.state, func(path string, e os.DirEntry, err error) error {
@@ -565,33 +575,33 @@ func TestABufferIsReviewedInsteadOfItsFile(t *testing.T) {
 	d.prompt("EDIT " + path + ` A\nb\nc\n`)
 	d.settle()
 	d.tell("hold", args{"path": path, "text": "A\nb\nc\n", "tick": 5})
-	d.until("hunks", func() bool { return len(d.of(kindHunks)) == 1 })
-	if h := d.seen(kindHunks)[0]; h["tick"] != 5.0 || len(h["hunks"].([]any)) != 1 {
+	d.until("hunks", func() bool { return len(d.of(reviews.KindHunks)) == 1 })
+	if h := d.seen(reviews.KindHunks)[0]; h["tick"] != 5.0 || len(h["hunks"].([]any)) != 1 {
 		t.Errorf("%v", h)
 	}
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 1, "end": 2, "lines": []string{"mine\n", "b\n"}}, args{"start": 0, "end": 0, "lines": []string{"top\n"}}}, "tick": 7})
 	// The agent edits the disk; Lua merges it into the buffer.
 	d.prompt("EDIT " + path + ` A\nb\nC\n`)
-	d.until("look", func() bool { return len(d.of(kindLook)) == 1 })
-	if l := d.seen(kindLook)[0]; l["path"] != path || l["toolCallId"] != "e1" || l["sessionId"] != d.session {
+	d.until("look", func() bool { return len(d.of(reviews.KindLook)) == 1 })
+	if l := d.seen(reviews.KindLook)[0]; l["path"] != path || l["toolCallId"] != "e1" || l["sessionId"] != d.session {
 		t.Errorf("%v", l)
 	}
 	d.tell("changed", args{"path": path, "agent": "tester", "sessionId": d.session, "toolCallId": "e1", "source": "tool", "text": "top\nA\nmine\nb\nC\n", "tick": 9})
 	d.is("pending", d.pending(), []string{"f a>A", "f c>C"})
-	d.is("told", len(d.seen(eventFileEdited)), 2)
+	d.is("told", len(d.seen(events.FileEdited)), 2)
 	// A decision goes through the buffer.
 	hunks := d.review("hunks", args{"path": path})["hunks"].([]any)
 	answered := make(chan map[string]any)
 	go func() { answered <- d.review("reject", args{"path": path, "hunk": hunks[1].(map[string]any)["id"]}) }()
-	d.until("apply", func() bool { return len(d.of(kindApply)) == 1 })
-	a := d.seen(kindApply)[0]
+	d.until("apply", func() bool { return len(d.of(reviews.KindApply)) == 1 })
+	a := d.seen(reviews.KindApply)[0]
 	d.is("edits", a["edits"], []any{args{"start": 4, "end": 5, "lines": []string{"c\n"}, "undo": false}})
 	d.is("tick", a["tick"], 9)
 	// The user has typed meanwhile.
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 0, "lines": []string{"more\n"}}}, "tick": 10})
 	d.tell("applied", args{"id": a["id"], "path": path, "stale": true, "tick": 10})
-	d.until("second apply", func() bool { return len(d.of(kindApply)) == 2 })
-	a = d.seen(kindApply)[1]
+	d.until("second apply", func() bool { return len(d.of(reviews.KindApply)) == 2 })
+	a = d.seen(reviews.KindApply)[1]
 	d.is("edits", a["edits"], []any{args{"start": 5, "end": 6, "lines": []string{"c\n"}, "undo": false}})
 	d.tell("applied", args{"id": a["id"], "path": path, "ok": true, "tick": 11})
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 1, "lines": []string{}}}, "tick": 12})
@@ -606,13 +616,34 @@ func TestABufferIsReviewedInsteadOfItsFile(t *testing.T) {
 	// An edit that does not fit.
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 70, "end": 71, "lines": []string{"x\n"}}}, "tick": 13})
 	d.until("again", func() bool {
-		return slices.ContainsFunc(d.of(kindHold), func(h map[string]any) bool { return h["again"] == true })
+		return slices.ContainsFunc(d.of(reviews.KindHold), func(h map[string]any) bool { return h["again"] == true })
 	})
 	// The user has written into a hunk.
 	d.tell("hold", args{"path": path, "text": "top\nA!\nmine\nb\nc\n", "tick": 14})
 	if e, kind := d.call("review", args{"do": "reject", "path": path}); kind != "touched" && kind != "nothing" {
 		t.Errorf("%v", e)
 	}
+}
+
+// The file of a buffer may lead out of the project by the time Lua answers.
+func TestAnAnswerAboutABufferCountsWhereverItsPathLeads(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("f", "a\n")
+	d.open()
+	path, away := d.path("f"), filepath.Join(t.TempDir(), "away")
+	d.prompt("EDIT " + path + ` A\n`)
+	d.settle()
+	d.tell("hold", args{"path": path, "text": "A\n", "tick": 5})
+	answered := make(chan map[string]any)
+	go func() { answered <- d.review("reject", args{"path": path}) }()
+	d.until("apply", func() bool { return len(d.of(reviews.KindApply)) == 1 })
+	if err := errors.Join(os.WriteFile(away, []byte("theirs\n"), 0o600), os.Remove(path), os.Symlink(away, path)); err != nil {
+		t.Fatal(err)
+	}
+	d.tell("applied", args{"id": d.seen(reviews.KindApply)[0]["id"], "path": path, "error": "its name leads to another file now", "tick": 5})
+	f := (<-answered)["files"].([]any)[0].(map[string]any)
+	d.is("error", f["error"], "change f: its name leads to another file now")
 }
 
 func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
@@ -662,12 +693,12 @@ func TestALockedProjectIsSaidOnce(t *testing.T) {
 	d.open()
 	d.prompt("EDIT " + d.path("f") + " b")
 	d.prompt("EDIT " + d.path("f") + " c")
-	d.until("notice", func() bool { return len(d.of(kindNotice)) == 1 })
-	if text := d.seen(kindNotice)[0]["message"].(string); !strings.Contains(text, "Another") || !strings.Contains(text, fmt.Sprint(os.Getpid())) {
+	d.until("notice", func() bool { return len(d.of(wire.KindNotice)) == 1 })
+	if text := d.seen(wire.KindNotice)[0]["message"].(string); !strings.Contains(text, "Another") || !strings.Contains(text, fmt.Sprint(os.Getpid())) {
 		t.Errorf("%q does not say who", text)
 	}
 	d.tell("changed", args{"path": d.path("f"), "agent": "tester", "sessionId": d.session, "source": "write", "before": "a\n", "text": "b\nc\n", "tick": 1})
-	d.until("FileEdited", func() bool { return len(d.of(eventFileEdited)) == 1 })
+	d.until("FileEdited", func() bool { return len(d.of(events.FileEdited)) == 1 })
 	d.is("files", d.review("files", args{})["files"], []any{})
 }
 
@@ -706,7 +737,7 @@ func TestTheReviewSurvivesTheEndOfTheHost(t *testing.T) {
 		d.send("request", "p", args{"agent": d.agent, "method": "session/prompt", "params": args{
 			"sessionId": d.session, "prompt": []any{args{"type": "text", "text": text}}}})
 		n := round * 8
-		d.until("changes", func() bool { return len(d.of(eventFileEdited)) > n })
+		d.until("changes", func() bool { return len(d.of(events.FileEdited)) > n })
 		kill()
 		kill = d.startProcess("host")
 		d.review("files", args{"cwd": d.root})
@@ -745,4 +776,36 @@ func BenchmarkReviewOf1000Files(b *testing.B) {
 			d.review("hunks", args{"path": d.path("dir3/file3.go")})
 		}
 	})
+}
+
+// The agent chooses how many files there are. All of them count, and none is left out
+// without a word.
+func TestListsComeInPagesAndCountEverything(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	d.write("first", "1\n")
+	d.open()
+	const files = 2*reviews.PageFiles + 1
+	d.prompt(fmt.Sprintf(`RUN cd %s && for i in $(seq %d); do echo x > f$i; done`, d.root, files))
+	d.settle()
+	for what, page := range map[string]int{"files": reviews.PageFiles, "hunks": reviews.PageHunks} {
+		from, seen := 0, make(map[string]bool)
+		for {
+			result := d.review(what, args{"from": from})
+			list := result[what].([]any)
+			for _, entry := range list {
+				seen[entry.(map[string]any)["path"].(string)] = true
+			}
+			from += len(list)
+			d.is("total", result["total"], float64(files))
+			d.is("more", result["more"], float64(files-from))
+			if len(list) > page || from == files || len(list) == 0 {
+				break
+			}
+		}
+		d.is(what, len(seen), files)
+	}
+	result := d.review("accept", args{})
+	d.is("accepted", result["total"], float64(files))
+	d.is("more", result["more"], float64(files-reviews.PageFiles))
 }

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// count counts the questions that reach Neovim and answers them with no.
+// count keeps the calls of the questions that reach Neovim, and answers them with no.
 const count = `
 _G.asked = {}
 hermes.on_request("PermissionRequest", function(data)
-  asked[#asked + 1] = data.toolCall.title or data.toolCall.toolCallId
+  asked[#asked + 1] = data.toolCall.toolCallId
   for _, o in ipairs(data.options) do
     if o.kind == "reject_once" then return o.optionId end
   end
 end)`
 
 func TestRulesAnswerBeforeTheQuestionIsAsked(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.open()
 		// Nothing is decided unless it is configured.
@@ -54,7 +54,7 @@ asked, seen = {}, {}`)
 // The host keeps a part of large calls, for the rules as for Neovim.
 func TestNoRuleAllowsWhatIsLeftOfACutToolCall(t *testing.T) {
 	t.Parallel()
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { rules = {
   { action = "allow", kind = "edit", path = "/w/**" }, { action = "allow", kind = "read" },
@@ -71,7 +71,7 @@ func TestNoRuleAllowsWhatIsLeftOfACutToolCall(t *testing.T) {
 }
 
 func TestRulesOfASessionAndForOneQuestionEndWithIt(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.open()
 		e.lua(`
@@ -96,7 +96,7 @@ hermes.permissions.add({ action = "allow", kind = "move" }, { on_done = finish("
 }
 
 func TestRulesAreKeptWhenTheUserWantsThat(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { remember = true } })
 hermes.permissions.add({ action = "allow", kind = "read", path = "~/w/*" }, { on_done = finish("kept") })`)
@@ -110,13 +110,13 @@ hermes.permissions.add({ action = "allow", kind = "read", path = "~/w/*" }, { on
 		if err != nil || !strings.Contains(string(text), filepath.Join(home, "w", "*")) {
 			t.Errorf("%s, %v", text, err)
 		}
-		e.lua(`require("hermes.rpc").stop()`)
-		e.until(`not require("hermes.rpc").running()`)
+		e.lua(`require("hermes.core.rpc").stop()`)
+		e.until(`not require("hermes.core.rpc").running()`)
 		e.open()
 		e.prompt("MAY read " + filepath.Join(home, "w", "a"))
 		e.is("asked", []string{})
-		e.lua(`require("hermes.rpc").stop()`)
-		e.until(`not require("hermes.rpc").running()`)
+		e.lua(`require("hermes.core.rpc").stop()`)
+		e.until(`not require("hermes.core.rpc").running()`)
 		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ hermes.permissions.add({ action = "allow", kind = "read", path = "~/w/*" }, { on
 }
 
 func TestARuleForACommandAllowsThatCommandAlone(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = {
   { action = "allow", command = { "echo" } }, { action = "deny", command = { "rm" } },
@@ -145,7 +145,7 @@ func TestARuleForACommandAllowsThatCommandAlone(t *testing.T) {
 }
 
 func TestNoRuleAllowsAFileThatOthersRun(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { rules = { { action = "allow", kind = "edit" } } } })`)
 		e.open()
@@ -156,7 +156,7 @@ func TestNoRuleAllowsAFileThatOthersRun(t *testing.T) {
 }
 
 func TestARuleForACommandLooksAtItsVariablesAndItsFolder(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = {
   { action = "allow", command = { "echo" } },
@@ -177,7 +177,7 @@ func TestARuleForACommandLooksAtItsVariablesAndItsFolder(t *testing.T) {
 		e.prompt(create("x", "", harmless) + "\n" + create("x", "sub", "") + "\n" + create("named", "bare", home))
 		e.is("asked", []string{})
 		e.prompt(create("x", "", home))
-		e.is(`#asked == 1 and vim.iter(require("hermes.permission").details(of("PermissionRequest")[1])):any(function(l)
+		e.is(`#asked == 1 and vim.iter(require("hermes.ask.permission").details(of("PermissionRequest")[1])):any(function(l)
   return l:find("HOME=/x", 1, true) ~= nil end)`, true)
 		e.prompt(create("x", "bare", "") + "\n" + create("named", "", home))
 		e.is("#asked", 3)
@@ -185,7 +185,7 @@ func TestARuleForACommandLooksAtItsVariablesAndItsFolder(t *testing.T) {
 }
 
 func TestRulesThatDenyBindTheFilesOfAnAgent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.open()
 		dir := e.cwd()
@@ -220,7 +220,7 @@ vim.cmd.edit(".env.local")`)
 }
 
 func TestTheRulesOfSetupHoldWithoutTheFileOfTheOthers(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		dir := filepath.Join(filepath.Dir(e.log), "hermes")
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o777)); err != nil {

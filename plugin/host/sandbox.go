@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
@@ -23,7 +24,7 @@ func (h *Host) box(p connectOp, c command) (*confine.Box, error) {
 		if p.SandboxDefault {
 			return nil, nil // setup{sandbox} is for the agents that are started here
 		}
-		return nil, &opError{Kind: errorSandbox, Message: fmt.Sprintf(
+		return nil, &wire.Error{Kind: wire.ErrorSandbox, Message: fmt.Sprintf(
 			"agent %q runs elsewhere, where Hermes cannot confine it: confine it there, or set its sandbox to false", p.Agent)}
 	}
 	folders := slices.Clone(p.Folders)
@@ -36,7 +37,7 @@ func (h *Host) box(p connectOp, c command) (*confine.Box, error) {
 		if errors.Is(err, confine.ErrUnsupported) {
 			err = fmt.Errorf("%w; sandbox = false starts it as it is", err)
 		}
-		return nil, &opError{Kind: errorSandbox, Message: fmt.Sprintf("agent %q cannot be confined", p.Agent), Cause: err}
+		return nil, &wire.Error{Kind: wire.ErrorSandbox, Message: fmt.Sprintf("agent %q cannot be confined", p.Agent), Cause: err}
 	}
 	if len(box.Wrapper()) == 0 { // best_effort, where there is nothing
 		h.notice("warn", "agent %q is not confined: %s", p.Agent, strings.Join(box.Missing, "; "))
@@ -57,7 +58,7 @@ func (r *request) fitBox() error {
 		if root == "" || r.force || c.cmd.box.Covers(root) {
 			continue
 		}
-		return &opError{Kind: errorSandbox, Message: fmt.Sprintf(
+		return &wire.Error{Kind: wire.ErrorSandbox, Message: fmt.Sprintf(
 			"agent %q is confined and cannot change %s: add it to the write of its sandbox and connect again (it may change %s)",
 			c.name, root, strings.Join(c.cmd.box.Rules.Write, ", "))}
 	}
@@ -65,22 +66,22 @@ func (r *request) fitBox() error {
 }
 
 // boxed describes the sandbox for Lua, nil without one.
-func (c *connection) boxed() *object {
+func (c *connection) boxed() *wire.Object {
 	switch b := c.cmd.box; {
 	case b == nil:
 		return nil
 	case b.Rules == nil:
-		return new(object).strs("wrapper", b.Wrapper())
+		return new(wire.Object).Strs("wrapper", b.Wrapper())
 	default:
-		o := new(object).strs("write", b.Rules.Write).strs("hide", b.Rules.Hide).flag("sockets", b.Rules.Sockets)
+		o := new(wire.Object).Strs("write", b.Rules.Write).Strs("hide", b.Rules.Hide).Flag("sockets", b.Rules.Sockets)
 		if b.Rules.Read != nil {
-			o.strs("read", b.Rules.Read)
+			o.Strs("read", b.Rules.Read)
 		}
 		if net, err := b.Rules.Net.MarshalJSON(); err == nil {
-			o.raw("net", net)
+			o.Raw("net", net)
 		}
 		if len(b.Missing) > 0 {
-			o.strs("missing", b.Missing)
+			o.Strs("missing", b.Missing)
 		}
 		return o
 	}

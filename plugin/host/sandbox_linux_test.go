@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
@@ -65,7 +66,7 @@ func inSandboxes(t *testing.T, test func(t *testing.T, e *editor, dir string)) {
 		t.Skip(lacks)
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		dir, err := filepath.EvalSymlinks(t.TempDir())
+		dir, err := filepath.EvalSymlinks(sockdir.New(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ hermes.connect("tester", { sandbox = { hide = { dir .. "/guarded/.ssh" } } })
 hermes.create_session({ agent = "tester", on_done = finish("boxed") })`)
 		e.until("done.boxed")
 		e.is("done.boxed.err", nil)
-		before := tree(t, folder)
+		before := treeOf(t, folder)
 		e.lua(`try("guarded", "tester", done.boxed.result.sessionId)`)
 		e.until("done.guarded and vim.uv.fs_stat('guarded.done')")
 		for what, text := range map[string]string{"command": said(e), "agent": readText(t, strings.TrimSuffix(script, "sh")+"done")} {
@@ -125,7 +126,7 @@ hermes.create_session({ agent = "tester", on_done = finish("boxed") })`)
 				}
 			}
 		}
-		if after := tree(t, folder); after != before {
+		if after := treeOf(t, folder); after != before {
 			t.Errorf("it changed something outside:\n%s\nwas\n%s", after, before)
 		}
 	})
@@ -145,8 +146,8 @@ func readText(t *testing.T, name string) string {
 	return string(b)
 }
 
-// tree is what is in a folder.
-func tree(t *testing.T, dir string) string {
+// treeOf is what is in a folder.
+func treeOf(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
@@ -186,15 +187,15 @@ func TestASandboxThatCannotBeIsAnError(t *testing.T) {
 			}
 			e.is("(done.it.err or {}).kind", kind)
 		}
-		fail(`"tester"`, `{ sandbox = { write = { "/nonexistent" } } }`, "sandbox", `agent "tester" cannot be confined: sandbox: lstat /nonexistent: no such file or directory`)
+		fail(`"tester"`, `{ sandbox = { write = { dir .. "/missing" } } }`, "sandbox", `agent "tester" cannot be confined: sandbox: lstat `+dir+`/missing: no such file or directory`)
 		fail(`"tester"`, `{ sandbox = { "no-such-wrapper" } }`, "sandbox", `"no-such-wrapper": executable file not found`)
 		fail(`"tester"`, `{ sandbox = { hide = { dir .. "/work/file" } } }`, "sandbox", "cannot be hidden inside of "+dir+"/work")
 		const elsewhere = "runs elsewhere, where Hermes cannot confine it: confine it there, or set its sandbox to false"
-		fail(`"far"`, `{ protocol = "socket", path = "/nonexistent", sandbox = true }`, "sandbox", elsewhere)
+		fail(`"far"`, `{ protocol = "socket", path = dir .. "/missing", sandbox = true }`, "sandbox", elsewhere)
 		fail(`"far"`, `{ command = "ssh", sandbox = true }`, "sandbox", elsewhere)
 		fail(`"far"`, `{ command = "docker", sandbox = function() return true end }`, "sandbox", elsewhere)
 		e.lua("hermes.setup({ sandbox = true })")
-		fail(`"far"`, `{ protocol = "socket", path = "/nonexistent" }`, "start", "cannot be reached") // the general one is for others
+		fail(`"far"`, `{ protocol = "socket", path = dir .. "/missing" }`, "start", "cannot be reached") // the general one is for others
 		e.is(`{ pcall(hermes.connect, "tester", { sandbox = function() error("oops", 0) end }) }`, []any{false, "hermes.connect: the function sandbox failed: oops"})
 		e.is(`{ pcall(hermes.connect, "tester", { sandbox = function() return 7 end }) }`,
 			[]any{false, "hermes.connect: the function sandbox must be true, false, a table, a list of strings or a function, not 7"})

@@ -11,7 +11,10 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/internal/machine"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/review/calls"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -34,9 +37,9 @@ type session struct {
 	last      chan struct{} // closed when the last request other than a prompt is answered; nil before one
 	heard     atomic.Uint64 // counts what the agent said
 
-	calls     *history.State              // tool calls of the turn
-	callsSeen map[acp.ToolCallID]callSeen // by reviews
-	approved  approvals                   // commands the user has allowed in it
+	calls    *history.State // tool calls of the turn
+	looks    calls.Calls    // what reviews know of them
+	approved approvals      // commands the user has allowed in it
 
 	opened  bool // the services know it; on first use of them
 	openErr error
@@ -46,7 +49,7 @@ type session struct {
 type turn struct {
 	id     string
 	params *acp.PromptRequest
-	blocks []part          // of the prompt, as Lua gets them; nil once it did
+	blocks []wire.Part     // of the prompt, as Lua gets them; nil once it did
 	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 	force  bool            // it goes out as it is, whatever the agent has announced
 	now    bool            // it cancels the turn that runs
@@ -58,7 +61,7 @@ type turn struct {
 	told    chan struct{} // closed when Neovim knows, too
 }
 
-func newTurn(id string, params *acp.PromptRequest, blocks []part) *turn {
+func newTurn(id string, params *acp.PromptRequest, blocks []wire.Part) *turn {
 	return &turn{
 		id: id, params: params, blocks: blocks,
 		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}),
@@ -67,21 +70,13 @@ func newTurn(id string, params *acp.PromptRequest, blocks []part) *turn {
 
 // blocksOf are the content blocks of a prompt as Lua gets them. The prompt is
 // what d has decoded of text; see received.
-func blocksOf(d *jx.Dec, text []byte, p *acp.PromptRequest) []part {
-	list := make([]part, 0, len(p.Prompt))
-	in := jx.New(text)
-	if d.Forgave() || !enter(in, "prompt") {
-		for _, b := range p.Prompt {
-			list = append(list, forLua(acp.AppendContentBlock(nil, b)))
-		}
+func blocksOf(d *jx.Dec, text []byte, p *acp.PromptRequest) []wire.Part {
+	if list, ok := wire.Elements(text, "prompt", d.Odd()); ok && !d.Forgave() {
 		return list
 	}
-	for in.Array(); in.More(']'); {
-		block := next(in)
-		if d.Odd() {
-			block = forLua(block.text)
-		}
-		list = append(list, block)
+	list := make([]wire.Part, 0, len(p.Prompt))
+	for _, b := range p.Prompt {
+		list = append(list, wire.ForLua(acp.AppendContentBlock(nil, b)))
 	}
 	return list
 }
@@ -92,19 +87,19 @@ func newSession(c *connection, id acp.SessionID) *session {
 
 // push sends an event with what every event of a session carries. Number and
 // place in the queue are given under one lock, so seq is the order of arrival.
-func (s *session) push(name string, o *object) {
+func (s *session) push(name string, o *wire.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pushLocked(name, o)
 }
 
-func (s *session) pushLocked(name string, o *object) {
+func (s *session) pushLocked(name string, o *wire.Object) {
 	s.seq++
-	o.str("agent", s.conn.name).str("sessionId", string(s.id)).num("seq", s.seq).flag("replay", s.replay)
+	o.Str("agent", s.conn.name).Str("sessionId", string(s.id)).Num("seq", s.seq).Flag("replay", s.replay)
 	if s.turn != nil {
-		o.str("promptId", s.turn.id)
+		o.Str("promptId", s.turn.id)
 	}
-	s.conn.host.queue.push(event(name, o))
+	s.conn.host.queue.Push(o.Item(name))
 }
 
 // prompt runs t, after the turns that came before it and once the agent can be
@@ -157,7 +152,7 @@ func (s *session) pushQueue() {
 	for i, t := range s.queued {
 		ids[i] = t.id
 	}
-	s.pushLocked(eventQueueChanged, new(object).strs("items", ids))
+	s.pushLocked(events.QueueChanged, new(wire.Object).Strs("items", ids))
 }
 
 func (s *session) begin(t *turn) {
@@ -166,9 +161,9 @@ func (s *session) begin(t *turn) {
 	s.forgetTurn()
 	s.mu.Unlock()
 	s.on(turnBegins)
-	s.push(eventTurnStarted, new(object))
+	s.push(events.TurnStarted, new(wire.Object))
 	for i, b := range t.params.Prompt {
-		s.push(promptEvent(acp.ContentBlockTag(b)), new(object).str("source", "client").part("content", t.blocks[i]))
+		s.push(events.Prompt(acp.ContentBlockTag(b)), new(wire.Object).Str("source", "client").Part("content", t.blocks[i]))
 	}
 	t.blocks = nil
 	s.conn.host.start(func() {
@@ -184,13 +179,13 @@ func (s *session) run(t *turn) {
 	s.turnOver(s.author())
 	h := s.conn.host
 	// A command may outlive its turn, so the wait for its end does too.
-	h.asks.cancelSession(s.conn.name, string(s.id), acp.MethodTerminalWaitForExit)
+	h.asks.CancelSession(s.conn.name, string(s.id), acp.MethodTerminalWaitForExit)
 	result := r.AppendJSON(nil)
 	if err == nil {
-		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
-		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
+		s.push(events.Reply(acp.MethodSessionPrompt), wire.From(result).Str("opId", t.id))
+		s.push(events.TurnEnded, new(wire.Object).Str("stopReason", string(r.StopReason)))
 	} else {
-		s.push(eventTurnEnded, new(object).object("error", describe(err)))
+		s.push(events.TurnEnded, new(wire.Object).Object("error", describe(err)))
 	}
 	goesOn := s.conn.why() == nil
 	s.mu.Lock()
@@ -238,7 +233,7 @@ func (s *session) verdict(r *acp.PromptResponse, err error) error {
 	case s.conn.left() != nil:
 		return s.conn.left()
 	case refused && s.cancelling():
-		return &opError{Kind: errorCancelled, Message: "the turn was cancelled", Cause: err}
+		return &wire.Error{Kind: wire.ErrorCancelled, Message: "the turn was cancelled", Cause: err}
 	}
 	return err
 }
@@ -311,7 +306,7 @@ func (s *session) cancel() (bool, int) {
 	stop := s.stopTurn()
 	s.mu.Unlock()
 	for _, q := range dropped {
-		s.conn.host.done(q.id, new(object).str("stopReason", string(acp.StopReasonCancelled)).json())
+		s.conn.host.done(q.id, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
 	}
 	if len(dropped) > 0 {
 		s.pushQueue()
@@ -356,7 +351,7 @@ func (s *session) sendCancel(t *turn) {
 	if err != nil {
 		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 	}
-	c.host.asks.cancelSession(c.name, string(s.id))
+	c.host.asks.CancelSession(c.name, string(s.id))
 	if err != nil {
 		return
 	}
@@ -393,7 +388,7 @@ func (h *Host) cancel(id string, p cancelOp) error {
 		return err
 	}
 	ran, dropped := s.cancel()
-	h.done(id, new(object).flag("cancelled", ran).num("dropped", int64(dropped)).json())
+	h.done(id, new(wire.Object).Flag("cancelled", ran).Num("dropped", int64(dropped)).JSON())
 	return nil
 }
 
@@ -411,7 +406,7 @@ func (c *connection) session(id acp.SessionID) (*session, error) {
 	if s := c.sessions[id]; s != nil {
 		return s, nil
 	}
-	return nil, &opError{Kind: errorUnknownSession, Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
+	return nil, &wire.Error{Kind: wire.ErrorUnknownSession, Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
 }
 
 // call sends a request to the agent.
@@ -454,5 +449,5 @@ func broken(err error) bool {
 }
 
 func badAnswer(method string, err error) error {
-	return &opError{Kind: errorAgent, Message: method + ": the agent's answer is not valid", Cause: err}
+	return &wire.Error{Kind: wire.ErrorAgent, Message: method + ": the agent's answer is not valid", Cause: err}
 }

@@ -1,6 +1,10 @@
 package host
 
-import "github.com/hermes-nvim/hermes/internal/machine"
+import (
+	"github.com/hermes-nvim/hermes/internal/machine"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+)
 
 // The states of a connection and a session, and what changes them: the code says
 // what happens, and these tables what follows from it.
@@ -50,14 +54,14 @@ func (c *connection) on(e connectionEvent, reason error) {
 	if from == to || !c.isFirst() {
 		return
 	}
-	o := new(object).str("agent", c.name).str("from", string(from)).str("to", string(to))
+	o := new(wire.Object).Str("agent", c.name).Str("from", string(from)).Str("to", string(to))
 	if reason != nil {
-		o.str("reason", reason.Error())
+		o.Str("reason", reason.Error())
 	}
 	if sandbox := c.boxed(); sandbox != nil && e == connectionStarts {
-		o.object("sandbox", sandbox)
+		o.Object("sandbox", sandbox)
 	}
-	c.host.queue.push(event(eventStateChanged, o))
+	c.host.queue.Push(o.Item(events.StateChanged))
 }
 
 type (
@@ -117,7 +121,7 @@ func (s *session) on(e sessionEvent) {
 
 func (s *session) onLocked(e sessionEvent) {
 	if from, to := s.state.On(e); from != to {
-		s.pushLocked(eventStateChanged, new(object).str("from", string(from)).str("to", string(to)))
+		s.pushLocked(events.StateChanged, new(wire.Object).Str("from", string(from)).Str("to", string(to)))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/test/editors"
+
 	"github.com/hermes-nvim/hermes/internal/machine"
 )
 
@@ -59,7 +61,7 @@ func TestEveryStateIsReachedAndLeft(t *testing.T) {
 
 func TestTheHelpListsEveryState(t *testing.T) {
 	t.Parallel()
-	help, err := os.ReadFile(filepath.Join(root(t), "doc", "hermes.txt"))
+	help, err := os.ReadFile(filepath.Join(editors.Root(t), "doc", "hermes.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
@@ -42,35 +44,35 @@ func (s *session) openRoots() error {
 }
 
 func (c *connection) terminalStarted(session acp.SessionID, id acp.TerminalID, cmd *terminal.Command) {
-	c.host.queue.push(event(eventTerminalStarted, c.terminal(session, id).str("command", cmd.String()).str("cwd", cmd.Dir)))
+	c.host.queue.Push(c.terminal(session, id).Str("command", cmd.String()).Str("cwd", cmd.Dir).Item(events.TerminalStarted))
 }
 
 func (c *connection) terminalData(session acp.SessionID, id acp.TerminalID, text string, skipped int) {
-	if c.host.queue.room(c.ctx) != nil {
+	if c.host.queue.Room(c.ctx) != nil {
 		return
 	}
-	o := c.terminal(session, id).str("chunk", text)
+	o := c.terminal(session, id).Str("chunk", text)
 	if skipped > 0 {
-		o.num("skipped", int64(skipped))
+		o.Num("skipped", int64(skipped))
 	}
-	c.host.queue.push(event(eventTerminalData, o))
+	c.host.queue.Push(o.Item(events.TerminalData))
 }
 
 func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, status terminal.Status) {
 	o := c.terminal(session, id)
 	if status.Signal != "" {
-		o.str("signal", status.Signal)
+		o.Str("signal", status.Signal)
 	} else {
-		o.num("exitCode", int64(status.Code))
+		o.Num("exitCode", int64(status.Code))
 	}
-	c.host.queue.push(event(eventTerminalExited, o))
+	c.host.queue.Push(o.Item(events.TerminalExited))
 	if s, err := c.session(session); err == nil {
 		s.commandOver()
 	}
 }
 
-func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *object {
-	return new(object).str("agent", c.name).str("sessionId", string(session)).str("terminalId", string(id))
+func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *wire.Object {
+	return new(wire.Object).Str("agent", c.name).Str("sessionId", string(session)).Str("terminalId", string(id))
 }
 
 // inTerminals asks Neovim first and else has the services answer.
@@ -134,7 +136,7 @@ func (h *Host) kill(id string, p killOp) error {
 	h.start(func() {
 		_, err := s.conn.services.KillTerminal(s.conn.ctx, &acp.KillTerminalRequest{SessionID: p.Session, TerminalID: p.Terminal})
 		if err != nil {
-			h.fail(id, invalid("Hermes runs no command in terminal %q; the agent may have ended it, or runs it itself and ends it with the turn", p.Terminal))
+			h.fail(id, wire.Invalid("Hermes runs no command in terminal %q; the agent may have ended it, or runs it itself and ends it with the turn", p.Terminal))
 			return
 		}
 		h.done(id, nil)

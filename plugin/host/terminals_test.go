@@ -5,7 +5,7 @@ import (
 )
 
 func TestACommandIsAnnouncedBeforeItsOutput(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt("RUN echo 'a b'; exit 3")
 		e.until(`#of("TerminalExited") == 1`)
@@ -19,7 +19,7 @@ end)()`, []any{"exited", 3, 0, true, "a b\n"})
 }
 
 func TestTheUserEndsACommand(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.prompt(s, "RUN echo up; sleep 60", { on_done = finish("turn") })`)
 		e.until(`#of("TerminalData") == 1`)
@@ -35,7 +35,7 @@ hermes.kill_terminal("no such session", "x", { on_done = finish("session") })`)
 }
 
 func TestCommandsEndWithTheirAgent(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, `NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"npm test","_meta":{"terminal_info":{"terminal_id":"own","cwd":"/x"}}}}
 RUN sleep 60`)

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/envelope"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
@@ -19,7 +21,7 @@ const (
 // tap shows every message while somebody listens to the traffic. Secrets are
 // hidden as in recordings, unless the user wants them.
 func (c *connection) tap(d rpc.Direction, msg []byte) {
-	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
+	if !c.host.traffic.Load() || c.host.queue.Room(c.ctx) != nil {
 		c.tapping.Lock()
 		defer c.tapping.Unlock()
 		c.tapped++
@@ -30,23 +32,23 @@ func (c *connection) tap(d rpc.Direction, msg []byte) {
 	if !c.host.rawTraffic.Load() {
 		msg, redacted = trace.Redact(msg) // the whole of it: what is cut off is no longer JSON
 	}
-	shown := msg[:min(len(msg), maxCost)]
-	o := new(object).str("agent", c.name).num("connection", c.wireNumber.Load()).str("direction", d.String()).
-		str("time", now.UTC().Format(time.RFC3339Nano)).str("message", string(shown))
+	shown := msg[:min(len(msg), wire.MaxCost)]
+	o := new(wire.Object).Str("agent", c.name).Num("connection", c.wireNumber.Load()).Str("direction", d.String()).
+		Str("time", now.UTC().Format(time.RFC3339Nano)).Str("message", string(shown))
 	if redacted {
-		o.flag("redacted", true)
+		o.Flag("redacted", true)
 	}
-	o.lost.bytes = len(msg) - len(shown)
-	o.envelope(msg)
+	o.LeftOut(wire.Lost{Bytes: len(msg) - len(shown)})
+	addEnvelope(o, msg)
 	// The numbers have no gaps and are in the order of the events.
 	c.tapping.Lock()
 	defer c.tapping.Unlock()
 	c.tapped++
-	c.host.queue.push(event(eventTrafficMessage, o.num("seq", c.tapped)))
+	c.host.queue.Push(o.Num("seq", c.tapped).Item(events.TrafficMessage))
 }
 
-// envelope adds what a message says of itself.
-func (o *object) envelope(msg []byte) *object {
+// addEnvelope adds what a message says of itself.
+func addEnvelope(o *wire.Object, msg []byte) {
 	e, err := envelope.Parse(msg)
 	kind := trafficOther
 	switch {
@@ -58,18 +60,17 @@ func (o *object) envelope(msg []byte) *object {
 	case e.IsAnswer():
 		kind = trafficResponse
 	}
-	o.str("kind", kind)
+	o.Str("kind", kind)
 	if e.Method != nil {
-		o.str("method", string(e.Method))
+		o.Str("method", string(e.Method))
 	}
 	if e.ID != nil {
-		o.str("id", string(e.ID))
+		o.Str("id", string(e.ID))
 	}
 	if e.SessionID != nil {
-		o.str("sessionId", string(e.SessionID))
+		o.Str("sessionId", string(e.SessionID))
 	}
 	if e.Error != nil {
-		o.flag("failed", true)
+		o.Flag("failed", true)
 	}
-	return o
 }

@@ -8,7 +8,7 @@ import (
 const listens = `hermes.on("TrafficMessage", function() end)`
 
 func TestTrafficSaysWhatEachMessageIs(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(listens)
 		e.open()
 		e.prompt("SAY hi")
@@ -37,7 +37,7 @@ end)()`, true)
 }
 
 func TestTrafficShowsNoSecretsUnlessTheUserWantsThem(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		const secret = "sk-live0123456789abcdefghij"
 		has := func(what string) string {
 			return `vim.iter(of("TrafficMessage")):any(function(m) return m.direction == "in" and m.message:find("` + what + `", 1, true) ~= nil end)`
@@ -60,7 +60,7 @@ func TestTrafficShowsNoSecretsUnlessTheUserWantsThem(t *testing.T) {
 const stallLimit = 0.05
 
 func TestAFloodInTheTrafficWindowStallsNothing(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
+	inNeovim(t, func(t *testing.T, e *editor) {
 		e.attach()
 		e.open()
 		e.lua(`

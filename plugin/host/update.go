@@ -6,6 +6,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 // update is a session/update as Neovim gets it.
@@ -13,19 +15,19 @@ type update struct {
 	session acp.SessionID
 	value   acp.SessionUpdate
 	event   string
-	data    *object
+	data    *wire.Object
 }
 
 // updates gives a session/update to Neovim; it waits while Neovim is behind.
 func (c *connection) updates(ctx context.Context, params []byte) error {
-	list, missing := pieces(params)
+	list, missing := wire.Pieces(params)
 	for piece := range list {
 		u, err := readUpdate(piece)
 		if err != nil {
 			return err
 		}
-		u.data.lost = missing
-		if err := c.host.queue.room(ctx); err != nil {
+		u.data.LeftOut(missing)
+		if err := c.host.queue.Room(ctx); err != nil {
 			return err
 		}
 		c.update(u)
@@ -40,10 +42,10 @@ func readUpdate(params []byte) (update, error) {
 	if err := acp.Read(d, n); err != nil {
 		return update{}, acp.InvalidParams(acp.MethodSessionUpdate, err)
 	}
-	u := update{n.SessionID, n.Update, eventOf(n.Update), received(d, params, n)}
+	u := update{n.SessionID, n.Update, eventOf(n.Update), wire.Received(d, params, n)}
 	if d.KeptNull() {
 		if names := nullMembers(acp.AppendSessionUpdate(nil, n.Update)); names != nil {
-			u.data.strs("cleared", names)
+			u.data.Strs("cleared", names)
 		}
 	}
 	return u, nil
@@ -92,5 +94,5 @@ func eventOf(u acp.SessionUpdate) string {
 	case *acp.AgentThoughtChunk:
 		content = u.Content
 	}
-	return updateEvent(acp.SessionUpdateTag(u), acp.ContentBlockTag(content))
+	return events.Update(acp.SessionUpdateTag(u), acp.ContentBlockTag(content))
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/test/editors"
+
 	"github.com/hermes-nvim/hermes/acp"
 )
 
@@ -22,7 +25,7 @@ func sampleUpdates(t testing.TB) []string {
 		list = append(list, `{"sessionId":"s","update":`+r.update+`}`)
 	}
 	for _, name := range []string{"traffic.jsonl", "examples.jsonl"} {
-		f, err := os.Open(filepath.Join(root(t), "acp", "testdata", name))
+		f, err := os.Open(filepath.Join(editors.Root(t), "acp", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +54,8 @@ func sampleUpdates(t testing.TB) []string {
 }
 
 // byTypes is the data of an update made from nothing but the decoded value.
-func byTypes(n *acp.SessionNotification) *object {
-	o := from(n.AppendJSON(nil))
+func byTypes(n *acp.SessionNotification) *wire.Object {
+	o := wire.From(n.AppendJSON(nil))
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(acp.AppendSessionUpdate(nil, n.Update), &members); err != nil {
 		panic(err)
@@ -64,7 +67,7 @@ func byTypes(n *acp.SessionNotification) *object {
 		}
 	}
 	if cleared != nil {
-		o.strs("cleared", cleared)
+		o.Strs("cleared", cleared)
 	}
 	return o
 }
@@ -131,7 +134,7 @@ func sameInLua(t *testing.T, text []byte) {
 	if err != nil || wrong != nil {
 		return
 	}
-	got, want := inLua(t, u.data.json()), inLua(t, byTypes(&n).json())
+	got, want := inLua(t, u.data.JSON()), inLua(t, byTypes(&n).JSON())
 	for _, v := range []any{got, want} {
 		if cleared, ok := v.(map[string]any)["cleared"].([]any); ok {
 			set := map[any]bool{}
@@ -202,7 +205,7 @@ func TestWhatTheDecoderForgivesDoesNotReachLua(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := u.data.json(); bytes.Contains(got, []byte(absent)) {
+		if got := u.data.JSON(); bytes.Contains(got, []byte(absent)) {
 			t.Errorf("Lua gets %s", got)
 		}
 	}
@@ -222,7 +225,7 @@ func TestOnlyMembersThatAreClearedAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(u.data.json()); got != `{"sessionId":"s","update":`+update+want+`}` {
+		if got := string(u.data.JSON()); got != `{"sessionId":"s","update":`+update+want+`}` {
 			t.Errorf("%s became %s", update, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package host
+package reviews
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/patch"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
@@ -16,12 +17,15 @@ import (
 const (
 	maxTries   = 5                // of a decision about a buffer that the user is changing
 	applyLimit = 20 * time.Second // for Lua to change a buffer
-	maxDiff    = 64 << 10         // bytes, of a file in a preview
+	MaxDiff    = 64 << 10         // bytes, of a file in a preview
 	maxDiffs   = 1 << 20          // of all its files
+
+	ProgressPeriod = 2 * time.Second // of a decision about many files
 )
 
 // apply is a change of a held buffer that Lua is to make.
 type apply struct {
+	name     string        // of the file
 	result   chan error    // capacity 1
 	recorded chan struct{} // closed when the review knows what became of it
 }
@@ -40,20 +44,20 @@ type outcome struct {
 }
 
 // decide carries out a decision and answers it.
-func (p *reviewed) decide(id, name string, op reviewOp) {
+func (p *Folder) decide(id, name string, op Op) {
 	p.deciding.Lock()
 	defer p.deciding.Unlock()
 	result, err := p.decision(name, op)
 	switch h := p.reviews.host; {
 	case id == "":
 	case err != nil:
-		h.fail(id, reviewError(err))
+		h.Fail(id, reviewError(err))
 	default:
-		h.reviewDone(id, result)
+		h.done(id, result)
 	}
 }
 
-func (p *reviewed) decision(name string, op reviewOp) (any, error) {
+func (p *Folder) decision(name string, op Op) (any, error) {
 	s := review.Selection{Hunk: op.Hunk, Path: name, Session: p.reviews.key(p, op), Turn: op.Turn}
 	switch op.Do {
 	case "accept":
@@ -83,12 +87,13 @@ func (p *reviewed) decision(name string, op reviewOp) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return map[string]any{"decision": op.Decision, "files": result["files"]}, nil
+		result["decision"] = op.Decision
+		return result, nil
 	}
 	return p.restore(op)
 }
 
-func (p *reviewed) accept(s review.Selection) (any, error) {
+func (p *Folder) accept(s review.Selection) (any, error) {
 	before := make(map[string]int)
 	for _, f := range p.Review().Files() {
 		before[f.Path] = f.Hunks
@@ -98,7 +103,7 @@ func (p *reviewed) accept(s review.Selection) (any, error) {
 		return nil, err
 	}
 	if err != nil {
-		p.reviews.host.log.Error("accept", "error", err)
+		p.reviews.host.Log.Error("accept", "error", err)
 	}
 	p.decided(decision)
 	for _, f := range p.Review().Files() {
@@ -111,10 +116,31 @@ func (p *reviewed) accept(s review.Selection) (any, error) {
 		files = append(files, outcome{Path: p.Path(name)})
 	}
 	slices.SortFunc(files, func(a, b outcome) int { return strings.Compare(a.Path, b.Path) })
-	return map[string]any{"decision": decision, "files": files}, nil
+	return decisionMade(decision, files), nil
 }
 
-func (p *reviewed) decided(decision uint32) {
+// decisionMade is the answer to a decision: the files, those with an error first, and
+// how many there are, because Neovim does not take any number of them.
+func decisionMade(decision uint32, files []outcome) map[string]any {
+	slices.SortStableFunc(files, func(a, b outcome) int {
+		failed := func(o outcome) int {
+			if o.Error != nil {
+				return 0
+			}
+			return 1
+		}
+		return failed(a) - failed(b)
+	})
+	failed := 0
+	for _, o := range files {
+		if o.Error != nil {
+			failed++
+		}
+	}
+	return map[string]any{"decision": decision, "files": files[:min(len(files), PageFiles)], "total": len(files), "failed": failed, "more": len(files) - min(len(files), PageFiles)}
+}
+
+func (p *Folder) decided(decision uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last = append(p.last, decision); len(p.last) > maxChanges {
@@ -124,23 +150,24 @@ func (p *reviewed) decided(decision uint32) {
 
 // carryOut makes a plan and applies it. What has changed meanwhile is planned
 // again.
-func (p *reviewed) carryOut(plan func(only string) (*review.Plan, error)) (map[string]any, error) {
+func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (map[string]any, error) {
 	todo, err := plan("")
 	if err != nil {
 		return nil, err
 	}
 	files := []outcome{}
-	for _, c := range todo.Changes {
-		var err error
-		for try := range maxTries {
-			again := todo
-			if try > 0 {
-				if again, err = plan(c.Path); err != nil {
-					break
-				}
-			}
-			if err = p.applyOne(again, c.Path); !errors.Is(err, review.ErrStale) {
+	done := p.progress(todo)
+	for i, c := range todo.Changes {
+		done(i)
+		err := p.applyOne(todo, c)
+		for try := 1; try < maxTries && errors.Is(err, review.ErrStale); try++ {
+			again, failed := plan(c.Path)
+			if failed != nil {
+				err = failed
 				break
+			}
+			if i := slices.IndexFunc(again.Changes, func(o review.Change) bool { return o.Path == c.Path }); i >= 0 {
+				err = p.applyOne(again, again.Changes[i])
 			}
 		}
 		o := outcome{Path: p.Path(c.Path)}
@@ -150,13 +177,34 @@ func (p *reviewed) carryOut(plan func(only string) (*review.Plan, error)) (map[s
 		}
 		files = append(files, o)
 	}
-	return map[string]any{"decision": todo.Decision, "files": files}, nil
+	return decisionMade(todo.Decision, append(files, p.refused(todo)...)), nil
+}
+
+// progress returns what tells the user how many files of a plan are done, now and then.
+func (p *Folder) progress(plan *review.Plan) func(files int) {
+	told := time.Now()
+	return func(files int) {
+		if time.Since(told) > ProgressPeriod {
+			told = time.Now()
+			p.reviews.host.Notice("info", "%d of %d files done in %s", files, len(plan.Changes), p.Given)
+		}
+	}
+}
+
+// refused are the files that a plan leaves out.
+func (p *Folder) refused(plan *review.Plan) (files []outcome) {
+	for _, r := range plan.Refused {
+		text := r.Err.Error()
+		files = append(files, outcome{Path: p.Path(r.Path), Error: &text})
+	}
+	return files
 }
 
 // applyOne applies what a plan does to one file.
-func (p *reviewed) applyOne(plan *review.Plan, name string) error {
+func (p *Folder) applyOne(plan *review.Plan, change review.Change) error {
 	one := *plan
-	one.Changes = slices.DeleteFunc(slices.Clone(plan.Changes), func(c review.Change) bool { return c.Path != name })
+	one.Refused = nil
+	one.Changes = []review.Change{change}
 	var waits *apply
 	err := p.Apply(&one, func(c review.Change) error {
 		var err error
@@ -167,18 +215,18 @@ func (p *reviewed) applyOne(plan *review.Plan, name string) error {
 		close(waits.recorded)
 	}
 	if unstored := (*store.Error)(nil); errors.As(err, &unstored) { // the user knows already
-		p.reviews.host.log.Error("store a decision", "error", err)
+		p.reviews.host.Log.Error("store a decision", "error", err)
 		return nil
 	}
 	return err
 }
 
 // inBuffer has Lua make a change in a held buffer.
-func (p *reviewed) inBuffer(c review.Change) (*apply, error) {
-	a := &apply{result: make(chan error, 1), recorded: make(chan struct{})}
+func (p *Folder) inBuffer(c review.Change) (*apply, error) {
+	a := &apply{name: c.Path, result: make(chan error, 1), recorded: make(chan struct{})}
+	id := p.reviews.applied.Add(1)
 	p.mu.Lock()
-	p.applied++
-	id, tick := p.applied, p.ticks[c.Path]
+	tick := p.ticks[c.Path]
 	p.applies[id] = a
 	p.mu.Unlock()
 	defer func() {
@@ -192,6 +240,8 @@ func (p *reviewed) inBuffer(c review.Change) (*apply, error) {
 		message["delete"] = true
 	case c.After.Kind == review.Link || c.Before.Kind == review.Link:
 		return a, errors.New("it is a link now; close its buffer first")
+	case c.After.Kind == review.Other || c.Before.Kind == review.Other:
+		return a, errors.New("it is not a file with lines now; close its buffer first")
 	case c.Before.Kind == review.Absent:
 		message["text"] = c.After.Text
 	default:
@@ -205,35 +255,33 @@ func (p *reviewed) inBuffer(c review.Change) (*apply, error) {
 		message["mode"] = uint32(c.After.Mode)
 	}
 	h := p.reviews.host
-	it := from(mustJSON(message)).item(kindApply)
-	it.max = max(maxWrite, 2*it.cost)
-	h.queue.push(it)
+	it := wire.From(wire.Encode(message)).Item(KindApply)
+	it = it.Whole()
+	h.Queue.Push(it)
 	select {
 	case err := <-a.result:
 		return a, err
 	case <-time.After(applyLimit):
 		return a, errors.New("the editor does not answer")
-	case <-h.ctx.Done():
-		return a, context.Cause(h.ctx)
+	case <-h.Context.Done():
+		return a, context.Cause(h.Context)
 	}
 }
 
-// wasApplied takes Lua's answer. What Lua says next is handled once the review
-// knows of it, so that the user's next edit comes after it.
-func (p *reviewed) wasApplied(op reviewOp) {
+// wasApplied takes Lua's answer, which the id tells from others: by now the path
+// may lead elsewhere. What Lua says next is handled once the review knows of it,
+// so that the user's next edit comes after it.
+func (p *Folder) wasApplied(op Op) {
 	p.mu.Lock()
 	a := p.applies[op.ID]
-	if a != nil && p.Path(p.Name(op.Path)) != op.Path && op.Path != "" {
-		a = nil // of another review
-	}
 	if a != nil {
 		delete(p.applies, op.ID)
-		p.ticks[p.Name(op.Path)] = op.Tick
+		p.ticks[a.name] = op.Tick
 	}
 	p.mu.Unlock()
 	if a == nil {
 		if name := p.Name(op.Path); op.OK && p.Held(name) { // too late
-			p.reviews.host.queue.push(new(object).str("path", p.Path(name)).flag("again", true).item(kindHold))
+			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Flag("again", true).Item(KindHold))
 		}
 		return
 	}
@@ -260,13 +308,13 @@ func diffOf(c review.Change, room int) (diff string, cut bool) {
 	return diff[:1+strings.LastIndexByte(diff[:room], '\n')], true
 }
 
-func (p *reviewed) restore(op reviewOp) (any, error) {
+func (p *Folder) restore(op Op) (any, error) {
 	opts := project.RestoreOptions{Session: p.reviews.key(p, op), Everything: op.Everything}
 	for _, path := range op.Paths {
 		opts.Paths = append(opts.Paths, p.Name(path))
 	}
 	if op.Preview {
-		plan, err := p.Restore(p.reviews.host.ctx, op.Checkpoint, opts)
+		plan, err := p.Restore(p.reviews.host.Context, op.Checkpoint, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +322,7 @@ func (p *reviewed) restore(op reviewOp) (any, error) {
 		room := maxDiffs
 		for _, c := range plan.Changes {
 			added, removed := c.Lines()
-			diff, cut := diffOf(c, min(room, maxDiff))
+			diff, cut := diffOf(c, min(room, MaxDiff))
 			room -= len(diff)
 			files = append(files, outcome{
 				Path: p.Path(c.Path), Before: kindNames[c.Before.Kind], After: kindNames[c.After.Kind],
@@ -283,7 +331,7 @@ func (p *reviewed) restore(op reviewOp) (any, error) {
 		}
 		return map[string]any{"files": files}, nil
 	}
-	plan, err := p.Restore(p.reviews.host.ctx, op.Checkpoint, opts)
+	plan, err := p.Restore(p.reviews.host.Context, op.Checkpoint, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -293,13 +341,16 @@ func (p *reviewed) restore(op reviewOp) (any, error) {
 	p.decided(plan.Decision)
 	points := p.Review().Checkpoints()
 	files := []outcome{}
-	for _, c := range plan.Changes {
+	done := p.progress(plan)
+	for i, c := range plan.Changes {
+		done(i)
 		o := outcome{Path: p.Path(c.Path), Incomplete: c.Incomplete}
-		if err := p.applyOne(plan, c.Path); err != nil {
+		if err := p.applyOne(plan, c); err != nil {
 			text := err.Error()
 			o.Error = &text
 		}
 		files = append(files, o)
 	}
+	files = append(files, p.refused(plan)...)
 	return map[string]any{"decision": plan.Decision, "checkpoint": points[len(points)-1].ID, "files": files}, nil
 }

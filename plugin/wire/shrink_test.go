@@ -1,30 +1,22 @@
-package host
+package wire
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/neovim/go-client/nvim"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/internal/testagent"
-	"github.com/hermes-nvim/hermes/test/editors"
 )
-
-// shapes are all that makes an update large.
-var shapes = []string{"text", "thought", "plan", "commands", "diff", "unknown", "rawInput", "rawOutput", "_meta", "content", "locations"}
 
 func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 	t.Parallel()
-	for _, shape := range shapes {
+	for _, shape := range testagent.Shapes {
 		want := map[string]json.RawMessage{} // of an update with everything that is small in the larger ones
 		for _, n := range []int{1, 1000, 100_000, 300_000} {
 			in := testagent.Big(shape, n)
@@ -33,24 +25,24 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			q := newQueue(queueBytes)
-			q.push(event("Any", from([]byte(`{"agent":"a","update":`+in+`}`))))
-			batch, _ := q.take()
+			q := NewQueue(QueueBytes, errEnded)
+			q.Push(From([]byte(`{"agent":"a","update":` + in + `}`)).Item("Any"))
+			batch, _ := q.Take()
 			it := batch[0]
-			if !json.Valid(it.json) {
-				t.Fatalf("%s %d: not JSON: %.200s", shape, n, it.json)
+			if !json.Valid(it.JSON) {
+				t.Fatalf("%s %d: not JSON: %.200s", shape, n, it.JSON)
 			}
-			if cost := costOf(it.json); cost > maxCost+costOfMore {
+			if cost := costOf(it.JSON); cost > MaxCost+CostOfMore {
 				t.Errorf("%s %d: costs %d", shape, n, cost)
 			}
 			var got struct {
 				Update    map[string]json.RawMessage
 				Truncated *struct{ Bytes, Entries int }
 			}
-			if err := json.Unmarshal(it.json, &got); err != nil {
+			if err := json.Unmarshal(it.JSON, &got); err != nil {
 				t.Fatal(err)
 			}
-			if missing := len(in) - len(it.json); (missing > 1000) != (got.Truncated != nil) {
+			if missing := len(in) - len(it.JSON); (missing > 1000) != (got.Truncated != nil) {
 				t.Errorf("%s %d: %d bytes are missing, and it says %v", shape, n, missing, got.Truncated)
 			} else if got.Truncated != nil && (got.Truncated.Bytes < missing*9/10 || got.Truncated.Bytes > len(in)) {
 				t.Errorf("%s %d: %d bytes are missing, and it says %d", shape, n, missing, got.Truncated.Bytes)
@@ -66,18 +58,18 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 
 func TestAnUpdateThatWasMadeSmallerStillDecodes(t *testing.T) {
 	t.Parallel()
-	for _, shape := range shapes {
-		list, missing := pieces([]byte(`{"sessionId":"s","update":` + testagent.Big(shape, 500_000) + `}`))
+	for _, shape := range testagent.Shapes {
+		list, missing := Pieces([]byte(`{"sessionId":"s","update":` + testagent.Big(shape, 500_000) + `}`))
 		for piece := range list {
 			var n acp.SessionNotification
 			if err := n.UnmarshalJSON(piece); err != nil {
 				t.Errorf("%s: %v", shape, err)
 			}
-			if cost := costOf(piece); cost > maxCost {
+			if cost := costOf(piece); cost > MaxCost {
 				t.Errorf("%s: a cost of %d", shape, cost)
 			}
 		}
-		if whole := shape == "text"; whole != (missing == lost{}) {
+		if whole := shape == "text"; whole != (missing == Lost{}) {
 			t.Errorf("%s: %+v is missing", shape, missing)
 		}
 	}
@@ -85,12 +77,12 @@ func TestAnUpdateThatWasMadeSmallerStillDecodes(t *testing.T) {
 
 func TestManySmallValuesAreNotDeliveredTogether(t *testing.T) {
 	t.Parallel()
-	q := newQueue(queueBytes)
+	q := NewQueue(QueueBytes, errEnded)
 	costly := []byte("[" + strings.TrimSuffix(strings.Repeat("1,", 500), ",") + "]") // 1 KB
 	for range 6 {
-		q.push(item{kind: kindNotice, json: costly, cost: costOf(costly)})
+		q.Push(Item{Kind: KindNotice, JSON: costly, cost: costOf(costly)})
 	}
-	if batch, _ := q.take(); len(batch) != 4 {
+	if batch, _ := q.Take(); len(batch) != 4 {
 		t.Errorf("%d items in a batch, want 4", len(batch))
 	}
 }
@@ -114,7 +106,7 @@ func TestPiecesOfATextAreTheText(t *testing.T) {
 				if err := json.Unmarshal(inside, &want); err != nil {
 					t.Fatal(err)
 				}
-				list, missing := pieces(slices.Concat([]byte(` { "update" : {"content":{"type":"text","text" : `), inside,
+				list, missing := Pieces(slices.Concat([]byte(` { "update" : {"content":{"type":"text","text" : `), inside,
 					[]byte(` }, "messageId":"m","sessionUpdate":"`+tag+`"}, "sessionId":"s"}`)))
 				var got strings.Builder
 				for piece := range list {
@@ -137,7 +129,7 @@ func TestPiecesOfATextAreTheText(t *testing.T) {
 					}
 					got.WriteString(part)
 				}
-				if got.String() != want || missing != (lost{}) {
+				if got.String() != want || missing != (Lost{}) {
 					t.Errorf("%s: %d bytes became %d", tag, len(want), got.Len())
 				}
 			}
@@ -149,7 +141,7 @@ func TestASurrogatePairIsNotDivided(t *testing.T) {
 	t.Parallel()
 	for shift := range 12 {
 		text := strings.Repeat("x", shift) + strings.Repeat(`\ud83d\ude00`, 3*textPiece/12)
-		list, _ := pieces([]byte(`{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `"}}}`))
+		list, _ := Pieces([]byte(`{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `"}}}`))
 		n := 0
 		for piece := range list {
 			if bytes.Contains(piece, []byte(`"\ude00`)) || bytes.Contains(piece, []byte(`\ud83d"`)) {
@@ -171,8 +163,8 @@ func TestWhatIsLargeIsNotRepeatedInEveryPiece(t *testing.T) {
 		"of the chunk":        `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk",` + meta + `,"content":{"type":"text","text":"` + text + `"}}}`,
 		"of the text":         `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `",` + meta + `}}}`,
 	} {
-		list, missing := pieces([]byte(params))
-		if n := len(slices.Collect(list)); n != 1 || missing != (lost{}) {
+		list, missing := Pieces([]byte(params))
+		if n := len(slices.Collect(list)); n != 1 || missing != (Lost{}) {
 			t.Errorf("%s: %d pieces, %+v is missing", name, n, missing)
 		}
 	}
@@ -180,7 +172,7 @@ func TestWhatIsLargeIsNotRepeatedInEveryPiece(t *testing.T) {
 
 // FuzzShrink checks any JSON at any limit.
 func FuzzShrink(f *testing.F) {
-	for _, shape := range shapes {
+	for _, shape := range testagent.Shapes {
 		f.Add([]byte(testagent.Big(shape, 300)), 3000)
 	}
 	f.Add([]byte(` { "a" : [ 1 , { } , "\ud83d\ude00\ud800\\\"" ] , "`+strings.Repeat("n", 5000)+`" : null } `), 20_000)
@@ -250,136 +242,6 @@ func TestAnyJSONFitsAfterwards(t *testing.T) {
 			if whole := cost <= limit; whole != bytes.Equal(in, s.dst) || whole && s.entries > 0 {
 				t.Fatalf("of %d for %d: %d entries are missing", cost, limit, s.entries)
 			}
-		}
-	}
-}
-
-// probe records what reaches Lua at a time: bytes and values.
-const probe = `
-_G.most = { bytes = 0, values = 0 }
-local rpc = require("hermes.rpc")
-local deliver = rpc.deliver
-local function count(v)
-  local n = 1
-  if type(v) == "table" then for _, m in pairs(v) do n = n + count(m) end end
-  return n
-end
-rpc.deliver = function(text)
-  local values, items = 0, vim.json.decode(text, { luanil = { object = true } })
-  for i = 2, #items, 2 do
-    values = values + count(items[i])
-  end
-  most.bytes, most.values = math.max(most.bytes, #text), math.max(most.values, values)
-  return deliver(text)
-end`
-
-func TestAHugeUpdateReachesNeovimInBoundedParts(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.patience = 5 * time.Minute // with the race detector this is work for seconds a turn
-		e.open()
-		e.lua(probe)
-		for _, shape := range slices.DeleteFunc(slices.Clone(shapes), func(s string) bool { return s == "text" }) {
-			e.lua(`_G.seen = {}`)
-			e.prompt("BIG " + shape + " 400000\nSAY after")
-			e.is(`#vim.tbl_filter(function(e) return e.update and e.truncated and e.truncated.bytes > 100000 end, seen)`, 1)
-			e.is(`said()`, "after")
-		}
-		e.is(`vim.iter(of("AgentToolCall")):any(function(e) return e.update.status ~= "pending" end)`, false)
-		e.lua(`_G.seen = {}`)
-		e.prompt("SAY before\nBIG text 1200000\nSAY after")
-		e.is(`said() == "before" .. ("aä€😀\n"):rep(100000) .. "after"`, true)
-		e.is(`vim.iter(seen):any(function(e) return e.truncated end)`, false)
-		e.is(`most.bytes <= `+strconv.Itoa(maxCost+costOfMore), true)
-		e.is(`most.values <= `+strconv.Itoa(maxCost/valueCost), true)
-	})
-}
-
-func TestAQuestionThatIsCutCannotBeAllowed(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.open()
-		e.lua(probe)
-		e.lua(`hermes.on_request("PermissionRequest", function(data) cut = data.truncated ~= nil return choice end)`)
-		for _, c := range []struct {
-			bytes        int
-			choice, want string
-			cut          bool
-		}{
-			{1 << 20, "yes", `"optionId":"yes"`, false},
-			{5 << 20, "yes", `"outcome":"cancelled"`, true},
-			{5 << 20, "no", `"optionId":"no"`, true},
-		} {
-			e.lua(`_G.seen, choice = {}, ...`, c.choice)
-			e.prompt("BIGASK " + strconv.Itoa(c.bytes))
-			e.is(`cut`, c.cut)
-			e.is(`said():find('`+c.want+`', 1, true) ~= nil or said()`, true)
-		}
-		e.is(`most.bytes <= `+strconv.Itoa(maxCost+costOfMore), true)
-	})
-}
-
-func TestAFileTooLargeForTheEditorIsNotWrittenInPart(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.open()
-		dir, _ := e.lua("return vim.uv.fs_realpath(vim.fn.getcwd())").(string)
-		e.prompt("BIGWRITE " + dir + "/a " + strconv.Itoa(9<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/a")`, 9<<20)
-
-		// The host writes what is larger, unless somebody in Neovim would have to
-		// see it.
-		e.prompt("BIGWRITE " + dir + "/b " + strconv.Itoa(12<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/b")`, 12<<20)
-		e.lua(`vim.fn.writefile({ "mine" }, "c"); vim.cmd.edit("c")`)
-		e.prompt("BIGWRITE " + dir + "/c " + strconv.Itoa(11<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/c")`, 5)
-		e.is(`said():find("too large for the editor", 1, true) ~= nil`, true)
-		e.lua(`hermes.on_request("WriteTextFile", function() return true end)`)
-		e.prompt("BIGWRITE " + dir + "/d " + strconv.Itoa(11<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/d")`, -1)
-	})
-}
-
-// BenchmarkDelivery reports how long the largest item of each shape keeps
-// Neovim busy: with a listener for everything, and a tool call that holds as
-// much as it can from earlier updates.
-func BenchmarkDelivery(b *testing.B) {
-	for _, program := range editors.All(b) {
-		v, err := nvim.NewChildProcess(nvim.ChildProcessCommand(program.Path),
-			nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(b)))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer v.Close()
-		deliver := func(name, json string) (ms float64) {
-			it := event(name, from([]byte(json))).fitted()
-			err := v.ExecLua(`
-local start = os.clock() -- of the processor, so that other programs do not count
-require("hermes.rpc").deliver(...)
-return (os.clock() - start) * 1e3`, &ms, fmt.Sprintf("[%q,%s]", it.kind, it.json))
-			if err != nil {
-				b.Fatal(err)
-			}
-			return ms
-		}
-		if err := v.ExecLua(`vim.api.nvim_create_autocmd("User", { pattern = "*", callback = function(args) return args.data == nil end })`, nil); err != nil {
-			b.Fatal(err)
-		}
-		deliver(eventStateChanged, `{"agent":"a","from":"starting","to":"ready"}`)
-		deliver("SessionCreated", `{"agent":"a","sessionId":"s"}`)
-		for _, shape := range shapes {
-			b.Run(program.Version+"/"+shape, func(b *testing.B) {
-				raw := []byte(testagent.Big(shape, 500_000))
-				u, err := acp.DecodeSessionUpdate(raw)
-				if err != nil {
-					b.Fatal(err)
-				}
-				worst, sum := 0.0, 0.0
-				for range b.N {
-					ms := deliver(eventOf(u), `{"agent":"a","sessionId":"s","update":`+string(raw)+`}`)
-					worst, sum = max(worst, ms), sum+ms
-				}
-				b.ReportMetric(worst, "ms/worst")
-				b.ReportMetric(sum/float64(b.N), "ms/op")
-			})
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package wire
 
 import (
 	"fmt"
@@ -9,18 +9,35 @@ import (
 	"github.com/neovim/go-client/msgpack/rpc"
 )
 
-// neovim is what the host needs of the editor.
-type neovim interface {
-	// Deliver runs hermes.rpc.deliver with the batch, waits for it and returns how
+// Neovim is what the host needs of the editor.
+type Neovim interface {
+	// Deliver runs deliver() of lua/hermes/core/rpc.lua with the batch, waits for it and returns how
 	// long it took. With an error nothing of the batch was handled.
-	Deliver(batch []item) (time.Duration, error)
+	Deliver(batch []Item) (time.Duration, error)
 	// Serve reads from Neovim until it goes away.
 	Serve() error
 	Close() error
 }
 
+// DeliverAll delivers a batch and returns how long Neovim was busy with it. Of a batch
+// that cannot be decoded only the bad items are lost, and said to be.
+func DeliverAll(v Neovim, batch []Item, lost func(Item, error)) time.Duration {
+	busy, err := v.Deliver(batch)
+	switch {
+	case err == nil:
+	case len(batch) == 1:
+		lost(batch[0], err)
+	default:
+		for i := range batch {
+			busy += DeliverAll(v, batch[i:i+1], lost)
+		}
+	}
+	return busy
+}
+
 // deliverLua is all the Lua the host ever sends; data travels as arguments.
-const deliverLua = `return require("hermes.rpc").deliver(...)`
+const deliverLua = `require("hermes") -- joins the modules
+return require("hermes.core.rpc").deliver(...)`
 
 // channel is a neovim over msgpack-RPC.
 type channel struct {
@@ -28,9 +45,9 @@ type channel struct {
 	buf []byte // of the batch, used again
 }
 
-// newChannel speaks msgpack-RPC over in and out. Every "hermes" notification
+// NewChannel speaks msgpack-RPC over in and out. Every "hermes" notification
 // is given to handle, one after the other.
-func newChannel(in io.Reader, out io.WriteCloser, log *slog.Logger, handle func(op, id, json string)) (*channel, error) {
+func NewChannel(in io.Reader, out io.WriteCloser, log *slog.Logger, handle func(op, id, json string)) (*channel, error) {
 	ep, err := rpc.NewEndpoint(in, out, out, rpc.WithLogf(func(format string, args ...any) {
 		log.Warn("rpc", "message", fmt.Sprintf(format, args...))
 	}))
@@ -78,19 +95,19 @@ func stringArgs(args []any) (s [3]string, err error) {
 }
 
 // Deliver sends the batch as one text, since decoding many takes Neovim longer.
-func (c *channel) Deliver(batch []item) (time.Duration, error) {
+func (c *channel) Deliver(batch []Item) (time.Duration, error) {
 	text := append(c.buf[:0], '[')
 	for i, it := range batch {
 		if i > 0 {
 			text = append(text, ',')
 		}
 		text = append(text, '"')
-		text = append(text, it.kind...)
+		text = append(text, it.Kind...)
 		text = append(text, `",`...)
-		text = append(text, it.json...)
+		text = append(text, it.JSON...)
 	}
 	text = append(text, ']')
-	if c.buf = text; cap(text) > 2*maxCost {
+	if c.buf = text; cap(text) > 2*MaxCost {
 		c.buf = nil
 	}
 	var ms float64

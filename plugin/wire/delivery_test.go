@@ -1,4 +1,4 @@
-package host
+package wire
 
 import (
 	"log/slog"
@@ -12,7 +12,7 @@ func TestOfABatchThatCannotBeDecodedOnlyTheBadItemIsLost(t *testing.T) {
 	for _, program := range editors.All(t) {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(program.Path, "--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t))
+			cmd := exec.Command(program.Path, "--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+editors.Root(t))
 			cmd.Dir = t.TempDir()
 			in, err := cmd.StdinPipe()
 			if err != nil {
@@ -25,7 +25,7 @@ func TestOfABatchThatCannotBeDecodedOnlyTheBadItemIsLost(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			v, err := newChannel(out, in, slog.New(slog.DiscardHandler), func(op, id, json string) {})
+			v, err := NewChannel(out, in, slog.New(slog.DiscardHandler), func(op, id, json string) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,26 +41,18 @@ vim.api.nvim_create_autocmd("User", { pattern = "AgentStderr", callback = functi
 end })`, []any{}); err != nil {
 				t.Fatal(err)
 			}
-			h := &Host{log: slog.New(slog.DiscardHandler), nvim: v, queue: newQueue(queueBytes), ctx: t.Context()}
-			line := func(text string) item {
-				return event(eventAgentStderr, new(object).str("agent", "a").str("line", text))
-			}
-			bad := item{kind: eventAgentStderr, json: []byte(`{"line":}`)}
-			for _, batch := range [][]item{{line("a"), line("b")}, {line("c"), bad, line("d")}, {bad}, {line("e")}} {
-				h.deliver(batch)
+			line := func(text string) Item { return new(Object).Str("agent", "a").Str("line", text).Item("AgentStderr") }
+			bad := Item{Kind: "AgentStderr", JSON: []byte(`{"line":}`)}
+			var lost []Item
+			for _, batch := range [][]Item{{line("a"), line("b")}, {line("c"), bad, line("d")}, {bad}, {line("e")}} {
+				DeliverAll(v, batch, func(it Item, err error) { lost = append(lost, it) })
 			}
 			var heard string
 			if err := v.ep.Call("nvim_exec_lua", &heard, `return heard`, []any{}); err != nil || heard != "abcde" {
 				t.Errorf("heard %q, %v", heard, err)
 			}
-			notices, _ := h.queue.take()
-			if len(notices) != 2 || notices[0].kind != kindNotice {
-				t.Errorf("%d notices for 2 bad items", len(notices))
-			}
-			// A Neovim that takes nothing at all must not be told so over and over.
-			h.deliver([]item{{kind: kindNotice, json: []byte("{")}})
-			if more, _ := h.queue.take(); len(more) > 0 {
-				t.Errorf("a lost notice makes another: %s", more[0].json)
+			if len(lost) != 2 || string(lost[0].JSON) != string(bad.JSON) {
+				t.Errorf("lost %d items, want the 2 bad ones", len(lost))
 			}
 		})
 	}

@@ -1,4 +1,7 @@
-package host
+// Package wire says things to Neovim: it makes items of them that Neovim takes without
+// loss and without standing still, and delivers them in order and at a pace. It knows
+// nothing of what the items say.
+package wire
 
 import (
 	"cmp"
@@ -8,72 +11,76 @@ import (
 )
 
 // A delivery is to keep Neovim busy for frame: the screen is redrawn between two
-// of them. What Neovim was given, in the unit of maxCost, and the time it took are
+// of them. What Neovim was given, in the unit of MaxCost, and the time it took are
 // what the size of the next follows from, between leastBatch and mostBatch.
 const (
 	frame       = 5 * time.Millisecond
-	leastBatch  = maxCost / 32
-	mostBatch   = maxCost / 2
+	leastBatch  = MaxCost / 32
+	mostBatch   = MaxCost / 2
 	batchPeriod = 8 * time.Millisecond
-	queueBytes  = 4 << 20
 )
 
-// item is one message to Lua: what it is and its payload, a JSON object.
-type item struct {
-	kind string
-	json []byte
-	lost lost // what is missing already
-	max  int  // what it may cost; 0 means maxCost
+// QueueBytes is when a queue for Neovim is full.
+const QueueBytes = 4 << 20
+
+// Item is one message to Lua: what it is and its payload, a JSON object.
+type Item struct {
+	Kind string
+	JSON []byte
+	Max  int // what it may cost; 0 means MaxCost
+
+	lost Lost // what is missing already
 	cost int  // about what it costs, and not less
 }
 
 // fitted makes the item small enough for Neovim. What that leaves out is told
 // by its member truncated.
-func (it item) fitted() item {
-	if limit := cmp.Or(it.max, maxCost); it.cost > limit {
-		var missing lost
-		it.json, missing = shrink(it.json, limit, limit)
+func (it Item) fitted() Item {
+	if limit := cmp.Or(it.Max, MaxCost); it.cost > limit {
+		var missing Lost
+		it.JSON, missing = shrink(it.JSON, limit, limit)
 		it.lost.add(missing)
-		it.cost = costOf(it.json)
+		it.cost = costOf(it.JSON)
 	}
-	if it.lost != (lost{}) {
-		it.json = append(append(it.json[:len(it.json)-1], `,"truncated":`...), it.lost.object().json()...)
-		it.json = append(it.json, '}')
-		it.cost += costOfMore
+	if it.lost != (Lost{}) {
+		it.JSON = append(append(it.JSON[:len(it.JSON)-1], `,"truncated":`...), it.lost.object().JSON()...)
+		it.JSON = append(it.JSON, '}')
+		it.cost += CostOfMore
 	}
+	return it
+}
+
+// Whole is the item as one that is not cut, whatever it costs: what the user has asked for.
+func (it Item) Whole() Item {
+	it.Max = max(MaxWrite, 2*it.cost)
 	return it
 }
 
 // prompt reports whether the item is delivered without waiting for more. The end of
 // an operation is, because the user waits for it. Agents cannot cause it on their
 // own, so they cannot use it against the pace of events.
-func (it item) prompt() bool { return it.kind == kindDone }
+func (it Item) prompt() bool { return it.Kind == KindDone }
 
-// Kinds of items; lua/hermes/rpc.lua has a function for each. The kind of an event
+// Kinds of items; lua/hermes/core/rpc.lua has a function for each. The kind of an event
 // is its name.
 const (
-	kindHello    = "hello"
-	kindAsk      = "ask"
-	kindWithdraw = "withdraw"
-	kindDone     = "done"
-	kindLogin    = "login"
-	kindNotice   = "notice"
+	KindHello    = "hello"
+	KindAsk      = "ask"
+	KindWithdraw = "withdraw"
+	KindDone     = "done"
+	KindLogin    = "login"
+	KindNotice   = "notice"
 )
 
-// What ends everything.
-var (
-	errQueueClosed error = &opError{Kind: errorDisconnected, Message: "Neovim has ended"}
-	errHostStopped error = &opError{Kind: errorDisconnected, Message: "the host was stopped"}
-)
-
-// queue holds what Neovim has not been given yet, in order. Whoever brings
+// Queue holds what Neovim has not been given yet, in order. Whoever brings
 // agent traffic waits for room first, which stops the reading from the agent;
 // answers to Neovim's own calls are pushed without waiting.
-type queue struct {
-	max int
+type Queue struct {
+	max   int
+	ended error // what waiting for a closed queue fails with
 
 	mu     sync.Mutex
-	items  []item
+	items  []Item
 	bytes  int
 	cost   int
 	limit  int // cost of a batch
@@ -87,18 +94,20 @@ type queue struct {
 	moved           chan struct{} // closed and replaced when handled grows
 }
 
-func newQueue(maxBytes int) *queue {
-	return &queue{max: maxBytes, limit: mostBatch / 4, filled: make(chan struct{}, 1), full: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
+// NewQueue returns a queue that is full with so many bytes. Waiting for it fails with
+// ended once it is closed.
+func NewQueue(maxBytes int, ended error) *Queue {
+	return &Queue{max: maxBytes, ended: ended, limit: mostBatch / 4, filled: make(chan struct{}, 1), full: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
 }
 
-// room waits until the queue is not full. What a caller then pushes may
+// Room waits until the queue is not full. What a caller then pushes may
 // overfill it by one item.
-func (q *queue) room(ctx context.Context) error {
+func (q *Queue) Room(ctx context.Context) error {
 	for {
 		q.mu.Lock()
 		if q.closed {
 			q.mu.Unlock()
-			return errQueueClosed
+			return q.ended
 		}
 		if q.bytes < q.max {
 			q.mu.Unlock()
@@ -114,9 +123,9 @@ func (q *queue) room(ctx context.Context) error {
 	}
 }
 
-// push appends it at once, full or not, and never waits. It returns the
+// Push appends it at once, full or not, and never waits. It returns the
 // item's number, for delivered.
-func (q *queue) push(it item) (n uint64) {
+func (q *Queue) Push(it Item) (n uint64) {
 	it = it.fitted()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,8 +135,8 @@ func (q *queue) push(it item) (n uint64) {
 	return q.pushed
 }
 
-// delivered waits until Neovim has handled item n.
-func (q *queue) delivered(ctx context.Context, n uint64) error {
+// Delivered waits until Neovim has handled item n.
+func (q *Queue) Delivered(ctx context.Context, n uint64) error {
 	for {
 		q.mu.Lock()
 		done, closed, handled := q.handled >= n, q.closed, q.moved
@@ -136,7 +145,7 @@ func (q *queue) delivered(ctx context.Context, n uint64) error {
 		case done:
 			return nil
 		case closed:
-			return errQueueClosed
+			return q.ended
 		}
 		select {
 		case <-handled:
@@ -146,10 +155,10 @@ func (q *queue) delivered(ctx context.Context, n uint64) error {
 	}
 }
 
-func (q *queue) add(it item) {
+func (q *Queue) add(it Item) {
 	q.pushed++
 	q.items = append(q.items, it)
-	q.bytes += len(it.json)
+	q.bytes += len(it.JSON)
 	q.cost += it.cost
 	q.prompt = q.prompt || it.prompt()
 	wake(q.filled)
@@ -159,7 +168,7 @@ func (q *queue) add(it item) {
 }
 
 // ready reports whether there is a reason not to wait for more. q.mu is held.
-func (q *queue) ready() bool { return q.prompt || q.cost >= q.limit }
+func (q *Queue) ready() bool { return q.prompt || q.cost >= q.limit }
 
 // wake fills a channel of capacity 1.
 func wake(c chan struct{}) {
@@ -169,9 +178,9 @@ func wake(c chan struct{}) {
 	}
 }
 
-// take returns the next batch: as much as the limit allows, but at least one item.
+// Take returns the next batch: as much as the limit allows, but at least one item.
 // It also reports whether more waits.
-func (q *queue) take() (batch []item, more bool) {
+func (q *Queue) Take() (batch []Item, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size, cost := 0, 0, 0
@@ -180,7 +189,7 @@ func (q *queue) take() (batch []item, more bool) {
 		if n > 0 && cost+it.cost > q.limit {
 			break
 		}
-		size += len(it.json)
+		size += len(it.JSON)
 		cost += it.cost
 	}
 	batch = q.items[:n:n]
@@ -195,8 +204,8 @@ func (q *queue) take() (batch []item, more bool) {
 	return batch, len(q.items) > 0
 }
 
-// close drops what is left and releases everybody who waits.
-func (q *queue) close() {
+// Close drops what is left and releases everybody who waits.
+func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -208,13 +217,13 @@ func (q *queue) close() {
 	close(q.filled)
 }
 
-// run gives batches to deliver, which returns how long Neovim was busy with one,
+// Run gives batches to deliver, which returns how long Neovim was busy with one,
 // until the queue closes. There are never two at a time: the first at once, and
 // while more waits than fits into a batch the next one as soon as Neovim has
 // answered. Neovim draws the screen in between. What trickles in is collected for
 // batchPeriod, or until it fills a batch or ends an operation. No lock is held
 // while deliver waits for Neovim.
-func (q *queue) run(deliver func([]item) time.Duration) {
+func (q *Queue) Run(deliver func([]Item) time.Duration) {
 	var last time.Time
 	backlog := false
 	for range q.filled {
@@ -222,8 +231,8 @@ func (q *queue) run(deliver func([]item) time.Duration) {
 			if wait := time.Until(last.Add(batchPeriod)); wait > 0 && !backlog {
 				q.collect(wait)
 			}
-			var batch []item
-			batch, backlog = q.take()
+			var batch []Item
+			batch, backlog = q.Take()
 			if len(batch) == 0 {
 				break
 			}
@@ -234,7 +243,7 @@ func (q *queue) run(deliver func([]item) time.Duration) {
 }
 
 // collect waits until the queue is ready, and for at most d.
-func (q *queue) collect(d time.Duration) {
+func (q *Queue) collect(d time.Duration) {
 	select { // of an earlier batch
 	case <-q.full:
 	default:
@@ -253,7 +262,7 @@ func (q *queue) collect(d time.Duration) {
 
 // settle counts the items of a batch as handled. How long that took says how large
 // the next batch may be; one that is out of the ordinary changes it little.
-func (q *queue) settle(batch []item, took time.Duration) {
+func (q *Queue) settle(batch []Item, took time.Duration) {
 	cost := 0
 	for _, it := range batch {
 		cost += it.cost

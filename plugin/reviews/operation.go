@@ -1,16 +1,18 @@
-package host
+package reviews
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -19,12 +21,14 @@ import (
 // settleLimit is how long a question waits for looks at the disk.
 const settleLimit = 2 * time.Second
 
-// reviewOp is what Lua says or asks about files under review.
-type reviewOp struct {
+// Op is what Lua says or asks about files under review.
+type Op struct {
 	Do   string `json:"do"`
 	Root string `json:"root"`
 	Cwd  string `json:"cwd"`
 	Path string `json:"path"`
+	Open bool   `json:"open"` // the review of the folder, unless it is
+	PID  int    `json:"pid"`
 
 	// Of a buffer.
 	Text     *string    `json:"text"`
@@ -53,6 +57,9 @@ type reviewOp struct {
 
 	Change review.ChangeID `json:"change"`
 
+	// Of a list: how many entries are passed over.
+	From int `json:"from"`
+
 	// Of an apply.
 	ID    int64  `json:"id"`
 	OK    bool   `json:"ok"`
@@ -67,35 +74,39 @@ type editJSON struct {
 	Undo  bool     `json:"undo"`
 }
 
-// review takes what Lua says, in order. id is empty if no answer is expected.
-func (h *Host) review(id string, op reviewOp) error {
-	if !h.reviews.isOn() {
+// Take takes what Lua says, in order. id is empty if no answer is expected.
+func (r *Reviews) Take(id string, op Op) error {
+	if !r.IsOn() {
 		if id != "" {
-			return &opError{Kind: errorInvalid, Message: "the review is off; setup{review = true} turns it on"}
+			return &wire.Error{Kind: wire.ErrorInvalid, Message: "the review is off; setup{review = true} turns it on"}
 		}
 		return nil
 	}
 	answer := func() {
-		result, err := h.reviews.do(id, op)
+		result, err := r.do(id, op)
 		switch {
 		case errors.Is(err, errLater):
 		case id == "" && err != nil:
-			h.log.Warn("review", "do", op.Do, "path", op.Path, "error", err)
+			r.host.Log.Warn("review", "do", op.Do, "path", op.Path, "error", err)
 		case id == "":
 		case err != nil:
-			h.fail(id, reviewError(err))
+			r.host.Fail(id, reviewError(err))
 		default:
-			h.reviewDone(id, result)
+			r.host.done(id, result)
 		}
 	}
 	if op.Do != "files" && op.Do != "hunks" && op.Do != "turn" {
-		h.reviews.post(answer)
+		r.Post(answer)
 		return nil
 	}
-	h.reviews.post(func() {
-		h.start(func() {
-			h.reviews.settle()
-			h.reviews.post(answer)
+	r.Post(func() {
+		if err := r.adopt(op); err != nil && id != "" {
+			r.host.Fail(id, reviewError(err))
+			return
+		}
+		r.host.Start(func() {
+			r.settle()
+			r.Post(answer)
 		})
 	})
 	return nil
@@ -103,32 +114,25 @@ func (h *Host) review(id string, op reviewOp) error {
 
 // settle waits until it is known what agents have changed so far. A question
 // about that may come right after the end of a turn.
-func (r *reviews) settle() {
-	ctx, cancel := context.WithTimeout(r.host.ctx, settleLimit)
+func (r *Reviews) settle() {
+	ctx, cancel := context.WithTimeout(r.host.Context, settleLimit)
 	defer cancel()
 	waited := false
 	for _, p := range r.all() {
+		if err := p.Replayed(ctx); err != nil {
+			r.host.Log.Warn("the answer may lack changes from before", "error", err)
+		}
 		if p.Settled() {
 			continue
 		}
 		waited = true
 		if err := p.Wait(ctx); err != nil {
-			r.host.log.Warn("the answer may lack the newest changes", "error", err)
+			r.host.Log.Warn("the answer may lack the newest changes", "error", err)
 		}
 	}
 	if waited {
 		r.barrier(true) // for buffers that follow the disk
 	}
-}
-
-func (h *Host) reviewDone(id string, result any) {
-	o := new(object).str("id", id)
-	if result == nil {
-		result = struct{}{}
-	}
-	it := o.raw("result", mustJSON(result)).item(kindDone)
-	it.max = maxWrite
-	h.queue.push(it)
 }
 
 // errLater says that the answer comes later.
@@ -137,39 +141,37 @@ var errLater = errors.New("later")
 // reviewError is the error that Lua gets.
 func reviewError(err error) error {
 	var touched *review.TouchedError
-	var op *opError
+	var op *wire.Error
 	switch {
 	case errors.As(err, &op):
 		return err
 	case errors.As(err, &touched):
-		return &opError{Kind: errorTouched, Message: err.Error(), Data: mustJSON(map[string]any{
+		return &wire.Error{Kind: wire.ErrorTouched, Message: err.Error(), Data: wire.Encode(map[string]any{
 			"path": touched.Path, "hunk": touched.Hunk, "lines": touched.Lines,
 		})}
 	case errors.Is(err, review.ErrNothing):
-		return &opError{Kind: errorNothing, Message: err.Error()}
+		return &wire.Error{Kind: wire.ErrorNothing, Message: err.Error()}
 	}
-	return &opError{Kind: errorInvalid, Message: err.Error()}
+	return &wire.Error{Kind: wire.ErrorInvalid, Message: err.Error()}
 }
 
 // where finds the review that an operation is about; nil if there is none.
-func (r *reviews) where(op reviewOp) (*reviewed, error) {
+func (r *Reviews) where(op Op) (*Folder, error) {
 	switch {
 	case op.Root != "":
 		real, _ := filepath.EvalSymlinks(op.Root)
 		for _, p := range r.all() {
-			if p.given == filepath.Clean(op.Root) || p.Root() == real {
+			if p.Given == filepath.Clean(op.Root) || p.Root() == real {
 				return p, nil
 			}
 		}
-		return nil, invalid("no review of %s is open", op.Root)
+		return nil, wire.Invalid("no review of %s is open", op.Root)
 	case op.Path != "":
 		return r.of(op.Path), nil
 	case op.Session != "":
-		for _, c := range r.host.all() {
-			if s, err := r.host.session(c.name, op.Session); err == nil && (op.Agent == "" || op.Agent == c.name) {
-				if p := r.open(s.root()); p.is() {
-					return p, nil
-				}
+		if s := r.host.session(op.Agent, op.Session); s != nil {
+			if p := r.Open(s.Root()); p.IsOpen() {
+				return p, nil
 			}
 		}
 	}
@@ -185,50 +187,60 @@ func (r *reviews) where(op reviewOp) (*reviewed, error) {
 	return nil, nil
 }
 
-// adopt opens the review of a folder that has one from before.
-func (r *reviews) adopt(cwd string) {
+// adopt opens the review of a folder that has one from before, and of any folder if
+// the operation says so: programs outside then know where to report. That another
+// program reviews the folder is not an error: the answer says so.
+func (r *Reviews) adopt(op Op) error {
+	if op.Open {
+		_, err := r.openNow(cmp.Or(op.Root, op.Cwd))
+		if errors.As(err, new(*store.LockedError)) {
+			return nil
+		}
+		return err
+	}
 	r.mu.Lock()
 	state, any := r.state, len(r.projects) > 0
 	r.mu.Unlock()
-	if any || cwd == "" {
-		return
+	if any || op.Cwd == "" {
+		return nil
 	}
-	real, err := filepath.EvalSymlinks(cwd)
+	real, err := filepath.EvalSymlinks(op.Cwd)
 	if err != nil {
-		return
+		return nil
 	}
 	if _, err := os.Stat(store.Dir(state, real)); err == nil {
-		r.open(real).is()
+		r.Open(real).IsOpen()
 	}
+	return nil
 }
 
 // key is how a review names the session of an operation; empty for any.
-func (r *reviews) key(p *reviewed, op reviewOp) string {
+func (r *Reviews) key(p *Folder, op Op) string {
 	if op.Session == "" {
 		return ""
 	}
-	if op.Agent != "" {
-		return sessionKey(op.Agent, op.Session)
-	}
 	for _, f := range p.Review().Files() {
 		for _, key := range f.Sessions {
-			if strings.HasSuffix(key, "/"+string(op.Session)) {
+			if agent, id := r.splitKey(key); id == string(op.Session) && (op.Agent == "" || op.Agent == agent) {
 				return key
 			}
 		}
 	}
-	for _, c := range r.host.all() {
-		if _, err := r.host.session(c.name, op.Session); err == nil {
-			return sessionKey(c.name, op.Session)
-		}
+	if op.Agent != "" {
+		return SessionKey(op.Agent, op.Session)
+	}
+	if s := r.host.session("", op.Session); s != nil {
+		return SessionKey(s.Agent(), op.Session)
 	}
 	return "/" + string(op.Session)
 }
 
 // do does an operation. It runs on the goroutine of the reviews.
-func (r *reviews) do(id string, op reviewOp) (any, error) {
+func (r *Reviews) do(id string, op Op) (any, error) {
 	if id != "" {
-		r.adopt(op.Cwd)
+		if err := r.adopt(op); err != nil {
+			return nil, err
+		}
 	}
 	switch op.Do {
 	case "open":
@@ -261,7 +273,7 @@ func (r *reviews) do(id string, op reviewOp) (any, error) {
 		return nil, nil
 	}
 	if p == nil {
-		return nil, &opError{Kind: errorNothing, Message: "nothing is under review here"}
+		return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "nothing is under review here"}
 	}
 	name := ""
 	if op.Path != "" {
@@ -280,7 +292,7 @@ func (r *reviews) do(id string, op reviewOp) (any, error) {
 	case "base":
 		base, current, known := p.Review().Known(name)
 		if !known {
-			return nil, &opError{Kind: errorNothing, Message: "the file is not under review"}
+			return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "the file is not under review"}
 		}
 		return map[string]any{"base": stateOf(base), "current": stateOf(current)}, nil
 	case "blame":
@@ -309,99 +321,48 @@ func (r *reviews) do(id string, op reviewOp) (any, error) {
 		}
 		p.mu.Unlock()
 		if i < 0 {
-			return nil, &opError{Kind: errorNothing, Message: "the texts of that change are not kept any more"}
+			return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "the texts of that change are not kept any more"}
 		}
 		return map[string]any{
 			"path": p.Path(e.Path), "before": stateOf(e.Before), "after": stateOf(e.After), "author": p.author(e.Author),
 		}, nil
 	case "accept", "reject", "undo", "restore":
-		r.host.start(func() { p.decide(id, name, op) })
+		r.host.Start(func() { p.decide(id, name, op) })
 		return nil, errLater
+	case "prompted":
+		r.host.Start(func() { p.prompted(id, op) })
+		return nil, errLater
+	case "program":
+		agent, session := p.Program(op.PID)
+		return map[string]any{"agent": agent, "sessionId": session}, nil
+	case "process":
+		return map[string]any{"pid": p.Process(op.Agent, string(op.Session))}, nil
 	case "forget":
 		return nil, p.Review().Forget(op.Checkpoint)
 	default:
-		return nil, invalid("review: there is no %q", op.Do)
+		return nil, wire.Invalid("review: there is no %q", op.Do)
 	}
 	return nil, nil
 }
 
-// list answers questions about all reviews, or about one file.
-func (r *reviews) list(op reviewOp) (any, error) {
-	all := r.all()
-	if op.Root != "" || op.Path != "" {
-		p, err := r.where(op)
-		if err != nil {
-			return nil, err
-		}
-		all = nil
-		if p != nil {
-			all = []*reviewed{p}
-		}
-	}
-	slices.SortFunc(all, func(a, b *reviewed) int { return cmp.Compare(a.Root(), b.Root()) })
-	switch op.Do {
-	case "files":
-		files := []fileJSON{}
-		for _, p := range all {
-			key := r.key(p, op)
-			for _, f := range p.Review().Files() {
-				if key == "" || slices.Contains(f.Sessions, key) {
-					files = append(files, p.file(f))
-				}
-			}
-		}
-		return map[string]any{"files": files}, nil
-	case "hunks":
-		hunks := []hunkJSON{}
-		for _, p := range all {
-			names := []string{p.Name(op.Path)}
-			if op.Path == "" {
-				names = nil
-				for _, f := range p.Review().Files() {
-					names = append(names, f.Path)
-				}
-			}
-			for _, name := range names {
-				hunks = append(hunks, p.hunks(p.Review().Hunks(name), true)...)
-			}
-		}
-		return map[string]any{"hunks": hunks}, nil
-	}
-	type point struct {
-		ID      string `json:"id"`
-		Name    string `json:"name"`
-		Agent   string `json:"agent,omitempty"`
-		Session string `json:"sessionId,omitempty"`
-		Turn    string `json:"turn,omitempty"`
-		At      string `json:"at"`
-		Root    string `json:"root"`
-	}
-	points := []point{}
-	for _, p := range all {
-		for _, c := range p.Review().Checkpoints() {
-			agent, id := r.splitKey(c.Session)
-			points = append(points, point{c.ID, c.Name, agent, id, c.Turn, stamped(c.At), p.Root()})
-		}
-	}
-	return map[string]any{"checkpoints": points}, nil
-}
-
-func (p *reviewed) hold(name string, op reviewOp) error {
+func (p *Folder) hold(name string, op Op) error {
 	if op.Text == nil {
-		return invalid("review: hold needs a text")
+		return wire.Invalid("review: hold needs a text")
 	}
 	p.mu.Lock()
 	p.ticks[name] = op.Tick
-	delete(p.pushed, name)
 	p.mu.Unlock()
 	err := p.Hold(op.Path, project.Text{Text: *op.Text, Undo: op.Undo, Reloaded: op.Reloaded})
+	p.mu.Lock()
+	delete(p.pushed, name) // after it is held: what was told before had no hunks for the buffer
+	p.mu.Unlock()
 	p.touch(name)
 	return err
 }
 
 // userEdited takes the user's edits of a buffer. If they do not fit, the whole
 // text is asked for.
-func (p *reviewed) userEdited(name string, op reviewOp) {
+func (p *Folder) userEdited(name string, op Op) {
 	if !p.Held(name) {
 		return
 	}
@@ -414,8 +375,8 @@ func (p *reviewed) userEdited(name string, op reviewOp) {
 	}
 	for _, e := range edits {
 		if err := p.Review().Edited(name, review.Edit{Start: e.Start, End: e.End, Lines: e.Lines}, e.Undo || op.Undo); err != nil {
-			p.reviews.host.log.Warn("an edit does not fit", "error", err)
-			p.reviews.host.queue.push(new(object).str("path", p.Path(name)).flag("again", true).item(kindHold))
+			p.reviews.host.Log.Warn("an edit does not fit", "error", err)
+			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Flag("again", true).Item(KindHold))
 			break
 		}
 	}
@@ -423,31 +384,42 @@ func (p *reviewed) userEdited(name string, op reviewOp) {
 }
 
 // changed takes a change of an agent that has reached a buffer.
-func (r *reviews) changed(op reviewOp) error {
-	a := review.Author{Session: sessionKey(op.Agent, op.Session), ToolCall: op.ToolCall, Source: cmp.Or(op.Source, "disk")}
+func (r *Reviews) changed(op Op) error {
+	a := review.Author{Session: SessionKey(op.Agent, op.Session), ToolCall: op.ToolCall, Source: cmp.Or(op.Source, "disk")}
 	a.Inferred = a.Source == "disk"
-	var p *reviewed
-	if s, err := r.host.session(op.Agent, op.Session); err == nil {
-		a.Turn = s.author().Turn
+	var p *Folder
+	if s := r.host.session(op.Agent, op.Session); s != nil {
+		a.Turn, _ = s.Prompted()
+		if a.Source == "write" {
+			a.ToolCall = cmp.Or(a.ToolCall, s.CallAbout(op.Path)) // Lua knows the write alone
+		}
 		p = r.of(op.Path)
 		if p == nil {
-			if p = r.open(s.root()); !p.is() {
+			if p = r.Open(s.Root()); !p.IsOpen() {
 				p = nil
 			}
 		}
 	} else {
 		p = r.of(op.Path)
 	}
+	if p != nil && a.Inferred {
+		// Lua knows a part of what was known when it was told to look.
+		if whole := p.Awaited(op.Path); whole != nil {
+			if agent, id := r.splitKey(whole.Session); agent == op.Agent && id == string(op.Session) {
+				a = *whole
+			}
+		}
+	}
 	switch {
 	case p == nil:
-		o := new(object).str("agent", op.Agent).str("sessionId", string(op.Session)).optional("toolCallId", op.ToolCall).
-			optional("turn", a.Turn).str("path", op.Path).str("source", a.Source).str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])
+		o := new(wire.Object).Str("agent", op.Agent).Str("sessionId", string(op.Session)).Optional("toolCallId", op.ToolCall).
+			Optional("turn", a.Turn).Str("path", op.Path).Str("source", a.Source).Str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])
 		if op.Text != nil && op.Before != nil {
 			e := review.Event{Before: review.State{Text: *op.Before}, After: review.State{Text: *op.Text}}
 			added, removed := e.Lines()
-			o.num("added", int64(added)).num("removed", int64(removed))
+			o.Num("added", int64(added)).Num("removed", int64(removed))
 		}
-		r.host.queue.push(event(eventFileEdited, o))
+		r.host.Queue.Push(o.Item(events.FileEdited))
 		return nil
 	case op.Text == nil:
 		p.Release(op.Path)
@@ -463,4 +435,21 @@ func (r *reviews) changed(op reviewOp) error {
 	p.ticks[name] = op.Tick
 	p.mu.Unlock()
 	return p.Changed(a, op.Path, op.Before, *op.Text)
+}
+
+// prompted makes the checkpoint of a prompt to a program in a shim, before it is sent
+// to the terminal.
+func (p *Folder) prompted(id string, op Op) {
+	h := p.reviews.host
+	ctx, cancel := context.WithTimeout(h.Context, PromptLimit)
+	defer cancel()
+	text := ""
+	if op.Text != nil {
+		text = *op.Text
+	}
+	if err := p.Checkpoint(ctx, SessionKey(op.Agent, op.Session), rand.Text(), text); err != nil {
+		h.Fail(id, reviewError(err))
+		return
+	}
+	h.done(id, nil)
 }

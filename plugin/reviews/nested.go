@@ -1,10 +1,11 @@
-package host
+package reviews
 
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
@@ -15,17 +16,13 @@ import (
 // a review leaves out the folders of those that were open before it. What a session
 // does there is for those reviews.
 
-func isBelow(folder, above string) bool {
-	return strings.HasPrefix(folder, strings.TrimSuffix(above, string(filepath.Separator))+string(filepath.Separator))
-}
-
 // around returns the review that has the files of a folder, or nil. r.mu is held.
-func (r *reviews) around(root string) *reviewed {
+func (r *Reviews) around(root string) *Folder {
 	if p := r.projects[root]; p != nil {
 		return p
 	}
 	for given, p := range r.projects {
-		if isBelow(root, given) && p.covers(root) {
+		if _, in := pathname.Below(given, root); in && p.covers(root) {
 			return p
 		}
 	}
@@ -34,21 +31,21 @@ func (r *reviews) around(root string) *reviewed {
 
 // covers reports whether a review has the files of a folder, as far as that is
 // known already.
-func (p *reviewed) covers(folder string) bool {
+func (p *Folder) covers(folder string) bool {
 	select {
-	case <-p.ready:
+	case <-p.Ready:
 		return p.err == nil && p.Covers(folder)
 	default:
-		return project.Scans(p.given)
+		return project.Scans(p.Given)
 	}
 }
 
-// below lists the folders under review that are in another one.
-func (r *reviews) below(root string) (folders []string) {
+// foldersBelow lists the folders under review that are in another one.
+func (r *Reviews) foldersBelow(root string) (folders []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for given := range r.projects {
-		if isBelow(given, root) {
+		if _, in := pathname.Below(root, given); in {
 			folders = append(folders, given)
 		}
 	}
@@ -56,21 +53,15 @@ func (r *reviews) below(root string) (folders []string) {
 }
 
 // parts are the reviews of a folder and of those in it.
-func (p *reviewed) parts() []*reviewed {
-	parts := []*reviewed{p}
-	for _, q := range p.reviews.all() {
-		if isBelow(q.given, p.given) {
-			parts = append(parts, q)
-		}
-	}
-	return parts
+func (p *Folder) parts() []*Folder {
+	return append([]*Folder{p}, p.reviews.below(p.Given)...)
 }
 
 // at returns the review that a path below the folder belongs to.
-func (p *reviewed) at(path string) *reviewed {
+func (p *Folder) at(path string) *Folder {
 	best := p
 	for _, q := range p.parts() {
-		if isBelow(path, q.given) && len(q.given) > len(best.given) {
+		if _, in := pathname.Below(q.Given, path); in && len(q.Given) > len(best.Given) {
 			best = q
 		}
 	}
@@ -78,7 +69,7 @@ func (p *reviewed) at(path string) *reviewed {
 }
 
 // Prompt begins a turn in all parts. See project.Project.
-func (p *reviewed) Prompt(ctx context.Context, session, turn, name string) error {
+func (p *Folder) Prompt(ctx context.Context, session, turn, name string) error {
 	var errs []error
 	for _, q := range p.parts() {
 		errs = append(errs, q.Project.Prompt(ctx, session, turn, name))
@@ -86,35 +77,42 @@ func (p *reviewed) Prompt(ctx context.Context, session, turn, name string) error
 	return errors.Join(errs...)
 }
 
+// Called is for all parts. See project.Project.
+func (p *Folder) Called(session, call string, at time.Time, ended bool) {
+	for _, q := range p.parts() {
+		q.Project.Called(session, call, at, ended)
+	}
+}
+
 // TurnEnded ends a turn in all parts. See project.Project.
-func (p *reviewed) TurnEnded(a review.Author) {
+func (p *Folder) TurnEnded(a review.Author) {
 	for _, q := range p.parts() {
 		q.Project.TurnEnded(a)
 	}
 }
 
 // Scan looks at the files of all parts. See project.Project.
-func (p *reviewed) Scan(a review.Author) {
+func (p *Folder) Scan(a review.Author) {
 	for _, q := range p.parts() {
 		q.Project.Scan(a)
 	}
 }
 
 // Expect is for files of any part. See project.Project.
-func (p *reviewed) Expect(paths ...string) {
+func (p *Folder) Expect(paths ...string) {
 	for _, path := range paths {
 		p.at(path).Project.Expect(path)
 	}
 }
 
 // Look is for files of any part. See project.Project.
-func (p *reviewed) Look(a review.Author, files ...project.Told) {
+func (p *Folder) Look(a review.Author, files ...project.Told) {
 	for _, f := range files {
 		p.at(f.Path).Project.Look(a, f)
 	}
 }
 
 // Write is for a file of any part. See project.Project.
-func (p *reviewed) Write(a review.Author, path, text string, write func() error) error {
+func (p *Folder) Write(a review.Author, path, text string, write func() error) error {
 	return p.at(path).Project.Write(a, path, text, write)
 }

@@ -1,7 +1,6 @@
-package host
+package reviews
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -21,55 +22,64 @@ const (
 )
 
 // look tells Lua that the disk of a held file has changed.
-func (p *reviewed) look(a review.Author, name string) {
-	<-p.ready
-	p.reviews.host.queue.push(p.stamp(new(object), a).str("path", p.Path(name)).item(kindLook))
+func (p *Folder) look(a review.Author, name string) {
+	<-p.Ready
+	p.reviews.host.Queue.Push(p.stamp(new(wire.Object), a).Str("path", p.Path(name)).Item(KindLook))
+}
+
+// holdAll has Neovim hold the buffers of the files with pending hunks, now or when they
+// are loaded.
+func (p *Folder) holdAll() {
+	for _, f := range p.Review().Files() {
+		p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(f.Path)).Item(KindHold))
+	}
 }
 
 // stamp adds who an author is.
-func (p *reviewed) stamp(o *object, a review.Author) *object {
+func (p *Folder) stamp(o *wire.Object, a review.Author) *wire.Object {
 	agent, id := p.reviews.splitKey(a.Session)
-	return o.optional("agent", agent).optional("sessionId", id).optional("toolCallId", a.ToolCall)
+	return o.Optional("agent", agent).Optional("sessionId", id).Optional("toolCallId", a.ToolCall)
 }
 
 // event tells Neovim what has happened.
-func (p *reviewed) event(e review.Event) {
-	<-p.ready
-	q := p.reviews.host.queue
+func (p *Folder) event(e review.Event) {
+	<-p.Ready
+	q := p.reviews.host.Queue
 	switch e.Kind {
 	case review.Edited:
 		p.remember(e)
-		q.push(event(eventFileEdited, p.edited(e)))
+		q.Push(p.edited(e).Item(events.FileEdited))
 		if !p.Held(e.Path) {
-			q.push(p.stamp(new(object), e.Author).str("path", p.Path(e.Path)).item(kindHold))
+			q.Push(p.stamp(new(wire.Object), e.Author).Str("path", p.Path(e.Path)).Item(KindHold))
 		}
 	case review.Updated:
+		p.settleApproved(e.Path)
 		p.touch(e.Path)
 	case review.Checkpointed:
 		points := p.Review().Checkpoints()
 		i := slices.IndexFunc(points, func(c review.Checkpoint) bool { return c.ID == e.Checkpoint })
 		if i >= 0 {
 			c := points[i]
-			q.push(event(eventCheckpointCreated, p.stamp(new(object), review.Author{Session: c.Session}).
-				str("root", p.Root()).str("id", c.ID).str("name", c.Name).optional("turn", c.Turn)))
+			q.Push(p.stamp(new(wire.Object), review.Author{Session: c.Session}).
+				Str("root", p.Root()).Str("id", c.ID).Str("name", c.Name).Optional("turn", c.Turn).Item(events.CheckpointCreated))
 		}
 	}
 }
 
 // edited makes the data of FileEdited.
-func (p *reviewed) edited(e review.Event) *object {
+func (p *Folder) edited(e review.Event) *wire.Object {
 	added, removed := e.Lines()
 	certainty := "exact"
 	if e.Author.Inferred {
 		certainty = "inferred"
 	}
-	return p.stamp(new(object), e.Author).optional("turn", e.Author.Turn).str("root", p.Root()).str("path", p.Path(e.Path)).
-		str("source", e.Author.Source).str("fidelity", certainty).
-		num("added", int64(added)).num("removed", int64(removed)).num("change", int64(e.Change))
+	return p.stamp(new(wire.Object), e.Author).Optional("turn", e.Author.Turn).Str("root", p.Root()).Str("path", p.Path(e.Path)).
+		Str("source", e.Author.Source).Str("fidelity", certainty).
+		Num("added", int64(added)).Num("removed", int64(removed)).Num("change", int64(e.Change))
 }
 
 // remember keeps the texts of a change for a while.
-func (p *reviewed) remember(e review.Event) {
+func (p *Folder) remember(e review.Event) {
 	size := func(e review.Event) int { return len(e.Before.Text) + len(e.After.Text) }
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +92,7 @@ func (p *reviewed) remember(e review.Event) {
 
 // touch has Neovim told soon what is pending in a file, and the user's edits
 // stored once nothing happens for a while.
-func (p *reviewed) touch(name string) {
+func (p *Folder) touch(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dirty[name] = true
@@ -97,7 +107,7 @@ func (p *reviewed) touch(name string) {
 }
 
 // flush stores the user's edits, and what could not be stored before.
-func (p *reviewed) flush() {
+func (p *Folder) flush() {
 	p.mu.Lock()
 	p.pause = nil
 	p.mu.Unlock()
@@ -105,26 +115,48 @@ func (p *reviewed) flush() {
 	if err == nil || errors.Is(err, store.ErrClosed) {
 		return
 	}
-	p.reviews.host.log.Error("store the user's edits", "error", err)
+	p.reviews.host.Log.Error("store the user's edits", "error", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.pause == nil && p.reviews.host.ctx.Err() == nil {
+	if p.pause == nil && p.reviews.host.Context.Err() == nil {
 		p.pause = time.AfterFunc(retryPause, p.flush)
 	}
 }
 
 // trouble tells the user that what happens in the review is not stored, or is
 // stored again.
-func (p *reviewed) trouble(err error) {
+func (p *Folder) trouble(err error) {
 	if err == nil {
-		p.reviews.host.notice("info", "the review of %s is stored again", p.given)
+		p.reviews.host.Notice("info", "the review of %s is stored again", p.Given)
 		return
 	}
-	p.reviews.host.notice("error", "the review of %s cannot be stored, and goes on in memory: %v", p.given, err)
+	p.reviews.host.Notice("error", "the review of %s cannot be stored, and goes on in memory: %v", p.Given, err)
+}
+
+// maxSaid is how many reasons why something was not seen the user is told.
+const maxSaid = 20
+
+// missed tells the user once for each reason that something may have changed unseen.
+func (p *Folder) missed(a review.Author, reason string) {
+	<-p.Ready
+	p.mu.Lock()
+	p.unseen[a.Session]++
+	count, key := p.unseen[a.Session], a.Session+"\x00"+reason
+	news := !p.said[key] && len(p.said) < maxSaid
+	if news {
+		p.said[key] = true
+	}
+	p.mu.Unlock()
+	h := p.reviews.host
+	h.Queue.Push(p.stamp(new(wire.Object), a).Str("root", p.Root()).Str("reason", reason).Num("count", count).Item(events.ChangesUnseen))
+	if news {
+		agent, _ := p.reviews.splitKey(a.Session)
+		h.Notice("warn", "not all changes of %s are recorded: %s", agent, reason)
+	}
 }
 
 // tell tells what is pending in the files that were touched.
-func (p *reviewed) tell() {
+func (p *Folder) tell() {
 	p.mu.Lock()
 	dirty := p.dirty
 	p.dirty, p.timer = make(map[string]bool), nil
@@ -133,7 +165,7 @@ func (p *reviewed) tell() {
 	for _, f := range p.Review().Files() {
 		files[f.Path] = f
 	}
-	q := p.reviews.host.queue
+	q := p.reviews.host.Queue
 	for name := range dirty {
 		f := files[name]
 		var hunks []review.Hunk
@@ -142,24 +174,28 @@ func (p *reviewed) tell() {
 		}
 		short := shorten(hunks)
 		p.mu.Lock()
-		same := p.pushed[name] == short
+		pushed, known := p.pushed[name]
 		tick := p.ticks[name]
-		if p.pushed[name] = short; short == "" {
+		held := p.Held(name)
+		if p.pushed[name] = short; short == "" && !held {
 			delete(p.pushed, name)
 		}
 		p.mu.Unlock()
-		if same {
+		if pushed == short && (known || !held) {
 			continue
 		}
-		if p.Held(name) {
-			raw := mustJSON(map[string]any{"path": p.Path(name), "tick": tick, "hunks": p.hunks(hunks, false)})
-			it := from(raw).item(kindHunks)
-			it.max = maxWrite
-			q.push(it)
+		if !held && pushed == "" {
+			q.Push(new(wire.Object).Str("path", p.Path(name)).Item(KindHold)) // what went away may come back
 		}
-		q.push(event(eventReviewUpdated, new(object).str("root", p.Root()).str("path", p.Path(name)).
-			num("hunks", int64(f.Hunks)).num("added", int64(f.Added)).num("removed", int64(f.Removed)).
-			strs("sessions", p.sessions(f.Sessions))))
+		if held {
+			raw := wire.Encode(map[string]any{"path": p.Path(name), "tick": tick, "hunks": p.hunks(hunks, false)})
+			it := wire.From(raw).Item(KindHunks)
+			it.Max = wire.MaxWrite
+			q.Push(it)
+		}
+		q.Push(new(wire.Object).Str("root", p.Root()).Str("path", p.Path(name)).
+			Num("hunks", int64(f.Hunks)).Num("added", int64(f.Added)).Num("removed", int64(f.Removed)).
+			Strs("sessions", p.sessions(f.Sessions)).Item(events.ReviewUpdated))
 	}
 }
 
@@ -168,7 +204,7 @@ func shorten(hunks []review.Hunk) string {
 	var b strings.Builder
 	for _, h := range hunks {
 		sum := fnv.New64a()
-		for _, l := range slices.Concat(h.Old, h.New) {
+		for _, l := range slices.Concat(h.Old, h.New, h.Others) {
 			sum.Write([]byte(l))
 			sum.Write([]byte{0})
 		}
@@ -181,16 +217,8 @@ func shorten(hunks []review.Hunk) string {
 	return b.String()
 }
 
-func mustJSON(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("json of our own: %v", err)) // strings and numbers
-	}
-	return raw
-}
-
 // sessions are the ids of sessions as agents know them.
-func (p *reviewed) sessions(keys []string) []string {
+func (p *Folder) sessions(keys []string) []string {
 	ids := make([]string, len(keys))
 	for i, key := range keys {
 		_, ids[i] = p.reviews.splitKey(key)
@@ -213,7 +241,7 @@ type authorJSON struct {
 	At       string `json:"at,omitempty"`
 }
 
-func (p *reviewed) author(a review.Author) authorJSON {
+func (p *Folder) author(a review.Author) authorJSON {
 	agent, id := p.reviews.splitKey(a.Session)
 	return authorJSON{agent, id, a.Turn, a.ToolCall, a.Source, a.Inferred, stamped(a.At)}
 }
@@ -239,16 +267,19 @@ type hunkJSON struct {
 	NewLines int          `json:"newLines"`
 	User     []int        `json:"user"`
 	Authors  []authorJSON `json:"authors"`
+	Was      string       `json:"was,omitempty"`
+	Is       string       `json:"is,omitempty"`
+	Others   []string     `json:"others,omitempty"`
 }
 
-func (p *reviewed) hunks(hunks []review.Hunk, texts bool) []hunkJSON {
+func (p *Folder) hunks(hunks []review.Hunk, texts bool) []hunkJSON {
 	out := make([]hunkJSON, 0, len(hunks))
 	for _, h := range hunks {
 		agent, id := p.reviews.splitKey(h.Session)
 		to := hunkJSON{
 			ID: h.ID, Path: p.Path(h.Path), Kind: string(h.Kind), Agent: agent, Session: id,
 			Base: rangeJSON(h.Base), Current: rangeJSON(h.Current),
-			Old: someLines(h.Old), OldLines: len(h.Old), NewLines: len(h.New), User: slices.Concat([]int{}, h.User),
+			Old: someLines(h.Old), OldLines: len(h.Old), NewLines: len(h.New), User: slices.Concat([]int{}, h.User), Was: h.Was, Is: h.Is, Others: someLines(h.Others),
 		}
 		if texts {
 			to.New = someLines(h.New)
@@ -285,9 +316,9 @@ type fileJSON struct {
 	To       string   `json:"to,omitempty"`
 }
 
-var kindNames = map[review.Kind]string{review.Absent: "absent", review.Regular: "regular", review.Link: "link"}
+var kindNames = map[review.Kind]string{review.Absent: "absent", review.Regular: "regular", review.Link: "link", review.Other: "other"}
 
-func (p *reviewed) file(f review.File) fileJSON {
+func (p *Folder) file(f review.File) fileJSON {
 	path := func(name string) string {
 		if name == "" {
 			return ""

@@ -1,4 +1,4 @@
-package host
+package wire
 
 import (
 	"encoding/json"
@@ -31,21 +31,21 @@ func TestJSONForLuaLosesNothingThatLuaCanHold(t *testing.T) {
 		if string(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.in, got, c.want)
 		}
-		if cost := costOf(got); cost > len(got)+values*valueCost {
+		if cost := costOf(got); cost > len(got)+values*ValueCost {
 			t.Errorf("%s: %d values are counted", c.in, values)
 		}
 	}
 }
 
 func TestOurMembersWinOverTheAgents(t *testing.T) {
-	got := string(from([]byte(`{"agent":"fake","x":1}`)).str("agent", "real").json())
+	got := string(From([]byte(`{"agent":"fake","x":1}`)).Str("agent", "real").JSON())
 	if want := `{"agent":"fake","x":1,"agent":"real"}`; got != want { // Lua keeps the last
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := string(from([]byte(`{}`)).flag("a", true).json()); got != `{"a":true}` {
+	if got := string(From([]byte(`{}`)).Flag("a", true).JSON()); got != `{"a":true}` {
 		t.Error(got)
 	}
-	if got := string(from([]byte(`{}`)).json()); got != `{}` {
+	if got := string(From([]byte(`{}`)).JSON()); got != `{}` {
 		t.Error(got)
 	}
 }

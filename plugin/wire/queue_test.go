@@ -1,4 +1,4 @@
-package host
+package wire
 
 import (
 	"context"
@@ -13,32 +13,34 @@ import (
 // delivery is a batch and when it began.
 type delivery struct {
 	at    time.Time
-	items []item
+	items []Item
 }
 
-func number(i int) item { return costed(strconv.Itoa(i)) }
+func number(i int) Item { return costed(strconv.Itoa(i)) }
 
-func sized(n int) item { return costed(strings.Repeat("x", n)) }
+func sized(n int) Item { return costed(strings.Repeat("x", n)) }
 
-func costed(text string) item {
-	return item{kind: kindNotice, json: []byte(text), cost: len(text) + valueCost}
+func costed(text string) Item {
+	return Item{Kind: KindNotice, JSON: []byte(text), cost: len(text) + ValueCost}
 }
+
+var errEnded = errors.New("the test has ended")
 
 func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
+		q := NewQueue(QueueBytes, errEnded)
 		var got []delivery
-		go q.run(func(b []item) time.Duration {
+		go q.Run(func(b []Item) time.Duration {
 			got = append(got, delivery{time.Now(), b})
 			return 0
 		})
 		start := time.Now()
 		for i := range 20 {
-			q.push(number(i))
+			q.Push(number(i))
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(50 * time.Millisecond)
-		q.close()
+		q.Close()
 		synctest.Wait()
 		if got[0].at != start || len(got[0].items) != 1 {
 			t.Errorf("first batch after %v with %d items", got[0].at.Sub(start), len(got[0].items))
@@ -49,8 +51,8 @@ func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T)
 				t.Errorf("batch %d came %v after the one before", i, d.at.Sub(got[i-1].at))
 			}
 			for _, it := range d.items {
-				if string(it.json) != strconv.Itoa(n) {
-					t.Fatalf("item %s, want %d", it.json, n)
+				if string(it.JSON) != strconv.Itoa(n) {
+					t.Fatalf("item %s, want %d", it.JSON, n)
 				}
 				n++
 			}
@@ -63,23 +65,23 @@ func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T)
 
 func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
-		half := sized(q.limit/2 - valueCost)
+		q := NewQueue(QueueBytes, errEnded)
+		half := sized(q.limit/2 - ValueCost)
 		for range 9 {
-			q.push(half)
+			q.Push(half)
 		}
 		var got []delivery
-		go q.run(func(b []item) time.Duration {
+		go q.Run(func(b []Item) time.Duration {
 			got = append(got, delivery{time.Now(), b})
 			time.Sleep(time.Millisecond) // Neovim answers
 			return frame
 		})
 		time.Sleep(50 * time.Millisecond)
-		q.push(number(0))
+		q.Push(number(0))
 		time.Sleep(time.Millisecond)
-		q.push(number(1)) // this one trickles in
+		q.Push(number(1)) // this one trickles in
 		time.Sleep(50 * time.Millisecond)
-		q.close()
+		q.Close()
 		synctest.Wait()
 		if len(got) != 7 {
 			t.Fatalf("%d batches, want 7", len(got))
@@ -98,19 +100,19 @@ func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
 // An agent that is slower than Neovim never leaves a backlog, yet need not wait.
 func TestItemsThatFillABatchAreNotCollectedAnyLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
-		third := sized(q.limit/3 - valueCost + 1)
+		q := NewQueue(QueueBytes, errEnded)
+		third := sized(q.limit/3 - ValueCost + 1)
 		var got []delivery
-		go q.run(func(b []item) time.Duration {
+		go q.Run(func(b []Item) time.Duration {
 			got = append(got, delivery{time.Now(), b})
 			return frame
 		})
 		for range 31 {
-			q.push(third)
+			q.Push(third)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(50 * time.Millisecond)
-		q.close()
+		q.Close()
 		synctest.Wait()
 		for i := 3; i < len(got)-1; i++ { // once the first has said how fast Neovim is
 			if gap := got[i].at.Sub(got[i-1].at); gap > 3*time.Millisecond {
@@ -122,25 +124,25 @@ func TestItemsThatFillABatchAreNotCollectedAnyLonger(t *testing.T) {
 
 func TestTheEndOfAnOperationIsDeliveredAtOnceWithWhatCameBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
+		q := NewQueue(QueueBytes, errEnded)
 		var got []delivery
-		go q.run(func(b []item) time.Duration {
+		go q.Run(func(b []Item) time.Duration {
 			got = append(got, delivery{time.Now(), b})
 			return 0
 		})
 		start := time.Now()
 		end := costed("end")
-		end.kind = kindDone
+		end.Kind = KindDone
 		for i, pause := range []time.Duration{0, time.Millisecond, time.Millisecond} {
 			time.Sleep(pause)
-			q.push(number(i))
+			q.Push(number(i))
 		}
 		synctest.Wait()
-		q.push(end) // while the last two are collected
+		q.Push(end) // while the last two are collected
 		synctest.Wait()
-		q.push(number(3)) // what follows keeps its distance again
+		q.Push(number(3)) // what follows keeps its distance again
 		time.Sleep(50 * time.Millisecond)
-		q.close()
+		q.Close()
 		synctest.Wait()
 		if len(got) != 3 || len(got[1].items) != 3 {
 			t.Fatalf("%d batches: %v", len(got), got)
@@ -167,13 +169,13 @@ func TestABatchKeepsNeovimBusyForOneFrame(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := newQueue(queueBytes)
+				q := NewQueue(QueueBytes, errEnded)
 				const size = 2000
 				for range 20 * mostBatch / size {
-					q.push(sized(size - valueCost))
+					q.Push(sized(size - ValueCost))
 				}
 				var costs []int
-				go q.run(func(b []item) time.Duration {
+				go q.Run(func(b []Item) time.Duration {
 					cost := size * len(b)
 					costs = append(costs, cost)
 					took := c.unit * time.Duration(cost) >> 10
@@ -181,7 +183,7 @@ func TestABatchKeepsNeovimBusyForOneFrame(t *testing.T) {
 					return took
 				})
 				time.Sleep(time.Minute)
-				q.close()
+				q.Close()
 				synctest.Wait()
 				for _, cost := range costs[5 : len(costs)-1] {
 					if cost > c.most || cost < c.most*9/10 {
@@ -195,9 +197,9 @@ func TestABatchKeepsNeovimBusyForOneFrame(t *testing.T) {
 
 func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
+		q := NewQueue(QueueBytes, errEnded)
 		busy, batches := false, 0
-		go q.run(func(b []item) time.Duration {
+		go q.Run(func(b []Item) time.Duration {
 			if busy {
 				t.Error("two batches at a time")
 			}
@@ -208,11 +210,11 @@ func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 			return 0
 		})
 		for i := range 50 {
-			q.push(number(i))
+			q.Push(number(i))
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		q.close()
+		q.Close()
 		synctest.Wait()
 		if batches != 6 {
 			t.Errorf("%d batches, want one per reply: 6", batches)
@@ -221,38 +223,38 @@ func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 }
 
 func TestABatchIsBounded(t *testing.T) {
-	limit := newQueue(queueBytes).limit
+	limit := NewQueue(QueueBytes, errEnded).limit
 	cases := []struct {
 		name  string
-		items []item
+		items []Item
 		want  []int // sizes of the batches
 	}{
-		{"by the number of values", repeat(number(1), 2*(limit/(valueCost+1))+1), []int{limit / (valueCost + 1), limit / (valueCost + 1), 1}},
+		{"by the number of values", repeat(number(1), 2*(limit/(ValueCost+1))+1), []int{limit / (ValueCost + 1), limit / (ValueCost + 1), 1}},
 		{"by bytes", repeat(sized(limit*2/5), 5), []int{2, 2, 1}},
-		{"a large item alone", []item{sized(1), sized(limit + 1), sized(1)}, []int{1, 1, 1}},
-		{"exactly full", []item{sized(limit/2 - valueCost), sized(limit/2 - valueCost), sized(1)}, []int{2, 1}},
+		{"a large item alone", []Item{sized(1), sized(limit + 1), sized(1)}, []int{1, 1, 1}},
+		{"exactly full", []Item{sized(limit/2 - ValueCost), sized(limit/2 - ValueCost), sized(1)}, []int{2, 1}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			q := newQueue(queueBytes)
+			q := NewQueue(QueueBytes, errEnded)
 			for _, it := range c.items {
-				q.push(it)
+				q.Push(it)
 			}
 			for i, want := range c.want {
-				batch, _ := q.take()
+				batch, _ := q.Take()
 				if got := len(batch); got != want {
 					t.Fatalf("batch %d has %d items, want %d", i, got, want)
 				}
 			}
-			if batch, more := q.take(); len(batch) != 0 || more || q.bytes != 0 || q.cost != 0 {
+			if batch, more := q.Take(); len(batch) != 0 || more || q.bytes != 0 || q.cost != 0 {
 				t.Errorf("%d bytes of %d left", q.bytes, q.cost)
 			}
 		})
 	}
 }
 
-func repeat(it item, n int) []item {
-	list := make([]item, n)
+func repeat(it Item, n int) []Item {
+	list := make([]Item, n)
 	for i := range list {
 		list[i] = it
 	}
@@ -261,11 +263,11 @@ func repeat(it item, n int) []item {
 
 func TestAFullQueueHoldsUpWhoeverAsksForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1000)
+		q := NewQueue(1000, errEnded)
 		sent := 0
 		go func() {
-			for q.room(t.Context()) == nil {
-				q.push(sized(400))
+			for q.Room(t.Context()) == nil {
+				q.Push(sized(400))
 				sent++
 			}
 		}()
@@ -273,55 +275,48 @@ func TestAFullQueueHoldsUpWhoeverAsksForRoom(t *testing.T) {
 		if sent != 3 {
 			t.Fatalf("%d items before it was full, want 3", sent)
 		}
-		q.push(sized(400)) // answers to Neovim pass
-		q.take()
+		q.Push(sized(400)) // answers to Neovim pass
+		q.Take()
 		synctest.Wait()
 		if sent != 6 {
 			t.Errorf("%d items after one batch, want 6", sent)
 		}
-		q.close()
+		q.Close()
 		synctest.Wait()
-		if err := q.room(t.Context()); !errors.Is(err, errQueueClosed) {
+		if err := q.Room(t.Context()); !errors.Is(err, errEnded) {
 			t.Errorf("room after close: %v", err)
 		}
 	})
 }
 
 func TestWaitingForRoomEndsWithTheContext(t *testing.T) {
-	q := newQueue(1)
-	q.push(sized(2))
+	q := NewQueue(1, errEnded)
+	q.Push(sized(2))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("agent gone")
 	cancel(cause)
-	if err := q.room(ctx); !errors.Is(err, cause) {
+	if err := q.Room(ctx); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDeliveredWaitsUntilNeovimHandledTheItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(queueBytes)
-		q.push(number(1))
-		n := q.push(number(2))
+		q := NewQueue(QueueBytes, errEnded)
+		q.Push(number(1))
+		n := q.Push(number(2))
 		handled := false
-		go q.run(func([]item) time.Duration {
+		go q.Run(func([]Item) time.Duration {
 			time.Sleep(time.Second)
 			handled = true
 			return time.Second
 		})
-		if err := q.delivered(t.Context(), n); err != nil || !handled {
+		if err := q.Delivered(t.Context(), n); err != nil || !handled {
 			t.Errorf("%v, handled %v", err, handled)
 		}
-		q.close()
-		if err := q.delivered(t.Context(), n+1); !errors.Is(err, errQueueClosed) {
+		q.Close()
+		if err := q.Delivered(t.Context(), n+1); !errors.Is(err, errEnded) {
 			t.Errorf("after close: %v", err)
 		}
 	})
-}
-
-// count is how many items have been pushed.
-func (q *queue) count() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return int(q.pushed)
 }

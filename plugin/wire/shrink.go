@@ -1,4 +1,4 @@
-package host
+package wire
 
 import (
 	"bytes"
@@ -10,50 +10,50 @@ import (
 
 // Neovim stands still while it decodes an item and passes it on. What that
 // takes grows with the bytes and, far more, with the number of JSON values, so
-// the cost of an item is its bytes plus valueCost for every value and name. An
-// item of maxCost takes Neovim some 20 ms, whatever it is made of.
+// the cost of an item is its bytes plus ValueCost for every value and name. An
+// item of MaxCost takes Neovim some 20 ms, whatever it is made of.
 const (
-	maxCost   = 2 << 20
-	valueCost = 128
+	MaxCost   = 2 << 20
+	ValueCost = 128
 	textPiece = 64 << 10 // bytes of text in one event
-	maxWrite  = 10 << 20 // cost of a question about a file to be written, which is mostly one string
+	MaxWrite  = 10 << 20 // cost of a question about a file to be written, which is mostly one string
 )
 
 const (
-	costOfMore  = 16 << 10 // more than anything costs that is added to what fits
+	CostOfMore  = 16 << 10 // more than anything costs that is added to what fits
 	smallMember = 2 << 10
 	leastPiece  = 64 << 10 // what is not worth keeping if it has to be smaller
 	maxDepth    = 8        // of what is made smaller instead of being left out
 )
 
-// lost counts what was left out to make an item fit.
-type lost struct {
-	bytes   int // of JSON
-	entries int // elements of lists and members of objects
+// Lost counts what was left out to make an item fit.
+type Lost struct {
+	Bytes   int // of JSON
+	Entries int // elements of lists and members of objects
 }
 
-func (l *lost) add(more lost) {
-	l.bytes += more.bytes
-	l.entries += more.entries
+func (l *Lost) add(more Lost) {
+	l.Bytes += more.Bytes
+	l.Entries += more.Entries
 }
 
-func (l lost) object() *object {
-	return new(object).num("bytes", int64(l.bytes)).num("entries", int64(l.entries))
+func (l Lost) object() *Object {
+	return new(Object).Num("bytes", int64(l.Bytes)).Num("entries", int64(l.Entries))
 }
 
-// part is JSON that has been checked, and how many values and names it has.
-type part struct {
-	text   []byte
+// Part is JSON that has been checked, and how many values and names it has.
+type Part struct {
+	Text   []byte
 	values int
 }
 
-func (p part) cost() int { return len(p.text) + p.values*valueCost }
+func (p Part) cost() int { return len(p.Text) + p.values*ValueCost }
 
 // next passes over the value d is at.
-func next(d *jx.Dec) part {
+func next(d *jx.Dec) Part {
 	values := d.Values()
 	text := d.Token()
-	return part{text, d.Values() - values}
+	return Part{text, d.Values() - values}
 }
 
 // costOf returns the cost of one value.
@@ -63,18 +63,18 @@ func costOf(text []byte) int { return next(jx.New(text)).cost() }
 // shrink returns as much of it as costs at most room, and what that leaves out: the
 // ends of long strings and lists. Members of an object that are small stay; large
 // ones share what these leave.
-func shrink(src []byte, limit, room int) ([]byte, lost) {
+func shrink(src []byte, limit, room int) ([]byte, Lost) {
 	// A value takes two bytes at least, itself and what is between it and the next.
-	if (len(src)+1)*(1+valueCost/2) <= limit {
-		return src, lost{}
+	if (len(src)+1)*(1+ValueCost/2) <= limit {
+		return src, Lost{}
 	}
 	whole := next(jx.New(src))
 	if whole.cost() <= limit {
-		return src, lost{}
+		return src, Lost{}
 	}
 	s := shrinker{dst: make([]byte, 0, room/2)}
 	s.value(whole, room, 0)
-	return s.dst, lost{len(src) - len(s.dst), s.entries}
+	return s.dst, Lost{len(src) - len(s.dst), s.entries}
 }
 
 type shrinker struct {
@@ -83,16 +83,16 @@ type shrinker struct {
 }
 
 // value appends p for at most limit.
-func (s *shrinker) value(p part, limit, depth int) {
-	switch b := p.text[0]; {
+func (s *shrinker) value(p Part, limit, depth int) {
+	switch b := p.Text[0]; {
 	case p.cost() <= limit:
-		s.dst = append(s.dst, p.text...)
+		s.dst = append(s.dst, p.Text...)
 	case b == '"':
-		s.string(p.text, limit-valueCost)
+		s.string(p.Text, limit-ValueCost)
 	case b == '{' && depth < maxDepth:
-		s.object(p.text, limit-valueCost, depth)
+		s.object(p.Text, limit-ValueCost, depth)
 	case b == '[' && depth < maxDepth:
-		s.array(p.text, limit-valueCost, depth)
+		s.array(p.Text, limit-ValueCost, depth)
 	case b == '{':
 		s.dst = append(s.dst, "{}"...)
 	case b == '[':
@@ -144,7 +144,7 @@ func (s *shrinker) array(text []byte, limit, depth int) {
 
 // member is a member of an object; the name is as it is written.
 type member struct {
-	name, value part
+	name, value Part
 	large       bool
 }
 
@@ -159,7 +159,7 @@ func members(object []byte) iter.Seq[member] {
 			start := d.Pos()
 			d.Key()
 			name := bytes.TrimRight(object[start:d.Pos()], ": \t\r\n")
-			m := member{name: part{name, 1}, value: next(d)}
+			m := member{name: Part{name, 1}, value: next(d)}
 			if d.Failed() || !yield(m) {
 				return
 			}
@@ -190,7 +190,7 @@ func (s *shrinker) object(text []byte, limit, depth int) {
 		if i > 0 {
 			s.dst = append(s.dst, ',')
 		}
-		s.dst = append(append(s.dst, m.name.text...), ':')
+		s.dst = append(append(s.dst, m.name.Text...), ':')
 		give := m.value.cost()
 		if m.large {
 			give = min(give, limit/large-m.nameCost())
@@ -202,9 +202,9 @@ func (s *shrinker) object(text []byte, limit, depth int) {
 	s.dst = append(s.dst, '}')
 }
 
-// lookup returns where the value of a member of the object raw is, by its name
+// Lookup returns where the value of a member of the object raw is, by its name
 // and those of the objects around it. Without such a member, end is 0.
-func lookup(raw []byte, names ...string) (start, end int) {
+func Lookup(raw []byte, names ...string) (start, end int) {
 	d := jx.New(raw)
 	for _, name := range names {
 		if !enter(d, name) {
@@ -235,22 +235,22 @@ func enter(d *jx.Dec, member string) bool {
 // may as well be smaller ones.
 var chunkTags = []string{`"user_message_chunk"`, `"agent_message_chunk"`, `"agent_thought_chunk"`}
 
-// pieces are parameters of session/update that Neovim can take one by one, and
+// Pieces are parameters of session/update that Neovim can take one by one, and
 // together say the same as params, but for what is missing. Text is divided,
 // everything else cut. Nothing large has been decoded yet, so it takes little
 // memory.
-func pieces(params []byte) (list iter.Seq[[]byte], missing lost) {
+func Pieces(params []byte) (list iter.Seq[[]byte], missing Lost) {
 	if len(params) > textPiece {
-		start, end := lookup(params, "update", "sessionUpdate")
+		start, end := Lookup(params, "update", "sessionUpdate")
 		if slices.Contains(chunkTags, string(params[start:end])) {
-			start, end = lookup(params, "update", "content", "text")
+			start, end = Lookup(params, "update", "content", "text")
 			if rest := len(params) - (end - start); end > start && params[start] == '"' && rest <= smallMember {
-				return textPieces(params, start, end), lost{}
+				return textPieces(params, start, end), Lost{}
 			}
 		}
 	}
 	// Room for what is added, and for characters that are written longer later.
-	small, missing := shrink(params, maxCost, maxCost-maxCost/8)
+	small, missing := shrink(params, MaxCost, MaxCost-MaxCost/8)
 	return func(yield func([]byte) bool) { yield(small) }, missing
 }
 

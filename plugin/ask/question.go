@@ -1,0 +1,71 @@
+package ask
+
+import (
+	"context"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+)
+
+// Question is an agent request on its way to Neovim.
+type Question struct {
+	Event   string // name of the autocommand
+	Method  string
+	Session acp.SessionID
+	Alone   bool // it belongs to no session
+	Data    *wire.Object
+	refused string          // why the default must not serve it; empty for no reason
+	User    bool            // a person answers it, so the session is shown as waiting
+	Max     int             // what it may cost; 0 means wire.MaxCost
+	Asked   func(id string) // told the request id; may be nil
+	Heard   func(Answer)    // told the answer; may be nil
+	Rebase  Rebase          // of a write; nil otherwise
+}
+
+// IsWhole reports whether Neovim sees all of q.
+func (q *Question) IsWhole() bool {
+	return q.Data.Fits(q.Max)
+}
+
+// MayBeCut reports whether Neovim can answer q without seeing all of it: a
+// question for permission by a denial, a write by leaving it to the host.
+// Whoever answers another one acts on what it says.
+func (q *Question) MayBeCut() bool {
+	return q.Method == acp.MethodSessionRequestPermission || q.Method == acp.MethodFsWriteTextFile
+}
+
+// Refuse tells Neovim's default why the request must not be served.
+func (q *Question) Refuse(err error) {
+	if err != nil {
+		q.refused = err.Error()
+	}
+}
+
+// Put puts q to Neovim and waits for the answer. waits is told when a person begins to be
+// waited for (1) and when that ends (-1); it may be nil.
+func (s *Asks) Put(ctx context.Context, agent string, waits func(int), q Question) (Answer, error) {
+	a, err := s.add(agent, string(q.Session), q.Method)
+	if err != nil {
+		return Answer{}, err
+	}
+	q.Data.Str("agent", agent).Str("requestId", a.id)
+	s.mu.Lock()
+	a.rebase = q.Rebase
+	s.mu.Unlock()
+	if q.Asked != nil {
+		q.Asked(a.id)
+	}
+	if waits != nil && q.User {
+		waits(1)
+		defer waits(-1)
+	}
+	it := new(wire.Object).Str("requestId", a.id).Str("name", q.Event).Str("method", q.Method).
+		Str("agent", agent).Optional("refused", q.refused).Object("data", q.Data).Item(wire.KindAsk)
+	it.Max = q.Max
+	s.queue.Push(it)
+	v := s.wait(ctx, a)
+	if q.Heard != nil {
+		q.Heard(v)
+	}
+	return v, nil
+}

@@ -1,0 +1,85 @@
+package host
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
+)
+
+// carriers are programs that run another one on another machine, in a container
+// or sandbox, or as another user, or that speak with one through a network.
+var carriers = []string{
+	"ssh", "autossh", "mosh", "et", "rsh", "plink", "dbclient", "tsh", "adb", "socat", "websocat", "nc", "ncat", "netcat", "telnet",
+	"docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "ctr", "lxc", "incus", "limactl", "multipass", "vagrant", "wsl", "devcontainer",
+	"distrobox", "distrobox-enter", "toolbox", "apptainer", "singularity", "flatpak", "systemd-nspawn", "machinectl", "runsc",
+	"bwrap", "firejail", "chroot", "nsenter", "unshare", "sandbox-exec", "sudo", "doas", "su", "runuser", "systemd-run",
+}
+
+// clouds are programs that have a carrier among much else.
+var clouds = []string{"gcloud", "az", "aws", "gh", "fly", "flyctl", "coder", "doctl", "heroku", "railway", "devpod", "gitpod", "orb", "colima"}
+
+// runsElsewhere reports whether the agent is known not to run here as the user.
+func (c command) runsElsewhere() bool {
+	return c.isRemote() || slices.Contains(carriers, programName(c.Command))
+}
+
+// mayRunElsewhere reports whether the agent may run elsewhere, because a carrier is
+// named anywhere: as its program, in the arguments of a program such as env, or in
+// the shell script that starts it.
+func (c command) mayRunElsewhere() bool {
+	return c.runsElsewhere() || namesCarrier(c.Command) || slices.ContainsFunc(c.Args, namesCarrier) ||
+		slices.ContainsFunc(scriptLines(c.Command, c.Cwd), namesCarrier)
+}
+
+// programName is the name of a program by which it is known.
+func programName(path string) string {
+	return strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")
+}
+
+// namesCarrier reports whether a word of a text is the name or the path of a
+// carrier or of a cloud's program.
+func namesCarrier(text string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
+	})
+	return slices.ContainsFunc(words, func(word string) bool {
+		name := programName(word)
+		return slices.Contains(carriers, name) || slices.Contains(clouds, name)
+	})
+}
+
+// scriptLines are the first lines of a shell script that are no comments, none for
+// any other program.
+func scriptLines(program, folder string) []string {
+	path := program
+	if !filepath.IsAbs(path) && filepath.Base(path) != path {
+		path = filepath.Join(folder, path)
+	} else if found, err := exec.LookPath(path); err == nil {
+		path = found
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil || !bytes.HasPrefix(text, []byte("#!")) {
+		return nil
+	}
+	lines := strings.Split(string(text), "\n")
+	interpreter := strings.FieldsFunc(lines[0], func(r rune) bool { return strings.ContainsRune("#! \t/\r", r) })
+	if !slices.ContainsFunc(interpreter, func(word string) bool { return strings.HasSuffix(word, "sh") }) {
+		return nil
+	}
+	return slices.DeleteFunc(lines[1:], func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") })
+}

@@ -1,0 +1,147 @@
+package host
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/test/editors"
+)
+
+// inRepository runs a test in a folder that git knows, with notes.txt open in each
+// version of Neovim.
+func inRepository(t *testing.T, test func(t *testing.T, open func() *editor, dir string)) {
+	t.Parallel()
+	for _, program := range editors.All(t) {
+		t.Run(program.Version, func(t *testing.T) {
+			t.Parallel()
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("one\ntwo\nthree\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "later.txt"), []byte("one\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			git(t, dir, "init", "-q")
+			git(t, dir, "add", ".")
+			git(t, dir, "commit", "-qm", "begin")
+			state := editors.StateDir(t)
+			test(t, func() *editor {
+				e := newEditorIn(t, program.Path, dir, state)
+				e.lua(`hermes.setup({ review = true })
+function _G.hunks(name) return #hermes.review.hunks(vim.fn.bufnr(name)) end
+function _G.ask(verb, ...)
+  done.ask = nil
+  local args = { ... }
+  args[#args + 1] = { on_done = finish("ask") }
+  hermes.review[verb](unpack(args))
+end
+vim.cmd.edit("notes.txt")`)
+				return e
+			}, dir)
+		})
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+}
+
+func (e *editor) quit() {
+	e.t.Helper()
+	e.v.Command("qa!") // which gets no answer
+	e.v.Close()
+}
+
+// What was pending when Neovim ended is in the buffers of the next one, also of files
+// that are opened later.
+func TestAfterARestartTheHunksAreInTheBuffers(t *testing.T) {
+	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
+		e := open()
+		e.open()
+		e.prompt("EDIT " + filepath.Join(dir, "notes.txt") + ` one\nTWO\nthree\n` + "\nEDIT " + filepath.Join(dir, "later.txt") + ` ONE\n`)
+		e.until(`hunks("notes.txt") == 1`)
+		e.quit()
+		e = open()
+		e.lua(`ask("files")`)
+		e.until(`hunks("notes.txt") == 1`)
+		e.lua(`ask("files")`)
+		e.until(`done.ask`)
+		e.is(`#done.ask.result.files`, 2)
+		e.lua(`vim.cmd.edit("later.txt")`)
+		e.until(`hunks("later.txt") == 1`)
+		e.lua(`vim.cmd.buffer("notes.txt"); vim.fn.cursor(1, 1); vim.cmd("Hermes review next")`)
+		e.is(`vim.fn.line(".")`, 2)
+		e.lua(`ask("reject", hermes.review.hunks()[1])`)
+		e.until(`done.ask`)
+		e.is(`vim.api.nvim_buf_get_lines(0, 0, -1, false)`, []string{"one", "two", "three"})
+		e.until(`hunks("notes.txt") == 0`)
+	})
+}
+
+// A stash takes hunks away, and brings them back as the agent's.
+func TestAStashTakesHunksAwayAndBringsThemBack(t *testing.T) {
+	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
+		e := open()
+		e.open()
+		e.prompt("EDIT " + filepath.Join(dir, "notes.txt") + ` one\nTWO\nthree\n`)
+		e.until(`hunks("notes.txt") == 1`)
+		for range 2 {
+			git(t, dir, "stash", "-q")
+			e.lua(`vim.cmd.checktime()`)
+			e.until(`vim.fn.getline(2) == "two" and hunks("notes.txt") == 0`)
+			git(t, dir, "stash", "pop", "-q")
+			e.lua(`vim.cmd.checktime()`)
+			e.until(`vim.fn.getline(2) == "TWO" and hunks("notes.txt") == 1`)
+		}
+		e.is(`hermes.review.hunks()[1].agent`, "tester")
+		git(t, dir, "stash", "-q")
+		e.lua(`vim.cmd.checktime()`)
+		e.until(`hunks("notes.txt") == 0`)
+		e.quit()
+		git(t, dir, "stash", "pop", "-q")
+		e = open()
+		e.lua(`ask("files")`)
+		e.until(`hunks("notes.txt") == 1`)
+	})
+}
+
+// The second Neovim in a folder says who reviews it, and reviews it when the first ends,
+// also what its session changes in the turn that runs.
+func TestASecondNeovimTakesOver(t *testing.T) {
+	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
+		a := open()
+		a.open()
+		a.prompt("EDIT " + filepath.Join(dir, "later.txt") + ` ONE\n`)
+		b := open()
+		b.open()
+		b.until(`#notes == 1`)
+		b.is(`notes[1]:gsub("process %d+", "process N")`, "hermes: process N (Hermes in Neovim) reviews "+filepath.Clean(dir)+"; changes of agents are not reviewed here until it ends")
+		for _, opts := range []string{"{}", "{ open = true }"} { // the second is what :Hermes review asks
+			b.lua(`done.ask = nil; hermes.review.files(vim.tbl_extend("error", ` + opts + `, { on_done = finish("ask") }))`)
+			b.until(`done.ask`)
+			b.is(`done.ask.err`, nil)
+			b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{0, 1})
+		}
+		begin := filepath.Join(t.TempDir(), "go")
+		b.lua(`hermes.prompt(s, ...)`, "UNTIL "+begin+"\nEDIT "+filepath.Join(dir, "notes.txt")+` one\nTWO\nthree\n`)
+		a.quit()
+		b.until(`#notes == 2`)
+		if err := os.WriteFile(begin, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.until(`hunks("notes.txt") == 1`)
+		b.lua(`ask("files")`)
+		b.until(`done.ask`)
+		b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{2, 0})
+	})
+}

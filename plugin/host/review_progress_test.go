@@ -1,0 +1,57 @@
+package host
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+)
+
+// A decision about many files says how far it is. Here an editor takes its time with the
+// first one.
+func TestADecisionThatTakesLongSaysHowFarItIs(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	names := []string{"a", "b", "c"}
+	script := ""
+	for _, name := range names {
+		d.write(name, "old\n")
+		script += "EDIT " + d.path(name) + ` new` + `\n` + "\n"
+	}
+	d.open()
+	d.prompt(script)
+	d.settle()
+	d.is("pending", d.pending(), []string{"a old>new", "b old>new", "c old>new"})
+	for i, c := range []struct {
+		do   string
+		more args
+		now  string // what the file is then
+	}{
+		{"reject", args{}, "old\n"},
+		{"undo", args{}, "new\n"},
+		{"restore", args{"checkpoint": "1"}, "old\n"},
+	} {
+		d.tell("hold", args{"path": d.path("a"), "text": d.disk("a"), "tick": i})
+		d.is("held", d.review("hunks", args{"path": d.path("a")})["hunks"] != nil, true)
+		c.more["do"] = c.do
+		id, started := fmt.Sprint("slow", i), len(d.seen(reviews.KindApply))
+		d.send("review", id, c.more)
+		d.until("change of the buffer", func() bool { return len(d.of(reviews.KindApply)) == started+1 })
+		time.Sleep(reviews.ProgressPeriod)
+		d.is("notices before the first file is done", len(d.seen(wire.KindNotice)), i)
+		d.write("a", c.now)
+		d.tell("applied", args{"id": d.seen(reviews.KindApply)[started]["id"], "path": d.path("a"), "ok": true, "tick": i})
+		d.until("answer", func() bool { return d.done[id] != nil })
+		notices := d.seen(wire.KindNotice)
+		if len(notices) != i+1 {
+			t.Fatalf("%s: notices %v", c.do, notices)
+		}
+		d.is(c.do, notices[i]["message"], fmt.Sprintf("1 of %d files done in %s", len(names), d.root))
+		d.is("answer", d.done[id]["error"], nil)
+		for _, name := range names {
+			d.is(name, d.disk(name), c.now)
+		}
+	}
+}

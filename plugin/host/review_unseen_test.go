@@ -1,0 +1,45 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// What a shim could not see is counted, and said once for each reason.
+func TestWhatWasNotSeenIsSaidOnceAndCounted(t *testing.T) {
+	t.Parallel()
+	d, _ := gated(t)
+	c, err := feed.Dial(t.Context(), feed.Path(store.Dir(d.state, d.root)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	seq := uint64(0)
+	for _, reason := range []string{"no space left", "no space left", "a door"} {
+		seq++
+		if err := c.Tell(t.Context(), feed.Report{Kind: feed.Unseen, Reason: reason, Agent: "claude", Author: review.Author{Session: "run", Source: "shim"}, Producer: "shim x", Seq: seq}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said []string
+	d.until("what was not seen", func() bool { return len(d.of(events.ChangesUnseen)) == 3 })
+	for _, e := range d.seen(events.ChangesUnseen) {
+		said = append(said, fmt.Sprint(e["agent"], " ", e["sessionId"], " ", e["root"] == d.root, " ", e["reason"], " ", e["count"]))
+	}
+	d.is("events", said, []string{"claude run true no space left 1", "claude run true no space left 2", "claude run true a door 3"})
+	said = nil
+	for _, n := range d.seen(wire.KindNotice) {
+		if text := fmt.Sprint(n["message"]); strings.HasPrefix(text, "not all changes") {
+			said = append(said, text)
+		}
+	}
+	d.is("notices", said, []string{"not all changes of claude are recorded: no space left", "not all changes of claude are recorded: a door"})
+	d.is("pending", d.pending(), nil)
+}

@@ -1,0 +1,503 @@
+// Package reviews has the folders under review as Neovim and the sessions of agents see
+// them: what Lua says and asks about files, what buffers are told, what programs in
+// terminals report and ask, and who reviews a folder when several could.
+package reviews
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/project"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// Kinds of items about files under review, for Lua's buffers.
+const (
+	KindHold    = "hold"    // a file that a buffer should be held for
+	KindLook    = "look"    // the disk of a held file has changed
+	KindHunks   = "hunks"   // of a held file
+	KindApply   = "apply"   // a decision changes a held file
+	KindBarrier = "barrier" // Lua sends what it has not sent yet, and then that it has
+)
+
+const (
+	PromptLimit  = 2 * time.Second       // how long a prompt waits for its checkpoint
+	OpenLimit    = 10 * time.Second      // how long a prompt and a write wait until the review is open
+	barrierLimit = time.Second           // how long a change waits for what the user did before it
+	pushPeriod   = 50 * time.Millisecond // between two lists of hunks
+	flushPause   = time.Second           // without events until the user's edits are stored
+	retryPause   = 10 * time.Second      // until what could not be stored is tried again
+	expireAfter  = 90 * 24 * time.Hour   // of a project that nobody opens
+)
+
+// Config is the part of the configuration about reviews; nil is off.
+type Config struct {
+	Enabled bool     `json:"enabled"`
+	Dir     string   `json:"dir"` // named review, where the state is
+	Settle  []string `json:"settle"`
+}
+
+// What settles a pending change besides a decision.
+const (
+	settleApproval = "approval" // the user has allowed it, with its diff in sight
+	settleCommit   = "commit"   // the user has committed it
+)
+
+// Host is what reviews need of the host.
+type Host struct {
+	Context context.Context // ends with the host
+	Log     *slog.Logger
+	Queue   *wire.Queue
+	// start runs f on its own; the host waits for it in the end.
+	Start    func(f func())
+	Notice   func(level, format string, args ...any)
+	Fail     func(id string, err error) // ends an operation
+	Agents   func() []string            // that are connected
+	Sessions func() []Session           // that are open
+	Asks     *ask.Asks
+	Policy   func() *permission.Policy // the user's rules; nil for none
+	MayAsk   func() bool               // whether the user is asked for permission at all
+}
+
+// Session is a session of an agent.
+type Session interface {
+	Agent() string
+	ID() acp.SessionID
+	Root() string                  // its working folder
+	Prompted() (turn, text string) // the turn that runs, empty for none
+	CallAbout(path string) string  // the tool call of the turn that has last named a file
+}
+
+// session finds one by its id; agent may be empty for any. nil if there is none.
+func (h Host) session(agent string, id acp.SessionID) Session {
+	for _, s := range h.Sessions() {
+		if s.ID() == id && (agent == "" || agent == s.Agent()) {
+			return s
+		}
+	}
+	return nil
+}
+
+// done ends an operation.
+func (h Host) done(id string, result any) {
+	if result == nil {
+		result = struct{}{}
+	}
+	it := new(wire.Object).Str("id", id).Raw("result", wire.Encode(result)).Item(wire.KindDone)
+	it.Max = wire.MaxWrite
+	h.Queue.Push(it)
+}
+
+// Reviews are the folders under review. Everything that Lua and the agents say
+// about them is done in order by one goroutine, which waits for no look at the
+// disk.
+type Reviews struct {
+	host Host
+
+	on atomic.Bool
+
+	mu       sync.Mutex
+	state    string // directory; empty when reviews are off
+	settleBy []string
+	projects map[string]*Folder
+	noted    map[string]bool // roots of which the user knows that they have no review
+	expired  bool
+	applied  atomic.Int64            // changes that Lua was asked to make so far
+	barriers int64                   // so far
+	reached  map[int64]chan struct{} // closed when Lua passes the barrier, and removed
+
+	closed sync.WaitGroup // of those that are being closed
+
+	tasks   []func()
+	working bool
+	closing bool
+}
+
+// Folder is one folder under review, or one that is about to be.
+type Folder struct {
+	*project.Project // set when ready is closed, unless there is an error
+	reviews          *Reviews
+	Given            string
+	Ready            chan struct{}
+	err              error
+	ends             []func() // what reports changes from outside
+
+	mu       sync.Mutex
+	ticks    map[string]int64  // of held buffers
+	pushed   map[string]string // what the hunks of held files were, in short
+	dirty    map[string]bool   // files of which something is to be told
+	timer    *time.Timer       // that tells it
+	pause    *time.Timer       // that stores the user's edits
+	changes  []review.Event    // the newest, with their texts
+	size     int               // of these texts
+	last     []uint32          // decisions, for undo
+	approved []*approvedDiff   // the newest
+	applies  map[int64]*apply  // that wait for Lua
+
+	told atomic.Int64 // events about questions of programs in terminals
+
+	unseen map[string]int64 // what may have changed unseen, by session
+	said   map[string]bool  // reasons for that, by session
+
+	deciding sync.Mutex // one decision after the other
+}
+
+func New(h Host) *Reviews {
+	return &Reviews{host: h, projects: make(map[string]*Folder), noted: make(map[string]bool), reached: make(map[int64]chan struct{})}
+}
+
+// Post has f done after everything that was posted before.
+func (r *Reviews) Post(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing {
+		return
+	}
+	r.tasks = append(r.tasks, f)
+	if !r.working {
+		r.working = true
+		r.host.Start(r.run)
+	}
+}
+
+func (r *Reviews) run() {
+	for {
+		r.mu.Lock()
+		if len(r.tasks) == 0 {
+			r.working = false
+			r.mu.Unlock()
+			return
+		}
+		f := r.tasks[0]
+		r.tasks = r.tasks[1:]
+		r.mu.Unlock()
+		f()
+	}
+}
+
+// drain waits until everything is done that was posted before.
+func (r *Reviews) drain(ctx context.Context) {
+	done := make(chan struct{})
+	r.Post(func() { close(done) })
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// StateDir is where the state of reviews is kept, empty while they are off.
+func (r *Reviews) StateDir() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}
+
+// IsOn reports whether files are under review at all.
+func (r *Reviews) IsOn() bool { return r != nil && r.on.Load() }
+
+// Configure turns reviews on or off.
+func (r *Reviews) Configure(c *Config) {
+	state := ""
+	if c != nil && c.Enabled && c.Dir != "" {
+		state = filepath.Dir(c.Dir)
+	}
+	r.mu.Lock()
+	was := r.state
+	r.state, r.settleBy = state, nil
+	if c != nil {
+		r.settleBy = c.Settle
+	}
+	r.on.Store(state != "")
+	closing := map[string]*Folder{}
+	if was != state {
+		closing, r.projects, r.noted = r.projects, make(map[string]*Folder), make(map[string]bool)
+	}
+	r.mu.Unlock()
+	for _, p := range closing {
+		r.closed.Add(1)
+		r.host.Start(func() {
+			defer r.closed.Done()
+			p.close()
+		})
+	}
+	if was == state || state == "" {
+		return
+	}
+	for _, s := range r.host.Sessions() {
+		r.Open(s.Root())
+	}
+}
+
+// Open opens the review of a folder unless it is open; nil if there is none.
+func (r *Reviews) Open(root string) *Folder {
+	if !filepath.IsAbs(root) {
+		return nil
+	}
+	root = filepath.Clean(root)
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state == "" || r.closing {
+		return nil
+	}
+	if p := r.around(root); p != nil {
+		return p
+	}
+	p := newReviewed(r, root)
+	r.projects[root] = p
+	state, expire := r.state, !r.expired
+	r.expired = true
+	r.host.Start(func() {
+		p.open(state)
+		if !expire {
+			return
+		}
+		if gone, err := store.Expire(state, time.Now().Add(-expireAfter)); err != nil || len(gone) > 0 {
+			r.host.Log.Info("old reviews", "removed", len(gone), "error", err)
+		}
+	})
+	return p
+}
+
+// openNow opens the review of a folder, unless a folder above it has one, and waits
+// until it is open.
+func (r *Reviews) openNow(folder string) (any, error) {
+	p := r.Open(folder)
+	if p == nil {
+		return nil, wire.Invalid("review: %q is not an absolute path", folder)
+	}
+	if !p.IsOpen() {
+		return nil, p.err
+	}
+	return map[string]any{"root": p.Root()}, nil
+}
+
+func newReviewed(r *Reviews, root string) *Folder {
+	return &Folder{
+		reviews: r, Given: root, Ready: make(chan struct{}),
+		ticks: make(map[string]int64), pushed: make(map[string]string), dirty: make(map[string]bool),
+		applies: make(map[int64]*apply), unseen: make(map[string]int64), said: make(map[string]bool),
+	}
+}
+
+func (p *Folder) open(state string) {
+	h := p.reviews.host
+	p.reviews.closed.Wait()
+	p.tryOpen(state)
+	var locked *store.LockedError
+	if errors.As(p.err, &locked) {
+		p.reviews.wait(p, state, locked)
+		return
+	}
+	if p.err == nil {
+		p.holdAll()
+		return
+	}
+	h.Log.Warn("no review", "folder", p.Given, "error", p.err)
+	if p.isNews() {
+		h.Notice("warn", "no review of what agents change here: %v", p.err)
+	}
+}
+
+// tryOpen opens the review, or notes why not.
+func (p *Folder) tryOpen(state string) {
+	defer close(p.Ready)
+	h := p.reviews.host
+	p.Project, p.err = project.Open(state, p.Given, project.Options{
+		Program: "Hermes in Neovim", Logger: h.Log, Settle: p.reviews.settles(settleCommit),
+		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),
+	})
+	if p.err != nil {
+		return
+	}
+	if end, err := p.Listen(); err != nil {
+		h.Log.Warn("programs outside cannot report changes", "error", err)
+	} else {
+		p.ends = append(p.ends, end)
+	}
+	if end, err := p.Watch(); err != nil {
+		h.Log.Warn("files are looked at only when something is known to have changed", "error", err)
+	} else {
+		p.ends = append(p.ends, end)
+	}
+}
+
+// isNews reports whether the user does not know yet that the folder has no review.
+func (p *Folder) isNews() bool {
+	if _, err := os.Stat(p.Given); err != nil {
+		return false
+	}
+	p.reviews.mu.Lock()
+	defer p.reviews.mu.Unlock()
+	noted := p.reviews.noted[p.Given]
+	p.reviews.noted[p.Given] = true
+	return !noted
+}
+
+// IsOpen waits until the review is open, or was not opened. That takes as long as
+// reading the journal.
+func (p *Folder) IsOpen() bool {
+	if p == nil {
+		return false
+	}
+	<-p.Ready
+	return p.err == nil
+}
+
+// IsReady is is, without waiting.
+func (p *Folder) IsReady() bool {
+	select {
+	case <-p.Ready:
+		return p.err == nil
+	default:
+		return false
+	}
+}
+
+func (p *Folder) close() {
+	if !p.IsOpen() {
+		return
+	}
+	p.mu.Lock()
+	for _, t := range []*time.Timer{p.timer, p.pause} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	p.mu.Unlock()
+	for _, end := range p.ends {
+		end()
+	}
+	if err := p.Close(); err != nil {
+		p.reviews.host.Log.Error("close a review", "error", err)
+	}
+}
+
+// Close stores and closes all reviews.
+func (r *Reviews) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), barrierLimit)
+	defer cancel()
+	r.drain(ctx)
+	r.mu.Lock()
+	r.closing = true
+	projects := r.projects
+	r.projects = make(map[string]*Folder)
+	r.mu.Unlock()
+	var group sync.WaitGroup
+	for _, p := range projects {
+		group.Go(p.close)
+	}
+	group.Wait()
+}
+
+// all returns the open reviews.
+func (r *Reviews) all() []*Folder { return r.below("") }
+
+// below returns the open reviews of the folders in another one, and waits for those that
+// are being opened; "" has all folders.
+func (r *Reviews) below(folder string) []*Folder {
+	r.mu.Lock()
+	var list []*Folder
+	for given, p := range r.projects {
+		if _, in := pathname.Below(folder, given); in || folder == "" {
+			list = append(list, p)
+		}
+	}
+	r.mu.Unlock()
+	open := list[:0]
+	for _, p := range list {
+		if p.IsOpen() {
+			open = append(open, p)
+		}
+	}
+	return open
+}
+
+// of returns the review that a path belongs to: the one that knows it, or whose
+// folder is the nearest above it. nil if there is none.
+func (r *Reviews) of(path string) *Folder {
+	var best *Folder
+	known := false
+	for _, p := range r.all() {
+		name := p.Name(path)
+		_, _, knows := p.Review().Known(name)
+		if filepath.IsAbs(name) && !knows {
+			continue
+		}
+		if best == nil || knows && !known || knows == known && len(p.Root()) > len(best.Root()) {
+			best, known = p, knows
+		}
+	}
+	return best
+}
+
+// SessionKey names a session in a review; two agents may use one id.
+func SessionKey(agent string, id acp.SessionID) string { return agent + "/" + string(id) }
+
+// splitKey is the inverse of sessionKey. An agent whose name has a slash must be
+// connected. A program that reports without a session is a session of its own, so
+// that what it changed can be named like anything else.
+func (r *Reviews) splitKey(key string) (agent, id string) {
+	for _, name := range r.host.Agents() {
+		if strings.HasPrefix(key, name+"/") && len(name) > len(agent) {
+			agent = name
+		}
+	}
+	if agent != "" {
+		return agent, key[len(agent)+1:]
+	}
+	agent, id, found := strings.Cut(key, "/")
+	if !found {
+		id = agent
+	}
+	return agent, id
+}
+
+// barrier waits until what the user did before the call is known.
+func (p *Folder) barrier() { p.reviews.barrier(false) }
+
+// barrier is that of all reviews. look has Neovim also show what is new on the disk.
+// Neovim sends an operation when it is done: the answer to what is delivered to it would
+// overtake the operations that it has sent before.
+func (r *Reviews) barrier(look bool) {
+	ctx, cancel := context.WithTimeout(r.host.Context, barrierLimit)
+	defer cancel()
+	done := make(chan struct{})
+	r.mu.Lock()
+	r.barriers++
+	id := r.barriers
+	r.reached[id] = done
+	r.mu.Unlock()
+	r.host.Queue.Push(new(wire.Object).Num("id", id).Flag("look", look).Item(KindBarrier))
+	select {
+	case <-done:
+	case <-ctx.Done():
+		r.passed(id)
+	}
+}
+
+// passed ends a barrier.
+func (r *Reviews) passed(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if done := r.reached[id]; done != nil {
+		delete(r.reached, id)
+		close(done)
+	}
+}
