@@ -4,6 +4,8 @@
 ---operation at once. Its outcome reaches `on_done`, an event with the same
 ---`opId`, and the log.
 ---@class hermes.Api
+---@field permissions hermes.Permissions rules that answer permission questions
+---@field text hermes.Text makes texts of agents safe to show
 local M = {}
 
 ---@class hermes.Opts
@@ -11,37 +13,7 @@ local M = {}
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 ---@field force? boolean send it even if the agent has not announced that it supports it
 
----@param opts any
----@param who string
----@param more? string[]|false names of further options; false: the caller checks them
----@return table
-local function options(opts, who, more)
-  return require("hermes.check").options(opts, who, 2, more) -- a tail call has no level
-end
-
----@param value any
----@param who string
----@param what string
----@return string
-local function text_of(value, who, what)
-  return require("hermes.check").need(value, "name", who, what, 2) -- a tail call has no level
-end
-
----@class hermes.OfAgent
----@field agent? string whose session it is; two agents may use the same id
-
----Checks the arguments of a function that only looks at a session.
----@param who string
----@param session_id any
----@param opts any
----@param any_session? boolean nil stands for all sessions
----@return string? agent
-local function agent_of(who, session_id, opts, any_session)
-  if session_id ~= nil or not any_session then
-    require("hermes.check").need(session_id, "name", who, "the id of the session", 3)
-  end
-  return require("hermes.check").options(opts, who, 3).agent
-end
+local check = require("hermes.core.arguments")
 
 ---@param method string
 ---@param params table|fun(): table
@@ -49,7 +21,11 @@ end
 ---@param prefix? string
 ---@return string id
 local function request(method, params, opts, prefix)
-  return require("hermes.rpc").request(method, params, opts, prefix)
+  return require("hermes.session.requests").request(method, params, opts, prefix)
+end
+
+for name, fn in pairs(require("hermes.api.sessions")) do
+  M[name] = fn
 end
 
 ---------------------------------------------------------------------------
@@ -61,11 +37,11 @@ end
 ---@return string id
 function M.disconnect(names, opts)
   if names ~= nil then
-    require("hermes.check").need(names, "names", "disconnect", "the names of agents")
+    check.need(names, "names", "disconnect", "the names of agents")
   end
   local list = type(names) == "string" and { names } or names or {}
-  opts = options(opts, "disconnect")
-  return require("hermes.rpc").call("disconnect", { agents = list }, {
+  opts = check.options(opts, "disconnect", 2)
+  return require("hermes.core.rpc").call("disconnect", { agents = list }, {
     method = "disconnect",
     agent = #list == 1 and list[1] or nil,
     on_done = opts.on_done,
@@ -93,9 +69,9 @@ end
 ---@param opts? hermes.AgentsOpts
 ---@return string id
 function M.agents(opts)
-  opts = options(opts, "agents", { "update", "url" })
+  opts = check.options(opts, "agents", 2, { "update", "url" })
   local payload = { update = opts.update or false, url = opts.url }
-  return require("hermes.rpc").call("agents", payload, {
+  return require("hermes.core.rpc").call("agents", payload, {
     method = "agents",
     on_done = opts.on_done,
   })
@@ -107,8 +83,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id
 function M.authenticate(method_id, opts)
-  text_of(method_id, "authenticate", "the id of the method")
-  return request("authenticate", { methodId = method_id }, options(opts, "authenticate"))
+  check.need(method_id, "name", "authenticate", "the id of the method", 2)
+  return request("authenticate", { methodId = method_id }, check.options(opts, "authenticate", 2))
 end
 
 ---Sign out of agents: one, several, or the one used last with nil.
@@ -117,9 +93,9 @@ end
 ---@return string ... one id for each agent
 function M.logout(names, opts)
   if names ~= nil then
-    require("hermes.check").need(names, "names", "logout", "the names of agents")
+    check.need(names, "names", "logout", "the names of agents")
   end
-  opts = options(opts, "logout")
+  opts = check.options(opts, "logout", 2)
   local list = type(names) == "table" and names or { names or opts.agent }
   local ops = {}
   for i = 1, math.max(#list, 1) do
@@ -127,224 +103,6 @@ function M.logout(names, opts)
     ops[i] = request("logout", vim.empty_dict(), own)
   end
   return unpack(ops)
-end
-
----------------------------------------------------------------------------
--- Sessions.
-
----@class hermes.SessionOpts: hermes.Opts
----@field cwd? string folder of the session; default: the root of the project
----@field additional_directories? string[]
----@field mcp_servers? table[]
----@field mcpServers? table[]
-
-local session_keys =
-  { "cwd", "additional_directories", "additionalDirectories", "mcp_servers", "mcpServers" }
-
----Start a session; its id is in the result and in SessionCreated.
----@param opts? hermes.SessionOpts
----@return string id
-function M.create_session(opts)
-  opts = options(opts, "create_session", session_keys)
-  return request("session/new", function()
-    return require("hermes.params").session(opts)
-  end, opts)
-end
-
----Reopen a session of the agent and replay its history.
----@param session_id string
----@param opts? hermes.SessionOpts
----@return string id
-function M.load_session(session_id, opts)
-  text_of(session_id, "load_session", "the id of the session")
-  opts = options(opts, "load_session", session_keys)
-  return request("session/load", function()
-    return require("hermes.params").session(opts, session_id)
-  end, opts)
-end
-
----Reopen a session of the agent without its history.
----@param session_id string
----@param opts? hermes.SessionOpts
----@return string id
-function M.resume_session(session_id, opts)
-  text_of(session_id, "resume_session", "the id of the session")
-  opts = options(opts, "resume_session", session_keys)
-  return request("session/resume", function()
-    return require("hermes.params").session(opts, session_id)
-  end, opts)
-end
-
----Copy a session: the copy knows what the session has said so far, and goes its own way from there.
----Its id is in the result and in SessionForked.
----@param session_id string
----@param opts? hermes.SessionOpts default of `cwd`: the folder of the session
----@return string id
-function M.fork_session(session_id, opts)
-  text_of(session_id, "fork_session", "the id of the session")
-  opts = options(opts, "fork_session", session_keys)
-  return request("session/fork", function()
-    local origin = require("hermes.state").session(session_id, opts.agent) or {}
-    local own = vim.tbl_extend("keep", opts, { cwd = origin.cwd })
-    return require("hermes.params").session(own, session_id)
-  end, opts)
-end
-
----List the sessions that the agent has stored.
----@param opts? { cwd?: string, cursor?: string, agent?: string, on_done?: function }
----@return string id
-function M.list_sessions(opts)
-  opts = options(opts, "list_sessions", { "cwd", "cursor" })
-  local params = vim.empty_dict()
-  params.cwd, params.cursor = opts.cwd, opts.cursor
-  return request("session/list", params, opts)
-end
-
----End a session and free what it holds.
----@param session_id string
----@param opts? hermes.Opts
----@return string id
-function M.close_session(session_id, opts)
-  text_of(session_id, "close_session", "the id of the session")
-  return request("session/close", { sessionId = session_id }, options(opts, "close_session"))
-end
-
----Delete sessions that the agent has stored.
----@param ids string|string[]
----@param opts? hermes.Opts
----@return string ... one id for each session
-function M.delete_session(ids, opts)
-  opts = options(opts, "delete_session")
-  local list = type(ids) == "table" and ids or { ids }
-  text_of(list[1], "delete_session", "the id of the session")
-  require("hermes.check").need(list, "strings", "delete_session", "the ids of sessions")
-  local ops = {}
-  for _, id in ipairs(list) do
-    ops[#ops + 1] = request("session/delete", { sessionId = id }, opts)
-  end
-  return unpack(ops)
-end
-
----Choose one of `modes()`: with the config option of the category "mode", or with session/set_mode
----if the agent does not offer one.
----@param session_id string
----@param mode string id of one of the session's modes
----@param opts? hermes.Opts
----@return string id
-function M.set_mode(session_id, mode, opts)
-  text_of(session_id, "set_mode", "the id of the session")
-  text_of(mode, "set_mode", "the mode")
-  opts = options(opts, "set_mode")
-  return require("hermes.modes").set(session_id, mode, opts)
-end
-
----Choose one of `models()`: with session/set_model, which agents with `models` offer, otherwise
----with the config option of the category "model".
----@param session_id string
----@param model string its id
----@param opts? hermes.Opts
----@return string id
-function M.set_model(session_id, model, opts)
-  text_of(session_id, "set_model", "the id of the session")
-  text_of(model, "set_model", "the model")
-  opts = options(opts, "set_model")
-  return require("hermes.models").set(session_id, model, opts)
-end
-
-M.set_session_model = M.set_model
-
----The choices of `set_model` for the session. A copy; nil when there is nothing to choose.
----@param session_id string
----@param opts? hermes.OfAgent
----@return hermes.Models?
-function M.models(session_id, opts)
-  return require("hermes.models").get(session_id, agent_of("models", session_id, opts))
-end
-
----The choices of `set_mode` for the session. A copy; nil when there is nothing to choose.
----@param session_id string
----@param opts? hermes.OfAgent
----@return hermes.acp.SessionModeState?
-function M.modes(session_id, opts)
-  return require("hermes.modes").get(session_id, agent_of("modes", session_id, opts))
-end
-
----The choices of `set_config_option` for the session. A copy; empty when there are none.
----@param session_id string
----@param opts? hermes.OfAgent
----@return hermes.acp.SessionConfigOption[]
-function M.config_options(session_id, opts)
-  local agent = agent_of("config_options", session_id, opts)
-  return require("hermes.state").get(session_id, "configOptions", agent) or {}
-end
-
----@param session_id any
----@param option any
----@param who string
-local function check_option(session_id, option, who)
-  local need = require("hermes.check").need
-  need(session_id, "name", who, "the id of the session", 3)
-  need(option, "table", who, "the option", 3)
-  need(option.id, "name", who, "the id of the option", 3)
-  if type(option.value) ~= "boolean" then
-    need(option.value, "string", who, "the value", 3)
-  end
-end
-
----@param session_id string
----@param option { id: string, value: string|boolean }
----@param opts? hermes.Opts
----@return string id
-function M.set_config_option(session_id, option, opts)
-  check_option(session_id, option, "set_config_option")
-  local params = require("hermes.config_options").params(session_id, option.id, option.value)
-  return request("session/set_config_option", params, options(opts, "set_config_option"))
-end
-
-M.set_session_config_option = M.set_config_option
-
----The options of the model in use: those of the category "model_config". A copy; empty when there
----are none.
----@param session_id string
----@param opts? hermes.OfAgent
----@return hermes.acp.SessionConfigOption[]
-function M.model_configurations(session_id, opts)
-  local agent = agent_of("model_configurations", session_id, opts)
-  local session = require("hermes.state").session(session_id, agent)
-  return vim.deepcopy(require("hermes.config_options").all(session, "model_config"))
-end
-
----Change one of `model_configurations()`.
----@param session_id string
----@param option { id: string, value: string|boolean }
----@param opts? hermes.Opts
----@return string id
-function M.configure_model(session_id, option, opts)
-  check_option(session_id, option, "configure_model")
-  opts = options(opts, "configure_model")
-  local set = require("hermes.config_options").set
-  return set(session_id, "model_config", option.id, option.value, opts)
-end
-
----The choices of `set_thought_level`. A copy; nil when there is nothing to choose.
----@param session_id string
----@param opts? hermes.OfAgent
----@return hermes.ThoughtLevels?
-function M.thought_levels(session_id, opts)
-  local agent = agent_of("thought_levels", session_id, opts)
-  return require("hermes.config_options").thought_levels(session_id, agent)
-end
-
----Choose how much the model thinks: one of `thought_levels()`.
----@param session_id string
----@param level string its value
----@param opts? hermes.Opts
----@return string id
-function M.set_thought_level(session_id, level, opts)
-  text_of(session_id, "set_thought_level", "the id of the session")
-  text_of(level, "set_thought_level", "the level")
-  opts = options(opts, "set_thought_level")
-  return require("hermes.config_options").set(session_id, "thought_level", nil, level, opts)
 end
 
 ---------------------------------------------------------------------------
@@ -356,15 +114,28 @@ end
 ---@param opts any
 ---@return string prompt_id
 local function send_prompt(who, session_id, content, opts)
-  local check = require("hermes.check")
   check.need(session_id, "name", who, "the id of the session", 3)
-  local blocks, err = require("hermes.params").blocks(content)
+  local blocks, err = require("hermes.session.params").blocks(content)
   if not blocks then
     error(("hermes.%s: %s"):format(who, err), 3)
   end
   opts = vim.tbl_extend("force", {}, check.options(opts, who, 3))
   opts.now = who == "steer" or nil
   return request("session/prompt", { sessionId = session_id, prompt = blocks }, opts, "prompt")
+end
+
+---Find the files that a text names with "@", which a chat sends along with it. None is read that a
+---link outside of the session's folders leads to, that the agent's sandbox hides, or that a rule or
+---`fs_read_access` keeps from the agent.
+---@param session_id string
+---@param text string
+---@param opts? hermes.MentionsOpts its result has `mentions`, a list of hermes.Mention
+---@return string id
+function M.mentions(session_id, text, opts)
+  check.need(session_id, "name", "mentions", "the id of the session", 2)
+  check.need(text, "string", "mentions", "the text")
+  opts = check.options(opts, "mentions", 2, { "blocks" })
+  return require("hermes.doc.mentions").find(session_id, text, opts)
 end
 
 ---Send a prompt: a text, a block or a list of texts and blocks. While a turn
@@ -394,10 +165,10 @@ end
 ---@param opts? hermes.Opts
 ---@return string id
 function M.cancel(session_id, opts)
-  text_of(session_id, "cancel", "the id of the session")
-  opts = options(opts, "cancel")
-  local rpc = require("hermes.rpc")
-  local agent = rpc.agent_for(opts, session_id)
+  check.need(session_id, "name", "cancel", "the id of the session", 2)
+  opts = check.options(opts, "cancel", 2)
+  local rpc = require("hermes.core.rpc")
+  local agent = require("hermes.session.requests").agent_for(opts, session_id)
   return rpc.call("cancel", { agent = agent or "", sessionId = session_id }, {
     method = "session/cancel",
     agent = agent,
@@ -415,8 +186,8 @@ end
 ---@param value? any
 ---@return boolean first false when it has already been answered or withdrawn
 function M.respond(request_id, value)
-  text_of(request_id, "respond", "the id of the request")
-  return require("hermes.answers").respond(request_id, value)
+  check.need(request_id, "name", "respond", "the id of the request", 2)
+  return require("hermes.ask.answers").respond(request_id, value)
 end
 
 ---Answer a request of an agent with an error.
@@ -425,32 +196,34 @@ end
 ---@param code? integer of JSON-RPC, else -32603
 ---@return boolean first
 function M.reject(request_id, message, code)
-  text_of(request_id, "reject", "the id of the request")
-  return require("hermes.answers").reject(request_id, message, code)
+  check.need(request_id, "name", "reject", "the id of the request", 2)
+  return require("hermes.ask.answers").reject(request_id, message, code)
 end
 
 ---Let Hermes answer a request of an agent as if nothing else did.
 ---@param request_id string
 ---@return boolean first
 function M.default(request_id)
-  text_of(request_id, "default", "the id of the request")
-  return require("hermes.answers").default(request_id)
+  check.need(request_id, "name", "default", "the id of the request", 2)
+  return require("hermes.ask.answers").default(request_id)
 end
 
 ---Answer all requests of one kind: with the return value of `fn`, or with its
 ---second argument, now or later. nil instead of `fn` restores the default.
 ---@param key string event or method, extension methods included
----@param fn? fun(data: table, answer: hermes.Answer): any
-function M.on_request(key, fn)
-  text_of(key, "on_request", "the event or method")
-  if fn ~= nil and type(fn) ~= "function" then
-    error(("hermes.on_request: expected a function, not a %s"):format(type(fn)), 2)
+---@param ... (fun(data: table, answer: hermes.Answer): any)|nil
+function M.on_request(key, ...)
+  check.need(key, "name", "on_request", "the event or method", 2)
+  local fn = ...
+  if select("#", ...) == 0 or (fn ~= nil and type(fn) ~= "function") then
+    local given = select("#", ...) == 0 and "nothing" or "a " .. type(fn)
+    error(("hermes.on_request: expected a function, or nil to remove it, not %s"):format(given), 2)
   end
-  local problem = require("hermes.config_check").handler_problem(key)
+  local problem = require("hermes.core.config_check").handler_problem(key)
   if problem then
     error("hermes.on_request: " .. problem, 2)
   end
-  require("hermes.answers").on_request(key, fn)
+  require("hermes.ask.answers").on_request(key, fn)
 end
 
 ---------------------------------------------------------------------------
@@ -467,7 +240,7 @@ end
 ---@param fn fun(data: table, name: string)|hermes.OnOpts
 ---@return fun() off stops it
 function M.on(names, fn)
-  return require("hermes.events").on(names, fn, "on")
+  return require("hermes.core.listeners").on(names, fn, "on")
 end
 
 ---Listen to an event once.
@@ -475,7 +248,7 @@ end
 ---@param fn fun(data: table, name: string)
 ---@return fun() off
 function M.once(names, fn)
-  return require("hermes.events").on(names, fn, "once")
+  return require("hermes.core.listeners").on(names, fn, "once")
 end
 
 ---nvim_create_autocmd with the names of events. The arguments are the same, but
@@ -484,108 +257,7 @@ end
 ---@param opts vim.api.keyset.create_autocmd
 ---@return integer id of the autocommand
 function M.create_autocmd(names, opts)
-  return require("hermes.events").create_autocmd(names, opts)
-end
-
----------------------------------------------------------------------------
--- Rules.
-
----Rules that answer permission questions before they are asked.
-M.permissions = {}
-
----@param change "add"|"remove"|"list"
----@param rule? hermes.Rule
----@param opts? hermes.Opts
----@return string id
-local function rules(change, rule, opts)
-  local who = "permissions." .. change
-  opts = options(opts, who)
-  local payload = {}
-  if change ~= "list" then
-    local problem = require("hermes.config_check").rule_problem(rule, "the rule")
-    if problem then
-      error(("hermes.%s: %s"):format(who, problem), 2) -- the tail calls above leave no trace
-    end
-    payload[change] = require("hermes.config_wire").rule(rule)
-    payload[change].scope = rule.scope or (rule.session and "session" or "always")
-  end
-  return require("hermes.rpc").call("rules", payload, { method = who, on_done = opts.on_done })
-end
-
----Add a rule. Without a `scope` it applies always, or with `session` until that
----session ends. The result has all `rules`.
----@param rule hermes.Rule
----@param opts? hermes.Opts
----@return string id
-function M.permissions.add(rule, opts)
-  return rules("add", rule, opts)
-end
-
----Remove every rule equal to this one.
----@param rule hermes.Rule
----@param opts? hermes.Opts
----@return string id
-function M.permissions.remove(rule, opts)
-  return rules("remove", rule, opts)
-end
-
----Get the rules in force, as `rules` of the result.
----@param opts? hermes.Opts
----@return string id
-function M.permissions.list(opts)
-  return rules("list", nil, opts)
-end
-
----What a permission request is about, as lines that are safe to show: the facts that decide come
----first.
----@param data table data of PermissionRequest
----@param width? integer cells of a line, by default 100
----@return string[] lines
----@return boolean whole false when they are too long to show all that decides
-function M.permissions.details(data, width)
-  require("hermes.check").need(data, "table", "permissions.details", "the data", 3)
-  return require("hermes.permission").details(data, width)
-end
-
----What a dialog of a permission request offers: the options of the agent, those that refuse first,
----and the rules that would have answered it. A choice with a `rule` is also added with
----permissions.add().
----@param data table data of PermissionRequest
----@return hermes.PermissionChoice[]
-function M.permissions.choices(data)
-  require("hermes.check").need(data, "table", "permissions.choices", "the data", 3)
-  return require("hermes.permission").choices(data)
-end
-
----------------------------------------------------------------------------
--- Texts of agents.
-
----Makes texts of agents safe to show.
-M.text = {}
-
----One line: control characters, invisible ones and those that reorder the line become visible
----escapes, and so do line breaks.
----@param value any
----@param max? integer bytes, by default 4096
----@return string
-function M.text.line(value, max)
-  return require("hermes.text").line(value, max)
-end
-
----The lines of a text, each as `text.line` shows it.
----@param value any
----@param max? integer lines; a last line says how many are missing
----@return string[]
-function M.text.lines(value, max)
-  return require("hermes.text").lines(value, max)
-end
-
----The difference between two texts as a unified diff, not yet safe to show.
----@param old string
----@param new string
----@return string[]? lines nil when comparing the texts would take too long
-function M.text.diff(old, new)
-  return require("hermes.diff").quick(old, new)
+  return require("hermes.core.user_autocmds").create_autocmd(names, opts)
 end
 
 ---------------------------------------------------------------------------
@@ -597,8 +269,8 @@ end
 ---@param opts? hermes.OfAgent
 ---@return hermes.Terminal[]
 function M.terminals(session_id, opts)
-  local agent = agent_of("terminals", session_id, opts, true)
-  return require("hermes.output").list(session_id, agent)
+  local agent = check.agent_of("terminals", session_id, opts, true)
+  return require("hermes.core.output").list(session_id, agent)
 end
 
 ---What is remembered of one command and of its output.
@@ -608,9 +280,9 @@ end
 ---@return hermes.Terminal? terminal nil when it is not known
 ---@return string? output its end; `dropped` of the terminal says how much is missing before it
 function M.terminal_output(session_id, terminal_id, opts)
-  local agent = agent_of("terminal_output", session_id, opts)
-  text_of(terminal_id, "terminal_output", "the id of the terminal")
-  return require("hermes.output").get(session_id, terminal_id, agent)
+  local agent = check.agent_of("terminal_output", session_id, opts)
+  check.need(terminal_id, "name", "terminal_output", "the id of the terminal", 2)
+  return require("hermes.core.output").get(session_id, terminal_id, agent)
 end
 
 ---End a command of an agent and everything in its process group. The agent sees
@@ -620,11 +292,11 @@ end
 ---@param opts? hermes.Opts
 ---@return string id
 function M.kill_terminal(session_id, terminal_id, opts)
-  text_of(session_id, "kill_terminal", "the id of the session")
-  text_of(terminal_id, "kill_terminal", "the id of the terminal")
-  opts = options(opts, "kill_terminal")
-  local rpc = require("hermes.rpc")
-  local agent = rpc.agent_for(opts, session_id) or ""
+  check.need(session_id, "name", "kill_terminal", "the id of the session", 2)
+  check.need(terminal_id, "name", "kill_terminal", "the id of the terminal", 2)
+  opts = check.options(opts, "kill_terminal", 2)
+  local rpc = require("hermes.core.rpc")
+  local agent = require("hermes.session.requests").agent_for(opts, session_id) or ""
   local payload = { agent = agent, sessionId = session_id, terminalId = terminal_id }
   return rpc.call("kill", payload, {
     method = "terminal/kill",
@@ -642,7 +314,7 @@ end
 ---@param on_done? fun(err: hermes.Error?, ...: any) gets what `fn` returned or raised
 ---@return hermes.Task
 function M.async(fn, on_done)
-  return require("hermes.async").run(fn, on_done)
+  return require("hermes.core.async").run(fn, on_done)
 end
 
 ---What is known about all agents and sessions, or about one session, or one member of that. A copy.
@@ -651,23 +323,44 @@ end
 ---@param opts? hermes.OfAgent
 ---@return any
 function M.state(session_id, member, opts)
-  local agent = agent_of("state", session_id, opts, true)
-  return require("hermes.state").get(session_id, member, agent)
+  local agent = check.agent_of("state", session_id, opts, true)
+  return require("hermes.session.state").get(session_id, member, agent)
+end
+
+---List the files below a folder that git does not ignore, the highest folders first when there are
+---too many. No program runs in the folder.
+---@param folder string
+---@param opts? hermes.Opts its result has `files`, a list of names, and `complete`, a boolean
+---@return string id
+function M.list_files(folder, opts)
+  check.need(folder, "name", "list_files", "the folder", 2)
+  opts = check.options(opts, "list_files", 2)
+  return require("hermes.core.rpc").call("list", function()
+    return { root = require("hermes.session.params").folder(folder) }
+  end, {
+    method = "list_files",
+    on_done = opts.on_done and function(err, result)
+      if result then
+        result.files = vim.split(result.files, "\n", { plain = true, trimempty = true })
+      end
+      opts.on_done(err, result)
+    end,
+  })
 end
 
 ---For a statusline: `%{%v:lua.require'hermes'.statusline()%}`.
 ---@param opts? hermes.StatuslineOpts
 ---@return string
 function M.statusline(opts)
-  return require("hermes.attention").statusline(
-    options(opts, "statusline", { "session_id", "format" })
+  return require("hermes.session.attention").statusline(
+    check.options(opts, "statusline", 2, { "session_id", "format" })
   )
 end
 
 ---The connected agents, sorted by name. A copy, without their sessions.
 ---@return hermes.ConnectionInfo[]
 function M.connections()
-  return require("hermes.running").connections()
+  return require("hermes.session.overview").connections()
 end
 
 ---The open sessions at a glance, the one used last first. A copy, without what they have said and
@@ -675,21 +368,21 @@ end
 ---@param opts? hermes.SessionsOpts
 ---@return hermes.SessionInfo[]
 function M.sessions(opts)
-  opts = options(opts, "sessions", { "session_id", "waiting_first" })
-  return require("hermes.running").sessions(opts)
+  opts = check.options(opts, "sessions", 2, { "session_id", "waiting_first" })
+  return require("hermes.session.overview").sessions(opts)
 end
 
 ---The requests of agents that wait for an answer, the oldest first.
 ---@return hermes.PendingRequest[]
 function M.pending()
-  return require("hermes.answers").pending()
+  return require("hermes.ask.answers").pending()
 end
 
 ---Buffers with unsaved edits whose files changed on disk and cannot be merged, most of them because
 ---the same lines changed.
 ---@return hermes.Conflict[]
 function M.conflicts()
-  return require("hermes.conflict").list()
+  return require("hermes.doc.conflict").list()
 end
 
 ---@class hermes.ResolveOpts
@@ -700,8 +393,8 @@ end
 ---@param choice hermes.conflict.Choice
 ---@param opts? hermes.ResolveOpts
 function M.resolve_conflict(choice, opts)
-  local conflict = require("hermes.conflict")
-  opts = options(opts, "resolve_conflict", { "bufnr" })
+  local conflict = require("hermes.doc.conflict")
+  opts = check.options(opts, "resolve_conflict", 2, { "bufnr" })
   if not vim.tbl_contains(conflict.choices, choice) then
     error('hermes.resolve_conflict: the choice must be "mine", "theirs" or "both"', 2)
   end
@@ -711,7 +404,7 @@ function M.resolve_conflict(choice, opts)
   end
   conflict.resolve(buf, choice, opts.on_done or function(problem)
     if problem then
-      require("hermes.log").notify(vim.log.levels.ERROR, problem)
+      require("hermes.core.log").notify(vim.log.levels.ERROR, problem)
     end
   end)
 end
@@ -721,7 +414,9 @@ end
 ---@param agent string
 ---@return string[] lines
 function M.agent_log(agent)
-  return require("hermes.agent_log").lines(text_of(agent, "agent_log", "the name of the agent"))
+  return require("hermes.core.agent_log").lines(
+    check.need(agent, "name", "agent_log", "the name of the agent", 2)
+  )
 end
 
 ---@param params any
@@ -729,7 +424,7 @@ end
 ---@return table
 local function params_of(params, who)
   if params ~= nil then
-    require("hermes.check").need(params, "table", who, "the params", 3)
+    check.need(params, "table", who, "the params", 3)
   end
   return params and next(params) ~= nil and params or vim.empty_dict() -- {} would become a list
 end
@@ -739,8 +434,8 @@ end
 ---@param opts? hermes.InstallOpts
 ---@return string id
 function M.install(opts)
-  opts = options(opts, "install", { "file", "timeout", "update" })
-  return require("hermes.install").start(opts)
+  opts = check.options(opts, "install", 2, { "file", "timeout", "update" })
+  return require("hermes.core.install").start(opts)
 end
 
 ---Call any method of an agent, including extensions.
@@ -750,8 +445,8 @@ end
 ---@param on_done? fun(err: hermes.Error?, result: table?)
 ---@return string id
 function M.request(agent, method, params, on_done)
-  text_of(method, "request", "the method")
-  local opts = options({ agent = agent, on_done = on_done, force = true }, "request")
+  check.need(method, "name", "request", "the method", 2)
+  local opts = check.options({ agent = agent, on_done = on_done, force = true }, "request", 2)
   return request(method, params_of(params, "request"), opts)
 end
 
@@ -761,9 +456,23 @@ end
 ---@param params? table
 ---@return string id
 function M.notify(agent, method, params)
-  text_of(method, "notify", "the method")
-  local opts = options({ agent = agent }, "notify")
-  return require("hermes.rpc").notify(method, params_of(params, "notify"), opts)
+  check.need(method, "name", "notify", "the method", 2)
+  local opts = check.options({ agent = agent }, "notify", 2)
+  return require("hermes.session.requests").notify(method, params_of(params, "notify"), opts)
 end
 
-return M
+-- Loaded when they are first used.
+local parts = {
+  permissions = function()
+    return require("hermes.api.permissions")
+  end,
+  text = function()
+    return require("hermes.api.text")
+  end,
+}
+
+return setmetatable(M, {
+  __index = function(_, name)
+    return parts[name] and parts[name]()
+  end,
+})

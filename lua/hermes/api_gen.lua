@@ -32,7 +32,7 @@ end
 ---@return table params
 ---@return table opts
 local function checked(who, params, opts)
-  local check = require("hermes.check")
+  local check = require("hermes.core.arguments")
   params = params == nil and {} or check.need(params, "table", who, "the params", 3)
   return params, check.options(opts, who, 3)
 end
@@ -53,7 +53,7 @@ end
 function M.authenticate(params, opts)
   params, opts = checked("authenticate", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("authenticate", params, opts)
+  return require("hermes.session.requests").request("authenticate", params, opts)
 end
 
 ---Opens the connection: both sides agree on a protocol version and say what they can do. It must be
@@ -66,7 +66,7 @@ end
 function M.initialize(params, opts)
   params, opts = checked("initialize", params, opts)
   params = object(params, "clientCapabilities", "clientInfo")
-  return require("hermes.rpc").request("initialize", params, opts)
+  return require("hermes.session.requests").request("initialize", params, opts)
 end
 
 ---Signs the user out. Needs the agent capability `auth.logout`.
@@ -78,7 +78,7 @@ end
 function M.logout(params, opts)
   params, opts = checked("logout", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("logout", params, opts)
+  return require("hermes.session.requests").request("logout", params, opts)
 end
 
 ---Stops the running turn of a session. The open `session/prompt` is then answered with stop reason
@@ -90,7 +90,7 @@ end
 function M.session_cancel(params, opts)
   params, opts = checked("session_cancel", params, opts)
   params = object(params)
-  require("hermes.rpc").notify("session/cancel", params, opts)
+  require("hermes.session.requests").notify("session/cancel", params, opts)
 end
 
 ---Ends an active session: cancels its work and frees what it holds. Needs the agent capability
@@ -103,7 +103,7 @@ end
 function M.session_close(params, opts)
   params, opts = checked("session_close", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/close", params, opts)
+  return require("hermes.session.requests").request("session/close", params, opts)
 end
 
 ---Removes a session from the list. Needs the agent capability `sessionCapabilities.delete`.
@@ -115,7 +115,7 @@ end
 function M.session_delete(params, opts)
   params, opts = checked("session_delete", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/delete", params, opts)
+  return require("hermes.session.requests").request("session/delete", params, opts)
 end
 
 ---Lists the sessions the agent knows, page by page. Needs the agent capability
@@ -128,7 +128,7 @@ end
 function M.session_list(params, opts)
   params, opts = checked("session_list", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/list", params, opts)
+  return require("hermes.session.requests").request("session/list", params, opts)
 end
 
 ---Reopens a session: the agent replays its history as session updates, then answers. Needs the
@@ -141,7 +141,7 @@ end
 function M.session_load(params, opts)
   params, opts = checked("session_load", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/load", params, opts)
+  return require("hermes.session.requests").request("session/load", params, opts)
 end
 
 ---Starts a session in a directory and returns its id. Fails with -32000 if the user has to sign in
@@ -154,7 +154,7 @@ end
 function M.session_new(params, opts)
   params, opts = checked("session_new", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/new", params, opts)
+  return require("hermes.session.requests").request("session/new", params, opts)
 end
 
 ---Sends a user message and waits for the end of the turn; what happens in between arrives as
@@ -167,7 +167,7 @@ end
 function M.session_prompt(params, opts)
   params, opts = checked("session_prompt", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/prompt", params, opts)
+  return require("hermes.session.requests").request("session/prompt", params, opts)
 end
 
 ---Continues a session without replaying its history. Needs the agent capability
@@ -180,7 +180,7 @@ end
 function M.session_resume(params, opts)
   params, opts = checked("session_resume", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/resume", params, opts)
+  return require("hermes.session.requests").request("session/resume", params, opts)
 end
 
 ---Changes one setting of a session and returns all of them.
@@ -192,7 +192,7 @@ end
 function M.session_set_config_option(params, opts)
   params, opts = checked("session_set_config_option", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/set_config_option", params, opts)
+  return require("hermes.session.requests").request("session/set_config_option", params, opts)
 end
 
 ---Switches the mode of a session. Config options with category `mode` are the newer way.
@@ -204,7 +204,7 @@ end
 function M.session_set_mode(params, opts)
   params, opts = checked("session_set_mode", params, opts)
   params = object(params)
-  return require("hermes.rpc").request("session/set_mode", params, opts)
+  return require("hermes.session.requests").request("session/set_mode", params, opts)
 end
 
 ---How each request is answered. A conversion gives nil for a value that does not fit.

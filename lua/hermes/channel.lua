@@ -16,27 +16,31 @@ function M.running()
   return channel ~= nil
 end
 
+local shows = false -- the hunks in buffers
+
 local function stop_review()
-  if package.loaded["hermes.review.signs"] then
-    require("hermes.review.signs").stop()
+  if shows then
+    require("hermes.wiring").signs().stop()
+    shows = false
   end
-  if package.loaded["hermes.review.held"] then
-    require("hermes.review.held").stop()
+  if package.loaded["hermes.doc.held"] then
+    require("hermes.doc.held").stop()
   end
 end
 
 ---Starts or stops what follows the setting `review`.
 local function follow_review()
-  local review = require("hermes.config").get().review
+  local review = require("hermes.core.config").get().review
   if not review.enabled then
     return stop_review()
   end
-  require("hermes.review.held").start()
+  require("hermes.doc.held").start()
   if review.view then
-    require("hermes.review.signs").start()
-  elseif package.loaded["hermes.review.signs"] then
-    require("hermes.review.signs").stop()
+    require("hermes.wiring").signs().start()
+  elseif shows then
+    require("hermes.wiring").signs().stop()
   end
+  shows = review.view
 end
 
 local function on_exit(_, code)
@@ -46,24 +50,24 @@ local function on_exit(_, code)
   end
   local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
     code,
-    require("hermes.log").host_path()
+    require("hermes.core.log").host_path()
   )
   local err = { kind = "host", message = message }
   if silent then
     message, silent = silent, nil
     err.message = message
-    require("hermes.log").notify(vim.log.levels.ERROR, message)
+    require("hermes.core.log").notify(vim.log.levels.ERROR, message)
   elseif stopping then
     stopping = false
-    err = require("hermes.rpc").stopped
+    err = require("hermes.core.rpc").stopped
     message = err.message
   else
-    require("hermes.log").notify(vim.log.levels.ERROR, message)
+    require("hermes.core.log").notify(vim.log.levels.ERROR, message)
   end
-  local rpc = require("hermes.rpc")
+  local rpc = require("hermes.core.rpc")
   local ids = rpc.pending()
-  require("hermes.answers").drop_all(message)
-  require("hermes.state").host_gone(err.kind, message)
+  require("hermes.ask.answers").drop_all(message)
+  require("hermes.session.state").host_gone(err.kind, message)
   stop_review()
   for _, id in ipairs(ids) do
     rpc.finish(id, err)
@@ -76,7 +80,7 @@ local default_patience = 30000 -- ms in which the host says what it is
 ---@param cmd string[]
 ---@param started integer channel
 local function expect_hello(cmd, started)
-  local ms = require("hermes.config").get().timeouts.host
+  local ms = require("hermes.core.config").get().timeouts.host
   ms = ms > 0 and ms or default_patience
   vim.defer_fn(function()
     if channel == started and not hello then
@@ -92,17 +96,17 @@ end
 ---@return boolean ok
 ---@return string? err
 function M.open()
-  local cmd, err = require("hermes.host").command()
+  local cmd, err = require("hermes.core.host").command()
   if not cmd then
     return false, err
   end
-  local path = require("hermes.log").host_path()
+  local path = require("hermes.core.log").host_path()
   vim.fn.mkdir(vim.fn.fnamemodify(path, ":h"), "p")
-  local limits = require("hermes.config").get().log
+  local limits = require("hermes.core.config").get().log
   local ok, ch = pcall(vim.fn.jobstart, cmd, {
     rpc = true,
     -- The host exits by itself after its channel has closed and its agents have ended.
-    -- Otherwise Neovim would wait for it.
+    -- Otherwise Neovim would kill it when it quits.
     detach = true,
     env = {
       HERMES_LOG = path,
@@ -113,7 +117,7 @@ function M.open()
     on_stderr = function(_, lines)
       for _, line in ipairs(lines) do
         if line ~= "" then
-          require("hermes.log").write(vim.log.levels.ERROR, "host: " .. line)
+          require("hermes.core.log").write(vim.log.levels.ERROR, "host: " .. line)
         end
       end
     end,
@@ -123,18 +127,47 @@ function M.open()
       ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
   end
   channel = ch
+  require("hermes.core.quit").add_job(ch, vim.fn.chanclose)
   M.configure()
   expect_hello(cmd, ch)
   return true
 end
 
+-- The events after which files may have changed, or change soon.
+local changing =
+  { "AgentToolCall", "AgentToolCallUpdate", "TurnStarted", "TurnEnded", "TerminalExited" }
+
+local wired = false
+
+---Loads what follows events, and says what comes before and after them.
+local function wire()
+  if wired then
+    return
+  end
+  wired = true
+  require("hermes.session.state")
+  local events = require("hermes.core.events")
+  for _, name in ipairs(changing) do
+    events.after[name] = function(...)
+      require("hermes.doc.refresh").after(...)
+    end
+  end
+  function events.before.FileEdited(data)
+    data.bufnr = require("hermes.doc.buffer").find(data.path)
+  end
+  function events.before.ChangesUnseen(data)
+    require("hermes.session.unseen").note(data)
+  end
+  require("hermes.core.listeners").on_traffic = require("hermes.core.rpc").configure
+end
+
 ---Loads what the first events need, while the host starts.
 function M.prepare()
-  require("hermes.attention").start()
-  require("hermes.disk") -- from now on notes which version of its file a buffer holds
-  require("hermes.common") -- and which text both last had in common
-  require("hermes.events")
-  require("hermes.state")
+  require("hermes.session.attention").start()
+  require("hermes.doc.versions") -- from now on notes which version of its file a buffer holds
+  require("hermes.doc.ancestor") -- and which text both last had in common
+  require("hermes.doc.autoread")
+  wire()
   follow_review()
 end
 
@@ -154,7 +187,7 @@ end
 
 ---Sends the configuration.
 function M.configure()
-  require("hermes.rpc").send("setup", "", require("hermes.config_wire").all())
+  require("hermes.core.rpc").send("setup", "", require("hermes.core.config_wire").all())
   if hello then -- otherwise prepare() does it
     follow_review()
   end
@@ -169,7 +202,7 @@ function M.stop()
 end
 
 local function mismatch()
-  require("hermes.log").notify(
+  require("hermes.core.log").notify(
     vim.log.levels.ERROR,
     "the host does not match the plugin; run :Hermes build and restart Neovim"
   )
@@ -178,36 +211,36 @@ end
 local kinds = {
   hello = function(item)
     hello = item
-    if item.protocol ~= require("hermes.rpc").PROTOCOL then
+    if item.protocol ~= require("hermes.core.rpc").PROTOCOL then
       mismatch()
     end
   end,
   ask = function(item)
     item.data.truncated = item.truncated
-    require("hermes.answers").receive(item)
+    require("hermes.ask.answers").receive(item)
   end,
   withdraw = function(item)
-    require("hermes.answers").withdraw(item.requestId, item.reason)
+    require("hermes.ask.answers").withdraw(item.requestId, item.reason)
   end,
   done = function(item)
     if item.truncated then
       (item.error or item.result).truncated = item.truncated
     end
-    require("hermes.rpc").finish(item.id, item.error, item.result)
+    require("hermes.core.rpc").finish(item.id, item.error, item.result)
   end,
   login = function(item)
-    require("hermes.login").run(item)
+    require("hermes.ask.login").run(item)
   end,
   notice = function(item)
     local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
-    require("hermes.log").notify(level, item.message)
+    require("hermes.core.log").notify(level, item.message)
   end,
 }
 
 -- Messages about buffers whose files are under review.
 for _, kind in ipairs({ "apply", "barrier", "hold", "hunks", "look" }) do
   kinds[kind] = function(item)
-    require("hermes.review.held").receive(kind, item)
+    require("hermes.doc.held").receive(kind, item)
   end
 end
 
@@ -222,18 +255,19 @@ function M.deliver(text)
     M.stop()
     return 0
   end
+  wire()
   local began = vim.uv.hrtime()
   local items = vim.json.decode(text, decode_opts)
-  local events = require("hermes.events")
+  local events, names = require("hermes.core.events"), require("hermes.core.event_names")
   local i = 1
   while items[i] do
     local kind = items[i]
-    if events.exists(kind) then
+    if names.exists(kind) then
       i = events.receive(items, i)
     else
       local ok, err = pcall(kinds[kind], items[i + 1])
       if not ok then
-        require("hermes.log").notify(
+        require("hermes.core.log").notify(
           vim.log.levels.ERROR,
           ("a message of kind %s was lost: %s"):format(tostring(kind), tostring(err))
         )
@@ -241,7 +275,7 @@ function M.deliver(text)
       i = i + 2
     end
   end
-  pcall(events.watch_traffic)
+  pcall(require("hermes.core.listeners").watch_traffic)
   return (vim.uv.hrtime() - began) / 1e6
 end
 

@@ -1,68 +1,6 @@
 ---:checkhealth hermes
 local M = {}
 
----Runs a program to its end.
----@param program string
----@param ... string arguments
----@return string? out
----@return string? err
----@return string? said its own words
-local function ask(program, ...)
-  local ok, out = pcall(function(...)
-    return vim.system({ program, ... }, { text = true, timeout = 5000 }):wait()
-  end, ...)
-  if not ok or out.code ~= 0 then
-    local said = require("hermes.text").line(ok and vim.trim(out.stderr) or out, 400)
-    return nil, ("%s cannot be run: %s"):format(program, said), said
-  end
-  return vim.trim(out.stdout)
-end
-
----Asks the host's program for its version or the presets.
----@param ... string arguments of the program
----@return string? out
----@return string? err
----@return string? said its own words
-local function ask_host(...)
-  local cmd, err = require("hermes.host").command()
-  if not cmd then
-    return nil, err
-  end
-  return ask(cmd[1], ...)
-end
-
----@return { name: string, command: string, install?: string, why?: string, protocol?: string }[]
-local function agents()
-  local list = {}
-  local out = ask_host("agents")
-  for line in vim.gsplit(out or "", "\n", { trimempty = true }) do
-    local parts = vim.split(line, "\t", { plain = true })
-    list[parts[1]] =
-      { name = parts[1], command = parts[2], install = parts[3] or "", why = parts[4] or "" }
-  end
-  for name, agent in pairs(require("hermes.config").get().agents) do
-    list[name] = vim.tbl_extend("force", list[name] or { name = name, command = "" }, {
-      command = agent.command,
-      install = agent.command and "" or nil,
-      why = agent.command and "" or nil,
-      protocol = agent.protocol,
-      configured = true,
-    })
-  end
-  local sorted = vim.tbl_values(list)
-  table.sort(sorted, function(a, b)
-    return a.name < b.name
-  end)
-  return sorted
-end
-
----@return string[] names of the agents that connect() knows
-function M.agent_names()
-  return vim.tbl_map(function(agent)
-    return agent.name
-  end, agents())
-end
-
 local function check_neovim()
   local version = tostring(vim.version())
   if vim.fn.has("nvim-0.10") == 1 then
@@ -96,21 +34,21 @@ local function report_program(name, path, version, release)
 end
 
 local function check_host()
-  local cmd, err = require("hermes.host").command()
-  local release = require("hermes.install").release()
+  local cmd, err = require("hermes.core.host").command()
+  local release = require("hermes.core.install").release()
   if not cmd then
     return vim.health.error(err, {
       "with Go: :Hermes build",
       release and ("without: :Hermes install gets the release %s"):format(release.version),
     })
   end
-  local version, why = ask_host("version")
+  local version, why = require("hermes.core.host").query("version")
   if not version then
     return vim.health.error(why)
   end
   report_program("host", cmd[1], version, release)
-  local running = require("hermes.rpc").info()
-  if running and running.protocol ~= require("hermes.rpc").PROTOCOL then
+  local running = require("hermes.core.rpc").info()
+  if running and running.protocol ~= require("hermes.core.rpc").PROTOCOL then
     vim.health.error("the running host does not match the plugin", {
       "run :Hermes build and restart Neovim",
     })
@@ -123,7 +61,7 @@ end
 
 ---Says which program the agent "hermes" is. It comes with the host.
 local function check_hermes_agent()
-  local agent = vim.iter(agents()):find(function(agent)
+  local agent = vim.iter((require("hermes.core.known_agents").list())):find(function(agent)
     return agent.name == "hermes"
   end)
   if not agent or not vim.fs.basename(agent.command):find("^hermes%-agent") then
@@ -132,11 +70,11 @@ local function check_hermes_agent()
     return vim.health.info("hermes-agent is not installed: " .. agent.install)
   end
   local path = vim.fn.exepath(agent.command)
-  local version, why = ask(path, "version")
+  local version, why = require("hermes.core.host").ask(path, "version")
   if not version then
     return vim.health.error(why)
   end
-  report_program("hermes-agent", path, version, (require("hermes.install").release()))
+  report_program("hermes-agent", path, version, (require("hermes.core.install").release()))
 end
 
 ---@param n integer
@@ -156,7 +94,7 @@ local function check_connections()
     local sessions = #hermes.sessions({ agent = agent.name })
     vim.health.info(
       ("%s: %s, %s, %s"):format(
-        require("hermes.text").line(agent.name, 60),
+        require("hermes.core.text").line(agent.name, 60),
         agent.state,
         count(sessions, "session"),
         agent.sandbox and "confined" or "not confined"
@@ -174,20 +112,13 @@ local function check_connections()
   end
 end
 
----Whether the program is there that an agent of Hermes itself watches.
----@param agent { name: string, configured?: boolean }
----@return boolean
-local function runs(agent)
-  return agent.name ~= "claude-terminal" or agent.configured or vim.fn.executable("claude") == 1
-end
-
 local function check_agents()
   local npm = false
-  for _, agent in ipairs(agents()) do
+  for _, agent in ipairs((require("hermes.core.known_agents").list())) do
     npm = npm or vim.startswith(agent.install or "", "npm ")
     if agent.protocol and agent.protocol ~= "stdio" then
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
-    elseif vim.fn.executable(agent.command) == 1 and runs(agent) then
+    elseif agent.installed then
       local why = (agent.why or "") ~= "" and (" (%s)"):format(agent.why) or ""
       vim.health.ok(("%s: %s%s"):format(agent.name, vim.fn.exepath(agent.command), why))
     elseif agent.configured then
@@ -196,7 +127,12 @@ local function check_agents()
         agent.install ~= "" and agent.install or nil
       )
     else
-      vim.health.info(("%s: not installed (%s)"):format(agent.name, agent.install or ""))
+      -- Names of agents and of programs may be the same and mean different things.
+      local watched = agent.name == "claude-terminal"
+      local program = watched and "claude" or vim.fs.basename(agent.command)
+      vim.health.info(
+        ("%s: %s is not installed (%s)"):format(agent.name, program, agent.install or "")
+      )
     end
   end
   if npm and vim.fn.executable("npm") == 0 then
@@ -205,8 +141,8 @@ local function check_agents()
 end
 
 local function check_sandbox()
-  local wanted = require("hermes.config").get().sandbox
-  local lacks, err = ask_host("confine", "--check")
+  local wanted = require("hermes.core.config").get().sandbox
+  local lacks, err = require("hermes.core.host").query("confine", "--check")
   if err then
     return vim.health.info("it is not known whether agents can be confined: " .. err)
   elseif lacks == "" then
@@ -224,7 +160,7 @@ function M.check()
   check_host()
   check_hermes_agent()
   vim.health.info(
-    "logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path()
+    "logs: " .. require("hermes.core.log").path() .. ", " .. require("hermes.core.log").host_path()
   )
   vim.health.start("hermes: connections")
   check_connections()
@@ -232,7 +168,7 @@ function M.check()
   check_sandbox()
   vim.health.start("hermes: agents in a terminal")
   require("hermes.program.health").check(function(...)
-    local out, err, said = ask_host(...)
+    local out, err, said = require("hermes.core.host").query(...)
     return out, said or err
   end)
   vim.health.start("hermes: agents")

@@ -14,21 +14,45 @@
 ---@field shim hermes.Shim agents in a terminal
 local M = {}
 
+local wiring = require("hermes.wiring")
+
+function wiring.channel()
+  return require("hermes.channel")
+end
+
+function wiring.signs()
+  return require("hermes.view.review.signs")
+end
+
+wiring.problems = {
+  chat = function(options)
+    return require("hermes.view.chat.options").problem(options, "chat")
+  end,
+  presets = function(presets)
+    return require("hermes.program.options").presets_problem(presets)
+  end,
+  sandbox = function(sandbox)
+    return require("hermes.session.sandbox").problem(sandbox)
+  end,
+  session_defaults = function(defaults)
+    return require("hermes.session.project").problem(defaults)
+  end,
+}
+
 ---Configure Hermes. Repeated calls merge; see hermes.config for the keys.
 ---@param opts? hermes.Config
 function M.setup(opts)
-  local config = require("hermes.config")
-  config.set(opts)
-  if config.get().compat.seed or package.loaded["hermes.compat"] then
-    require("hermes.compat").apply()
+  local config = require("hermes.core.config")
+  for _, warning in ipairs(config.set(opts)) do
+    require("hermes.core.log").notify(vim.log.levels.WARN, warning)
   end
-  if package.loaded["hermes.rpc"] then
-    require("hermes.rpc").configure()
+  if config.get().compat.seed or package.loaded["hermes.session.compat"] then
+    require("hermes.session.compat").apply()
+  end
+  if package.loaded["hermes.core.rpc"] then
+    require("hermes.core.rpc").configure()
   end
 end
-
----@class hermes.ConnectOpts: hermes.AgentConfig
----@field on_done? fun(err: hermes.Error?, result: table?)
 
 ---Start an agent: one of setup{agents}, a preset, or any `command`. Or reach a running one, by the
 ---name of a `protocol` or a table with that protocol's keys. Connecting to a connected agent
@@ -37,55 +61,7 @@ end
 ---@param opts? hermes.ConnectOpts|"stdio"|"http"|"socket"|"tcp"|"websocket"
 ---@return string id
 function M.connect(name, opts)
-  opts = type(opts) == "string" and { protocol = opts } or opts
-  local given = {}
-  if opts ~= nil or type(name) == "table" then
-    local check = require("hermes.check")
-    opts = check.options(opts, "connect", 2, false)
-    if type(name) == "table" then
-      opts = check.options(vim.tbl_extend("keep", opts, name), "connect", 2, false)
-      name = name.agent
-    end
-    given = vim.tbl_extend("force", {}, opts)
-    given.agent, given.on_done = nil, nil
-  end
-  if type(name) ~= "string" or name == "" then
-    require("hermes.check").need(name, "name", "connect", "the name of the agent", 2)
-  end
-  local payload = { agent = name }
-  if next(given) then
-    local problem = require("hermes.config_check").agent_problem(given, "")
-    if problem then
-      error("hermes.connect: " .. problem, 2)
-    end
-    payload = require("hermes.config_wire").agent(given)
-    payload.agent = name
-  end
-  local config = require("hermes.config").get()
-  if config.sandbox or given.sandbox ~= nil or (config.agents[name] or {}).sandbox ~= nil then
-    local boxed, problem = require("hermes.sandbox").payload(name, given.sandbox)
-    if problem then
-      error("hermes.connect: " .. problem, 2)
-    end
-    payload = vim.tbl_extend("force", payload, boxed)
-  end
-  local shared = given.shared
-  if shared == nil then
-    shared = (config.agents[name] or {}).shared
-  end
-  if shared then
-    require("hermes.shared").follow(name, shared == true)
-  end
-  local rpc = require("hermes.rpc")
-  rpc.use(name)
-  return rpc.call("connect", function()
-    payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
-    return payload
-  end, {
-    method = "connect",
-    agent = name,
-    on_done = opts and opts.on_done,
-  })
+  return require("hermes.connect").start(name, opts) -- a tail call, so that errors blame the caller
 end
 
 ---------------------------------------------------------------------------
@@ -96,12 +72,12 @@ end
 local names = {
   "agent_log", "agents", "async", "authenticate", "cancel", "close_session", "config_options",
   "configure_model", "conflicts", "connections", "create_autocmd", "create_session", "default",
-  "delete_session", "disconnect", "fork_session", "install", "kill_terminal", "list_sessions",
-  "load_session", "logout", "model_configurations", "models", "modes", "notify", "on",
-  "on_request", "once", "pending", "prompt", "reject", "request", "resolve_conflict", "respond",
-  "resume_session", "sessions", "set_config_option", "set_mode", "set_model",
-  "set_session_config_option", "set_session_model", "set_thought_level", "state", "statusline",
-  "steer", "terminal_output", "terminals", "thought_levels",
+  "delete_session", "disconnect", "fork_session", "install", "kill_terminal", "list_files",
+  "list_sessions", "load_session", "logout", "mentions", "model_configurations", "models", "modes",
+  "notify", "on", "on_request", "once", "pending", "prompt", "reject", "request",
+  "resolve_conflict", "respond", "resume_session", "sessions", "set_config_option", "set_mode",
+  "set_model", "set_session_config_option", "set_session_model", "set_thought_level", "state",
+  "statusline", "steer", "terminal_output", "terminals", "thought_levels",
 }
 
 local late = {} ---@type table<string, function> what stands in M for a function until it is loaded
@@ -127,25 +103,25 @@ end
 
 local parts = {
   await = function()
-    return require("hermes.async").await
+    return require("hermes.await")
   end,
   claude = function()
-    return require("hermes.claude")
+    return require("hermes.program.claude")
   end,
   context = function()
-    return require("hermes.context")
+    return require("hermes.doc.context")
   end,
   queue = function()
-    return require("hermes.queue")
+    return require("hermes.session.queue")
   end,
   review = function()
     return require("hermes.review")
   end,
   shared = function()
-    return require("hermes.shared")
+    return require("hermes.program.shared_session")
   end,
   shim = function()
-    return require("hermes.shim")
+    return require("hermes.program.shim")
   end,
 }
 

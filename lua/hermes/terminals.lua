@@ -3,15 +3,12 @@
 --- hermes.terminals.escapes), and nothing that is typed goes to it.
 
 local api = vim.api
-local escapes = require("hermes.terminals.escapes")
+local drawing = require("hermes.view.terminals.drawing")
+local escapes = require("hermes.view.terminals.escapes")
 local hermes = require("hermes")
-local text = require("hermes.text")
+local text = require("hermes.core.text")
 
 local M = {}
-
---- Time for drawing output before Neovim gets to do something else, in
---- milliseconds, and bytes that are drawn at once.
-local budget_ms, piece = 4, 1024
 
 ---@class hermes.TerminalView
 ---@field session string
@@ -84,92 +81,12 @@ local function show_status(view)
 end
 
 ---@param view hermes.TerminalView
----@param bytes string safe
-local function write(view, bytes)
-  if bytes ~= "" and is_valid(view) then
-    pcall(api.nvim_chan_send, view.channel, bytes)
-  end
-end
-
---- A line of Hermes among the output.
----@param view hermes.TerminalView
----@param line string
-local function remark(view, line)
-  view.filter = escapes.new()
-  write(view, ("%s\27[2m[%s]%s\r\n"):format(escapes.normal, line, escapes.normal))
-end
-
---- Draws what waits, in slices.
----@param view hermes.TerminalView
-local function draw(view)
-  view.drawing = nil
-  if not is_valid(view) then
-    return
-  end
-  local began = vim.uv.hrtime()
-  local at = 1
-  while view.queue[at] do
-    local item = view.queue[at]
-    if type(item) == "function" then
-      item()
-      at = at + 1
-    else
-      local taken = item:sub(1, piece)
-      write(view, view.filter:feed(taken))
-      view.queued = view.queued - #taken
-      if #item > piece then
-        view.queue[at] = item:sub(piece + 1)
-      else
-        at = at + 1
-      end
-    end
-    if (vim.uv.hrtime() - began) / 1e6 > budget_ms then
-      break
-    end
-  end
-  view.queue = vim.list_slice(view.queue, at)
-  if view.queue[1] then
-    view.drawing = true
-    vim.defer_fn(function()
-      draw(view)
-    end, 5) -- a timer, so that keys and the screen come first
-  end
-end
-
----@param view hermes.TerminalView
----@param item string|fun() output, or something to do behind it
-local function enqueue(view, item)
-  view.queue[#view.queue + 1] = item
-  if type(item) == "string" then
-    view.queued = view.queued + #item
-  end
-  local skipped = 0
-  local max = require("hermes.config").get().terminals.bytes
-  while view.queued > max and type(view.queue[1]) == "string" and view.queue[2] do
-    skipped = skipped + #view.queue[1]
-    view.queued = view.queued - #table.remove(view.queue, 1)
-  end
-  if skipped > 0 then
-    table.insert(view.queue, 1, function()
-      write(view, "\r\n")
-      remark(view, ("%d bytes are not shown"):format(skipped))
-    end)
-  end
-  if not view.drawing then
-    view.drawing = true
-    vim.schedule(function()
-      draw(view)
-    end)
-  end
-end
-
----@param view hermes.TerminalView
 local function ended(view)
-  enqueue(view, function()
+  drawing.enqueue(view, function()
     local terminal = known(view.session, view.terminal)
     if terminal and terminal.state ~= "running" then
-      write(view, "\r\n")
-      remark(view, status(terminal))
+      drawing.write(view, "\r\n")
+      drawing.remark(view, status(terminal))
     end
     show_status(view)
   end)
@@ -180,11 +97,11 @@ local on = {
   TerminalStarted = show_status,
   TerminalData = function(view, data)
     if data.skipped then
-      enqueue(view, function()
-        remark(view, ("%d bytes were not kept"):format(data.skipped))
+      drawing.enqueue(view, function()
+        drawing.remark(view, ("%d bytes were not kept"):format(data.skipped))
       end)
     end
-    enqueue(view, data.chunk)
+    drawing.enqueue(view, data.chunk)
   end,
   TerminalExited = ended,
 }
@@ -364,14 +281,17 @@ local function map(view)
     vim.keymap.set("n", plug, function()
       its.run(view)
     end, opts)
-    if require("hermes.config").get().terminals.keys then
+    if require("hermes.core.config").get().terminals.keys then
       vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))
     end
   end
-  if require("hermes.config").get().terminals.keys then
+  if require("hermes.core.config").get().terminals.keys then
     for _, insert in ipairs({ "i", "I", "a", "A", "o", "O", "c", "C", "s", "S" }) do
       vim.keymap.set("n", insert, function()
-        require("hermes.log").show(vim.log.levels.INFO, "this terminal takes no keys; g? helps")
+        require("hermes.core.log").show(
+          vim.log.levels.INFO,
+          "this terminal takes no keys; g? helps"
+        )
       end, opts)
     end
   end
@@ -404,7 +324,8 @@ local function create(session, terminal, window, focus)
     queued = 0,
   }
   views[key(session, terminal)] = view
-  vim.bo[buf].scrollback = math.min(require("hermes.config").get().terminals.scrollback, 100000)
+  vim.bo[buf].scrollback =
+    math.min(require("hermes.core.config").get().terminals.scrollback, 100000)
   vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
   vim.bo[buf].filetype = "hermes-terminal"
   map(view)
@@ -420,9 +341,9 @@ local function create(session, terminal, window, focus)
     if past.dropped > 0 then
       local dropped = past.dropped + #(output:match("^[^\n]*\n") or "")
       output = output:gsub("^[^\n]*\n", "")
-      remark(view, ("%d bytes before this are not kept"):format(dropped))
+      drawing.remark(view, ("%d bytes before this are not kept"):format(dropped))
     end
-    enqueue(view, output)
+    drawing.enqueue(view, output)
     if past.state ~= "running" then
       ended(view)
     end
@@ -474,7 +395,7 @@ end
 function M.pick(session_id, opts)
   local list = hermes.terminals(session_id)
   if #list == 0 then
-    require("hermes.log").show(vim.log.levels.INFO, "no agent has run a command yet")
+    require("hermes.core.log").show(vim.log.levels.INFO, "no agent has run a command yet")
     return nil
   elseif #list == 1 then
     return M.show(list[1].sessionId, list[1].terminalId, opts)
@@ -507,7 +428,7 @@ end
 function M.kill(session_id, terminal_id)
   local terminal = known(session_id, terminal_id)
   if terminal and terminal.state ~= "running" then
-    require("hermes.log").show(vim.log.levels.INFO, "the command has already ended")
+    require("hermes.core.log").show(vim.log.levels.INFO, "the command has already ended")
     return nil
   end
   return hermes.kill_terminal(session_id, terminal_id, { agent = terminal and terminal.agent })

@@ -4,8 +4,9 @@
 
 local api = vim.api
 local hermes = require("hermes")
-local store = require("hermes.traffic.store")
-local text = require("hermes.text")
+local filters = require("hermes.view.traffic.filters")
+local message = require("hermes.view.traffic.message")
+local store = require("hermes.view.traffic.store")
 
 local M = {}
 
@@ -24,19 +25,7 @@ end
 
 ---@param line string
 local function say(line)
-  require("hermes.log").show(vim.log.levels.INFO, line)
-end
-
---- The filter in words.
----@return string
-local function filter_text()
-  local parts = {}
-  for _, name in ipairs({ "agent", "session", "method", "direction", "text" }) do
-    if filter[name] then
-      parts[#parts + 1] = ("%s=%s"):format(name, text.line(filter[name], 60))
-    end
-  end
-  return table.concat(parts, " ")
+  require("hermes.core.log").show(vim.log.levels.INFO, line)
 end
 
 local function show_status()
@@ -47,8 +36,8 @@ local function show_status()
   local kb = captured.bytes / 1e3
   local size = kb < 1e3 and ("%d KB"):format(math.ceil(kb)) or ("%.1f MB"):format(kb / 1e3)
   local parts = { ("%d messages, %s"):format(count, size) }
-  if filter_text() ~= "" then
-    parts[#parts + 1] = ("%d of them: %s"):format(list.last - list.first + 1, filter_text())
+  if filters.words(filter) ~= "" then
+    parts[#parts + 1] = ("%d of them: %s"):format(list.last - list.first + 1, filters.words(filter))
   end
   parts[#parts + 1] = off and "g? shows the keys" or "paused"
   local status = table.concat(parts, " · ")
@@ -87,7 +76,7 @@ function M.stop()
     list.store = captured
     list:filter(store.matcher(filter))
   end
-  require("hermes.events").watch_traffic()
+  require("hermes.core.listeners").watch_traffic()
 end
 
 --- Captures no more messages until resume(), and keeps those there are.
@@ -95,7 +84,7 @@ function M.pause()
   if off then
     off()
     off = nil
-    require("hermes.events").watch_traffic()
+    require("hermes.core.listeners").watch_traffic()
   end
   show_status()
 end
@@ -143,23 +132,12 @@ function M.messages(which)
   return found
 end
 
-local filter_fields = {
-  agent = true,
-  session = true,
-  method = true,
-  direction = true,
-  text = true,
-}
-
 --- Shows only some of the messages. Without a filter, all.
 ---@param which? hermes.TrafficFilter
 function M.filter(which)
-  for name, value in pairs(which or {}) do
-    if not filter_fields[name] or type(value) ~= "string" then
-      error(("hermes.traffic: %q is not a filter"):format(tostring(name)), 2)
-    elseif name == "direction" and value ~= "in" and value ~= "out" then
-      error('hermes.traffic: direction is "in" or "out"', 2)
-    end
+  local problem = filters.problem(which or {})
+  if problem then
+    error("hermes.traffic: " .. problem, 2)
   end
   filter = vim.tbl_extend("force", {}, which or {})
   if list then
@@ -172,19 +150,7 @@ end
 ---@param words string[]
 ---@return hermes.TrafficFilter
 function M.parse_filter(words)
-  local which, rest = {}, {}
-  for _, word in ipairs(words) do
-    local name, value = word:match("^(%a+)=(.+)$")
-    if name and filter_fields[name] then
-      which[name] = value
-    else
-      rest[#rest + 1] = word
-    end
-  end
-  if #rest > 0 then
-    which.text = table.concat(rest, " ")
-  end
-  return which
+  return filters.parse(words)
 end
 
 ---@param changes table<string, string|false>
@@ -198,71 +164,6 @@ end
 
 ---------------------------------------------------------------------------
 -- One message.
-
----@param buf integer
----@param entry hermes.TrafficEntry
-local function describe(buf, entry)
-  local parts = { entry.direction == "in" and "from" or "to" }
-  parts[2] = text.line(entry.agent, 40)
-  parts[3] = entry.kind == "other" and "not a message" or entry.kind
-  parts[4] = entry.method and text.line(entry.method, 80) or nil
-  parts[#parts + 1] = entry.ms and ("%.0f ms"):format(entry.ms) or nil
-  parts[#parts + 1] = ("%d bytes"):format(#entry.message)
-  parts[#parts + 1] = entry.redacted and "secrets are hidden" or nil
-  parts[#parts + 1] = entry.cut and ("%d bytes are missing"):format(entry.cut) or nil
-  vim.b[buf].hermes_traffic = table.concat(parts, " ")
-end
-
---- Lines at most, and bytes up to which they are highlighted.
-local max_lines, max_highlighted = 20000, 256 * 1024
-
---- Fills a buffer with the message, in slices.
----@param buf integer
----@param entry hermes.TrafficEntry
-local function fill(buf, entry)
-  local lines, written, began = {}, 0, 0
-  local function put()
-    if #lines > 0 then
-      vim.bo[buf].modifiable = true
-      api.nvim_buf_set_lines(buf, written, -1, false, lines)
-      vim.bo[buf].modifiable = false
-      written, lines = written + #lines, {}
-    end
-  end
-  local worker = coroutine.create(function()
-    if entry.kind == "other" then
-      for _, line in ipairs(text.lines(entry.message, max_lines)) do
-        lines[#lines + 1] = line
-      end
-      return
-    end
-    local count = 0
-    require("hermes.traffic.json").layout(entry.message, function(line)
-      count = count + 1
-      if count <= max_lines then
-        lines[#lines + 1] = line
-      elseif count == max_lines + 1 then
-        lines[#lines + 1] = "… more lines are not shown"
-      end
-    end, function()
-      if (vim.uv.hrtime() - began) / 1e6 > 4 then
-        coroutine.yield()
-      end
-    end)
-  end)
-  local function go_on()
-    if not api.nvim_buf_is_valid(buf) or not details or details.entry ~= entry then
-      return
-    end
-    began = vim.uv.hrtime()
-    assert(coroutine.resume(worker))
-    put()
-    if coroutine.status(worker) ~= "dead" then
-      vim.defer_fn(go_on, 8)
-    end
-  end
-  go_on()
-end
 
 ---@return hermes.TrafficEntry? # in the window of the list or of a message
 local function current()
@@ -297,7 +198,7 @@ local function show_details(entry, focus)
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
   vim.bo[buf].modifiable = false
   vim.bo[buf].shiftwidth = 2
-  if #entry.message <= max_highlighted then
+  if #entry.message <= message.max_highlighted then
     vim.bo[buf].filetype = "json"
   else
     vim.bo[buf].filetype = ""
@@ -305,8 +206,10 @@ local function show_details(entry, focus)
   local wo = vim.wo[window][0]
   wo.foldmethod, wo.foldlevel, wo.wrap, wo.conceallevel = "indent", 6, false, 0
   wo.winbar = "%{get(b:, 'hermes_traffic', '')}%<"
-  describe(buf, entry)
-  fill(buf, entry)
+  vim.b[buf].hermes_traffic = message.describe(entry)
+  message.fill(buf, entry, function()
+    return details ~= nil and details.entry == entry
+  end)
   if focus then
     api.nvim_set_current_win(window)
   end
@@ -368,7 +271,7 @@ function M.save(path, on_done)
     end
   end
   path = path and vim.fn.fnamemodify(path, ":p") or new_path()
-  local recording = require("hermes.traffic.recording")
+  local recording = require("hermes.view.traffic.recording")
   recording.write(path, recording.lines(entries), function(err)
     if on_done then
       return on_done(err, path)
@@ -388,12 +291,12 @@ local replays = 0
 ---@param on_done? fun(err: hermes.Error?, agent: string)
 function M.replay(path, on_done)
   path = vim.fn.fnamemodify(path, ":p")
-  local recording = require("hermes.traffic.recording")
+  local recording = require("hermes.view.traffic.recording")
   local messages, problem = recording.read(path)
   if not messages then
     error("hermes.traffic: " .. problem, 0)
   end
-  local host, missing = require("hermes.host").command()
+  local host, missing = require("hermes.core.host").command()
   if not host then
     error("hermes.traffic: " .. missing, 0)
   end
@@ -539,7 +442,7 @@ map = function(buf, in_details)
     if its.details or not in_details then
       local plug = ("<Plug>(hermes-traffic-%s)"):format(action)
       vim.keymap.set("n", plug, its.run, opts)
-      if require("hermes.config").get().traffic.keys then
+      if require("hermes.core.config").get().traffic.keys then
         vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))
       end
     end
@@ -556,7 +459,7 @@ function M.open(which)
   if window then
     api.nvim_set_current_win(window)
   else
-    list = require("hermes.traffic.list").new(captured, show_status)
+    list = require("hermes.view.traffic.list").new(captured, show_status)
     local buf = list.buf
     window = api.nvim_open_win(buf, true, {
       split = "below",

@@ -59,7 +59,7 @@ function M.start(program, _, argv, opts)
     end,
   }
   local win = opts.split ~= "background" and show(buf, opts.split, opts.size) or nil
-  local job, err = require("hermes.job").terminal(buf, win, argv, how)
+  local job, err = require("hermes.core.job").terminal(buf, win, argv, how)
   if not job then
     error({ kind = "terminal", message = ("%s: %s"):format(argv[1], err) }, 0)
   end

@@ -3,10 +3,10 @@ local M = {}
 
 local function check_tmux()
   local tmux, done = require("hermes.program.tmux"), false
-  if not tmux.here() and require("hermes.config").get().shim.terminal ~= "tmux" then
+  if not tmux.here() and require("hermes.core.config").get().shim.terminal ~= "tmux" then
     return vim.health.info("Neovim does not run in tmux: agents open in terminal buffers")
   end
-  require("hermes.async").run(tmux.check, function(err, version)
+  require("hermes.core.async").run(tmux.check, function(err, version)
     done = true
     if err then
       vim.health.warn("agents cannot open in panes: " .. err.message)
@@ -41,7 +41,7 @@ local function check_agent(agent, wanted, ask, ...)
 end
 
 local function check_shared(ask)
-  local config = require("hermes.config").get().agents.codex or {}
+  local config = require("hermes.core.config").get().agents.codex or {}
   if config.command or config.protocol then
     return
   end
@@ -67,7 +67,7 @@ local function check_shared(ask)
 end
 
 local function check_claude(ask)
-  local config = require("hermes.config").get().agents["claude-terminal"]
+  local config = require("hermes.core.config").get().agents["claude-terminal"]
   if config and (config.command or config.protocol) then
     return
   end

@@ -1,7 +1,7 @@
 ---Checks what callers of hermes.shim, hermes.claude and hermes.shared give, and completes it.
 local M = {}
 
-local choices = require("hermes.config").choices
+local choices = require("hermes.core.config").choices
 
 local preset_fields = {
   command = "command",
@@ -26,7 +26,7 @@ local fields = {
 }
 
 -- What each takes besides.
-M.of_claude = { agent = "name", cwd = "name", name = "program" }
+M.of_claude = { agent = "name", cwd = "name", name = "program", shim = "boolean" }
 M.of_shared = { agent = "name" }
 M.of_shim = { cwd = "name", gate = "gate", process = "name", sandbox = "sandbox" }
 
@@ -38,17 +38,17 @@ local problem_with
 ---@param want string|table<string, true>
 ---@return string? problem worded to follow the name of the value
 local function problem_of(value, want)
-  local check = require("hermes.check")
+  local check = require("hermes.core.arguments")
   if want == "program" then
     local problem = check.problem(value, "name")
     local plain = problem or value:find("^[%w._-]+$")
     return problem or not plain and "may have letters, digits, -, _ and ." or nil
   elseif type(want) == "table" then
-    local words = require("hermes.config_check").list(want)
+    local words = require("hermes.core.config_check").list(want)
     return not want[value] and ("must be one of %s, not %s"):format(words, vim.inspect(value))
       or nil
   elseif want == "sandbox" then
-    return require("hermes.sandbox").problem(value)
+    return require("hermes.session.sandbox").problem(value)
   elseif want == "gate" and type(value) == "table" then
     return problem_with(value, gate_fields, ": ")
   elseif want == "gate" then
@@ -64,7 +64,7 @@ end
 function problem_with(opts, valid, lead)
   for key, value in pairs(opts) do
     if not valid[key] then
-      return lead .. require("hermes.check").unknown("", key, valid)
+      return lead .. require("hermes.core.arguments").unknown("", key, valid)
     end
     local problem = problem_of(value, valid[key])
     if problem then
@@ -93,7 +93,7 @@ end
 ---@return table opts a copy
 local function checked(who, opts, ...)
   opts = opts == nil and {} or opts
-  require("hermes.check").need(opts, "table", who, "the options", 4)
+  require("hermes.core.arguments").need(opts, "table", who, "the options", 4)
   local problem = problem_with(opts, vim.tbl_extend("error", {}, ...), "")
   if problem then
     error(("hermes.%s: %s"):format(who, problem), 4)
@@ -125,14 +125,14 @@ function M.backend(terminal)
   if not ok and terminal == "tmux" then
     error(err, 0)
   elseif not ok then
-    require("hermes.log").write(vim.log.levels.WARN, "terminal: " .. tostring(err.message))
+    require("hermes.core.log").write(vim.log.levels.WARN, "terminal: " .. tostring(err.message))
   end
   return ok and "tmux" or "buffer"
 end
 
 ---@return string[] names of presets
 function M.names()
-  local own = require("hermes.config").get().shim.presets
+  local own = require("hermes.core.config").get().shim.presets
   return vim.tbl_keys(vim.tbl_extend("force", require("hermes.program.presets"), own))
 end
 
@@ -144,7 +144,7 @@ end
 ---@return table opts
 function M.open(who, opts, default, more)
   opts = checked(who, opts, fields, more)
-  local config = require("hermes.config").get().shim
+  local config = require("hermes.core.config").get().shim
   local preset = opts.preset or default
   local known = vim.tbl_extend(
     "force",
@@ -163,7 +163,7 @@ end
 ---@param cwd? string
 ---@return string folder where a program starts
 function M.folder(cwd)
-  local params = require("hermes.params")
+  local params = require("hermes.session.params")
   return cwd and params.folder(cwd) or params.session({}).cwd
 end
 

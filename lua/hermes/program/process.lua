@@ -23,13 +23,21 @@ local function base(word)
   return word:match("[^/]*$")
 end
 
+---Whether a command line is that of a shim.
+---@param line string as `ps` shows it
+---@return boolean
+function M.is_shim(line)
+  local first, second = line:match("^%s*(%S+)%s+(%S+)")
+  return first ~= nil and base(first) == "hermes" and second == "shim"
+end
+
 ---Which program a command line runs, however it was started.
 ---@param line string as `ps` shows it
 ---@return string? program without its folder
 function M.program(line)
   local words = vim.split(line, "%s+", { trimempty = true })
   local at = 1
-  if base(words[1] or "") == "hermes" and words[2] == "shim" then
+  if M.is_shim(line) then
     for i, word in ipairs(words) do
       if word == "--" then
         at = i + 1

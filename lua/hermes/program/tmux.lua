@@ -5,7 +5,7 @@
 ---word that ends with a semicolon for the end of a command.
 local M = {}
 
-local await = require("hermes.async").await
+local await = require("hermes.core.async").await
 local process = require("hermes.program.process")
 
 -- The option of a pane that says which session it belongs to.
@@ -134,14 +134,17 @@ end
 
 ---The terminals in whose foreground a program runs.
 ---@param pattern string for its name
----@return table<string, true> by name of the device
+---@return table<string, integer> by name of the device: the process, or that of the shim around it
 local function terminals_with(pattern)
   local found = {}
-  local out = run({ "ps", "-A", "-o", "tty=,stat=,args=" })
+  local out = run({ "ps", "-A", "-o", "tty=,pid=,stat=,args=" })
   for line in out.stdout:gmatch("[^\n]+") do
-    local tty, stat, args = line:match("^%s*(%S+)%s+(%S+)%s+(.*)$")
+    local tty, pid, stat, args = line:match("^%s*(%S+)%s+(%d+)%s+(%S+)%s+(.*)$")
     if tty and stat:find("+", 1, true) and process.matches(args, pattern) then
-      found["/dev/" .. tty] = true
+      local device = "/dev/" .. tty
+      if process.is_shim(args) or not found[device] then
+        found[device] = tonumber(pid)
+      end
     end
   end
   return found
@@ -155,13 +158,22 @@ end
 ---@param key string
 ---@return hermes.TmuxPane? pane that has the mark
 ---@return string? session that it runs
+---@return string? agent
 local function marked(key)
   for _, pane in ipairs(neighbours()) do
-    local own_key, session = pane.mark:match("^(%S+) (%S+)$")
+    local own_key, session, agent = pane.mark:match("^(%S+) (%S+) ?(.*)$")
     if own_key == key then
-      return pane, session
+      return pane, vim.uri_decode(session), agent ~= "" and vim.uri_decode(agent) or nil
     end
   end
+end
+
+---@param program hermes.OpenProgram
+---@param key string
+---@return string[] command that marks the pane of a program
+local function marks(program, key)
+  local words = { key, vim.uri_encode(program.sessionId), vim.uri_encode(program.agent) }
+  return { "set-option", "-p", "-t", program.pane, mark, table.concat(words, " ") }
 end
 
 ---@param pane hermes.TmuxPane
@@ -174,33 +186,49 @@ end
 ---Finds the pane of a program: the one that was opened for it, or one where the user has started it
 ---in the project.
 ---@param program hermes.OpenProgram
----@param key string
----@param pattern string? for the name of its program; nil: only the pane that was opened for it
+---@param start hermes.ProgramStart
 ---@return boolean found
-function M.find(program, key, pattern)
-  local pane, session = marked(key)
-  if not pane and pattern then
-    local running = terminals_with(pattern)
-    local root = program.root or program.cwd
-    root = vim.uv.fs_realpath(root) or root
-    for _, candidate in ipairs(neighbours()) do
-      local free = candidate.mark == "" and not candidate.dead
-      if free and running[candidate.tty] and is_below(candidate, root) then
-        pane, session = candidate, program.sessionId
-        tmux({ { "set-option", "-p", "-t", pane.id, mark, ("%s %s"):format(key, session) } })
-        break
-      end
+function M.find(program, start)
+  local pane, session, agent = marked(start.key)
+  if pane then
+    program.pane = pane.id
+    if pane.dead then
+      return false -- it is started there again
     end
-  end
-  if not pane then
+    program.pid, program.sessionId, program.agent = pane.pid, session, agent or program.agent
+    return true
+  elseif not start.process then
     return false
   end
-  program.pane = pane.id
-  if pane.dead then
-    return false -- it is started there again
+  local running = terminals_with(start.process)
+  local root = program.root or program.cwd
+  root = require("hermes.core.disk").place(root) or root
+  for _, candidate in ipairs(neighbours()) do
+    local free = candidate.mark == "" and not candidate.dead
+    local pid = running[candidate.tty]
+    if free and pid and is_below(candidate, root) then
+      program.pane, program.pid = candidate.id, candidate.pid
+      if start.names then
+        program.agent, program.sessionId = start.names(pid)
+      end
+      tmux({ marks(program, start.key) })
+      return true
+    end
   end
-  program.pid, program.sessionId = pane.pid, session
-  return true
+  return false
+end
+
+---The pane in which a shim runs that the user has started.
+---@param pid integer
+---@return { pane: string }?
+function M.of_shim(pid)
+  local out = run({ "ps", "-o", "tty=,args=", "-p", tostring(pid) })
+  local tty, args = out.stdout:match("^%s*(%S+)%s+([^\n]*)")
+  for _, pane in ipairs(tty and process.is_shim(args) and neighbours() or {}) do
+    if pane.tty == "/dev/" .. tty and not pane.dead then
+      return { pane = pane.id }
+    end
+  end
 end
 
 ---Starts a command, in the pane that the program had or in a new one.
@@ -222,7 +250,7 @@ function M.start(program, key, argv, opts)
   local pane, title = program.pane, plain(opts.title)
   local commands = {
     { "set-option", "-p", "-t", pane, "remain-on-exit", "on" },
-    { "set-option", "-p", "-t", pane, mark, ("%s %s"):format(key, program.sessionId) },
+    marks(program, key),
     { "select-pane", "-t", pane, "-T", title },
   }
   if opts.split == "background" then
@@ -280,7 +308,7 @@ function M.watch(program, ended)
         return
       end
       looking = true
-      require("hermes.async").run(look, function(err, how)
+      require("hermes.core.async").run(look, function(err, how)
         looking = false
         if err and not process.runs(server) then
           program.pane, how = nil, {}
@@ -301,9 +329,21 @@ end
 ---@param as_paste boolean
 function M.write(program, bytes, as_paste)
   local buffer = ("hermes-%d"):format(vim.fn.getpid())
-  local paste = { "paste-buffer", "-d", "-b", buffer, "-t", program.pane }
-  paste[#paste + 1] = as_paste and "-p" or nil
-  tmux({ { "load-buffer", "-b", buffer, "-" }, paste }, bytes)
+  local paste = ("paste-buffer -d %s -b %s -t %s"):format(
+    as_paste and "-p" or "",
+    buffer,
+    program.pane
+  )
+  -- tmux before 3.5 ends, with all that runs in it, when something is pasted to a program that has
+  -- ended (tmux/tmux#3830). It looks and pastes without a chance for an end in between.
+  local ended = ("delete-buffer -b %s ; display-message -p ended"):format(buffer)
+  local out = tmux({
+    { "load-buffer", "-b", buffer, "-" },
+    { "if-shell", "-F", "-t", program.pane, "#{pane_dead}", ended, paste },
+  }, bytes)
+  if out ~= "" then
+    fail(("the program in pane %s has ended"):format(program.pane))
+  end
 end
 
 ---Goes to the pane.

@@ -1,0 +1,30 @@
+---Makes texts of agents safe to show.
+---@class hermes.Text
+local M = {}
+
+---One line: control characters, invisible ones and those that reorder the line become visible
+---escapes, and so do line breaks.
+---@param value any
+---@param max? integer bytes, by default 4096
+---@return string
+function M.line(value, max)
+  return require("hermes.core.text").line(value, max)
+end
+
+---The lines of a text, each as `text.line` shows it.
+---@param value any
+---@param max? integer lines; a last line says how many are missing
+---@return string[]
+function M.lines(value, max)
+  return require("hermes.core.text").lines(value, max)
+end
+
+---The difference between two texts as a unified diff, not yet safe to show.
+---@param old string
+---@param new string
+---@return string[]? lines nil when comparing the texts would take too long
+function M.diff(old, new)
+  return require("hermes.doc.diff").quick(old, new)
+end
+
+return M

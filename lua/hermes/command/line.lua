@@ -1,0 +1,89 @@
+---The words of a command line of :Hermes: what is offered for them, and which are options.
+local M = {}
+
+local function hermes()
+  return require("hermes")
+end
+
+---@return string[] names of the connected agents
+function M.agents()
+  return vim.tbl_map(function(agent)
+    return agent.name
+  end, hermes().connections())
+end
+
+---Words that agents have chosen, without those that hide something, cannot be typed as one word or
+---would mean something else.
+---@param words string[]
+---@return string[]
+function M.offered(words)
+  local line = require("hermes.core.text").line
+  return vim.tbl_filter(function(word)
+    return word ~= "" and not word:find("[%s\\]") and not word:find("^%a+=") and line(word) == word
+  end, words)
+end
+
+---@param agent? string
+---@return string[]
+function M.session_ids(agent)
+  return M.offered(vim.tbl_map(function(session)
+    return session.sessionId
+  end, hermes().sessions({ agent = agent })))
+end
+
+---@param before string[]
+---@return string[]
+function M.first_session(_, before)
+  return #before == 0 and M.session_ids() or {}
+end
+
+---Takes {key}={value} out of the words.
+---@param words string[]
+---@param key string
+---@return string? value
+function M.take(words, key)
+  for i, word in ipairs(words) do
+    local value = word:match("^" .. key .. "=(.*)$")
+    if value then
+      table.remove(words, i)
+      return value
+    end
+  end
+end
+
+---@param key string
+---@param values string[]
+---@return string[]
+function M.options(key, values)
+  return vim.tbl_map(function(value)
+    return key .. "=" .. value
+  end, values)
+end
+
+---@param before string[]
+---@param key string
+---@return boolean
+function M.has_option(before, key)
+  return vim.iter(before):any(function(word)
+    return vim.startswith(word, key .. "=")
+  end)
+end
+
+---Completes session=… and then the words of a session.
+---@param before string[]
+---@param complete fun(words: string[], session_id?: string): string[]
+---@return string[]
+function M.with_session(before, complete)
+  local words = vim.list_slice(before)
+  local id = M.take(words, "session")
+  local list = M.offered(complete(words, id))
+  return #before == 0 and vim.list_extend(list, M.options("session", M.session_ids())) or list
+end
+
+---The agents that connect() knows. The host's program is asked for the presets.
+---@return string[]
+function M.known_agents()
+  return require("hermes.core.known_agents").names()
+end
+
+return M

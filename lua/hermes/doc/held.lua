@@ -1,0 +1,493 @@
+---Which buffers hold files under review, and what they and the host tell each other: what the user
+---changes in them, what an agent's write has made of them, and the hunks that follow.
+local M = {}
+
+local versions = require("hermes.doc.versions")
+local disk = require("hermes.core.disk")
+local changed = require("hermes.doc.applied")
+local edits = require("hermes.doc.user_edits")
+local placed = require("hermes.doc.held_hunks")
+local plain = require("hermes.doc.plain_text")
+
+--- Milliseconds after an edit of the user until the host is told.
+M.pause_ms = 20
+
+---@class hermes.review.Held
+---@field path string the file's name in messages
+---@field open? hermes.review.Region
+---@field edits table[] for the host, in order
+---@field newest integer number of the newest undo block
+---@field tick integer 'changedtick' of the last message
+---@field log integer[][] { first, last before, last after, tick of the message that reports it }
+---@field logged integer how many of them the host knows
+---@field floor integer tick before which the log does not reach
+---@field version? string of the file, when the buffer last had its text
+---@field hunks table[] as the host sent them
+---@field marks integer[] extmarks of the hunks
+---@field count integer lines, as the changes of the buffer count them
+---@field empty boolean whether the text has had no line since the host was told
+---@field final boolean whether the last line has an end
+---@field format string 'fileformat'
+---@field bomb boolean 'bomb'
+
+local held = {} ---@type table<integer, hermes.review.Held> by buffer
+-- The host's names of the files under review, by real path.
+local known = {} ---@type table<string, string>
+local waiting = {} ---@type table<integer, string> buffers that cannot be held yet
+local gone = {} ---@type table<integer, true> held buffers whose text Neovim has thrown away
+
+---@param payload table
+local function tell(payload)
+  require("hermes.core.rpc").send("review", "", payload)
+end
+
+---@param path string
+---@return string
+local function real(path)
+  return disk.place(path) or path
+end
+
+---------------------------------------------------------------------------
+-- What the host is told.
+
+---@param buf integer
+local function release(buf)
+  local h = held[buf]
+  held[buf], gone[buf], waiting[buf] = nil, nil, nil
+  if h then
+    tell({ ["do"] = "release", path = h.path })
+    if vim.api.nvim_buf_is_valid(buf) then
+      placed.clear(buf)
+    end
+    placed.notify(h.path, buf)
+  end
+end
+
+---Sends the whole text.
+---@param buf integer
+---@param h hermes.review.Held
+---@param how? { undo?: boolean, reloaded?: boolean }
+local function send_text(buf, h, how)
+  local text = plain.of(buf)
+  if not text then
+    return release(buf)
+  end
+  edits.settle(buf, h, text)
+  local message = { ["do"] = "hold", path = h.path, text = text, tick = h.tick }
+  tell(vim.tbl_extend("force", message, how or {}))
+end
+
+---Reports the user's edits of a buffer to the host.
+---@param buf integer
+function M.flush(buf)
+  local h = held[buf]
+  if not h or gone[buf] then
+    return
+  end
+  local list, undo = edits.take(buf, h)
+  if not list then
+    send_text(buf, h, { undo = undo or nil })
+  elseif #list > 0 then
+    tell({ ["do"] = "edited", path = h.path, edits = list, tick = h.tick })
+  end
+end
+
+local timer = assert(vim.uv.new_timer())
+local due = false
+
+local function flush_all()
+  due = false
+  for buf in pairs(held) do
+    M.flush(buf)
+  end
+end
+
+local function flush_soon()
+  if not due then
+    due = true
+    timer:start(M.pause_ms, 0, vim.schedule_wrap(flush_all))
+  end
+end
+
+---------------------------------------------------------------------------
+-- Which buffers.
+
+---@param buf integer
+---@return integer number of the newest undo block
+local function newest_block(buf)
+  local ok, tree = pcall(vim.fn.undotree, buf)
+  return ok and tree.seq_last or 0
+end
+
+---After :edit and the like: the buffer has another text.
+---@param buf integer
+local function reloaded(buf)
+  local h = held[buf]
+  if h then
+    gone[buf] = nil
+    h.open, h.edits, h.newest = nil, {}, newest_block(buf)
+    -- What an agent has written in the meantime is on the disk and in the buffer now.
+    local version = disk.version(vim.api.nvim_buf_get_name(buf))
+    send_text(buf, h, { reloaded = version ~= h.version or nil })
+    if held[buf] then
+      h.version = version
+    end
+  end
+end
+
+---@param buf integer
+local function attach(buf)
+  return vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first, last, now)
+      local h = held[buf]
+      if not h then
+        return true -- detaches
+      elseif edits.note(buf, h, first, last, now) then
+        flush_soon()
+      end
+    end,
+    on_changedtick = function()
+      local h = held[buf]
+      if not h then
+        return true
+      end
+      edits.note_undo(buf, h)
+    end,
+    on_reload = function()
+      reloaded(buf)
+    end,
+    on_detach = function()
+      if held[buf] then
+        gone[buf] = true -- until BufReadPost, or for good
+        vim.schedule(function()
+          if gone[buf] then
+            release(buf)
+          end
+        end)
+      end
+    end,
+  })
+end
+
+---@param buf integer
+---@param path string as the host calls the file
+---@param cause? hermes.refresh.Cause why the buffer may have to be refreshed first
+---@param again? boolean whether that has been asked for
+local function hold(buf, path, cause, again)
+  if held[buf] then
+    return
+  end
+  local state = versions.state(buf)
+  if state == "changed" or state == "conflict" or state == "strayed" then
+    -- The host would take what the disk has and the buffer lacks for the user's deletions.
+    waiting[buf] = path
+    if not again and require("hermes.core.config").get().buffer.refresh then
+      require("hermes.doc.refresh").check(buf, cause or {})
+      require("hermes.doc.refresh").now(buf)
+      hold(buf, path, cause, true) -- nobody reports a buffer that was up to date
+    end
+    return
+  end
+  waiting[buf] = nil
+  if not plain.of(buf) or not attach(buf) then
+    return tell({ ["do"] = "release", path = path })
+  end
+  local h =
+    { path = path, edits = {}, log = {}, logged = 0, floor = 0, hunks = {}, marks = {}, newest = 0 }
+  h.version = disk.version(vim.api.nvim_buf_get_name(buf))
+  h.newest = newest_block(buf)
+  held[buf] = h
+  send_text(buf, h)
+end
+
+local function hold_waiting()
+  for buf, path in pairs(waiting) do
+    if vim.api.nvim_buf_is_loaded(buf) then
+      hold(buf, path, nil, true)
+    else
+      waiting[buf] = nil
+    end
+  end
+end
+
+---The name that the host has for the file of a buffer.
+---@param buf integer
+---@return string? path nil when it is not under review
+function M.path(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  return held[buf] and held[buf].path or (name ~= "" and known[real(name)] or nil)
+end
+
+---@return integer[] held buffers
+function M.buffers()
+  return vim.tbl_keys(held)
+end
+
+---------------------------------------------------------------------------
+-- What agents change.
+
+---Called before an agent's change of a buffer.
+---@param buf integer
+local function begin(buf)
+  M.flush(buf)
+end
+
+local saved = {} ---@type table<integer, string> files that were written during an agent's change
+
+---@param buf integer
+---@param file string absolute
+local function wrote(buf, file)
+  local h = held[buf]
+  local name = vim.api.nvim_buf_get_name(buf)
+  if real(file) ~= real(name) then
+    h = nil -- a copy
+  elseif h then
+    h.version = disk.version(name)
+  end
+  tell({ ["do"] = "wrote", path = h and h.path or file })
+end
+
+---Reports a file that was written during a change, after the change.
+---@param buf integer
+local function tell_saved(buf)
+  local file = saved[buf]
+  saved[buf] = nil
+  if file then
+    wrote(buf, file)
+  end
+end
+
+local outcomes = { written = true, refreshed = true, merged = true }
+
+---Called after an agent's change of a buffer.
+---@param change table see hermes.changed
+---@return boolean taken the host reports it
+local function take(change)
+  local buf = change.bufnr
+  if next(waiting) then
+    vim.schedule(hold_waiting)
+  end
+  if not change.agent then -- the host knows, or finds out
+    if held[buf] then
+      edits.settle(buf, held[buf], change.text or "")
+      send_text(buf, held[buf], { reloaded = true })
+    end
+    return true
+  elseif
+    change.outcome == "deleted"
+    or change.outcome == "large"
+    or (change.outcome == "conflict" and not held[buf])
+  then
+    change = vim.tbl_extend("force", change, { text = "\0" }) -- the disk has something else
+  elseif not outcomes[change.outcome] then
+    return false
+  end
+  local h = held[buf]
+  local message = {
+    ["do"] = "changed",
+    path = h and h.path or change.path,
+    agent = change.agent,
+    sessionId = change.sessionId,
+    toolCallId = change.toolCallId,
+    source = change.source,
+    tick = vim.api.nvim_buf_get_changedtick(buf),
+  }
+  local text = change.text
+  if text and plain.is_plain(buf, text) then
+    message.text = text
+    message.before = not h and change.before or nil
+    if h then
+      edits.settle(buf, h, text)
+      h.version = disk.version(vim.api.nvim_buf_get_name(buf))
+    end
+    tell(message)
+  else -- the host looks at the disk
+    tell(message)
+    release(buf)
+  end
+  tell_saved(buf)
+  return true
+end
+
+---@param item { path: string, tick: integer, hunks: table[] }
+local function take_hunks(item)
+  local buf = M.find(item.path)
+  local h = buf and held[buf]
+  if not buf or not h or gone[buf] then
+    return
+  end
+  if item.tick < h.floor then
+    M.flush(buf)
+    return held[buf] and send_text(buf, h) -- the host sends the hunks again
+  end
+  placed.place(buf, h, item)
+  placed.notify(h.path, buf)
+end
+
+---The hunks of a held buffer where they are now.
+---@param buf integer
+---@return table[]? hunks as the host sent them, with the rows `first` and `last` (exclusive); nil
+---when the buffer is not held
+function M.hunks(buf)
+  local h = held[buf]
+  return h and placed.list(buf, h)
+end
+
+---------------------------------------------------------------------------
+-- Messages of the host.
+
+---@param path string
+---@return integer? buf
+function M.find(path)
+  for buf, h in pairs(held) do
+    if h.path == path then
+      return buf
+    end
+  end
+end
+
+---@type table<string, fun(item: table)>
+local items = {
+  hold = function(item)
+    known[real(item.path)] = item.path
+    local buf = require("hermes.doc.buffer").find(item.path)
+    if buf and held[buf] and item.again then -- an edit did not fit
+      M.flush(buf)
+      M.resend(buf)
+    elseif buf then
+      hold(buf, item.path, item)
+    end
+  end,
+  look = function(item)
+    local buf = M.find(item.path) or require("hermes.doc.buffer").find(item.path)
+    if buf and require("hermes.core.config").get().buffer.refresh then
+      require("hermes.doc.refresh").check(buf, item)
+    end
+  end,
+  hunks = take_hunks,
+  barrier = function(item)
+    if item.look then
+      vim.iter(M.buffers()):each(require("hermes.doc.refresh").now)
+    end
+    flush_all()
+    tell({ ["do"] = "barrier", id = item.id })
+  end,
+  apply = function(item)
+    M.flush(M.find(item.path) or -1)
+    require("hermes.doc.review_apply").run(M.find(item.path), item, tell)
+  end,
+}
+
+---@param kind string
+---@param item table
+function M.receive(kind, item)
+  if changed.take == take then -- else it was turned off meanwhile
+    items[kind](item)
+  end
+end
+
+---Remembers what a decision has made of a buffer.
+---@param buf integer
+---@param text string
+function M.decided(buf, text)
+  local h = held[buf]
+  if h then
+    edits.settle(buf, h, text)
+    h.version = disk.version(vim.api.nvim_buf_get_name(buf))
+  end
+end
+
+---Reports what followed from a decision, after the host has heard of the decision.
+---@param buf integer
+---@param text? string what it has made of the buffer
+function M.after_decision(buf, text)
+  tell_saved(buf)
+  if plain.of(buf) ~= text then -- autocommands have changed more, or it failed half way
+    M.resend(buf)
+  end
+end
+
+---Sends the whole text of a held buffer again.
+---@param buf integer
+function M.resend(buf)
+  if held[buf] then
+    send_text(buf, held[buf])
+  end
+end
+
+---------------------------------------------------------------------------
+-- On and off.
+
+local group ---@type integer?
+
+---Starts to follow what agents change in buffers.
+function M.start()
+  if group then
+    return
+  end
+  changed.begin, changed.take = begin, take
+  require("hermes.doc.refresh").caught_up = function(buf)
+    if waiting[buf] then
+      vim.schedule(hold_waiting)
+    end
+  end
+  group = vim.api.nvim_create_augroup("hermes.review", {})
+  vim.api.nvim_create_autocmd("BufReadPost", {
+    group = group,
+    callback = function(args)
+      if held[args.buf] then
+        attach(args.buf)
+        reloaded(args.buf)
+      elseif vim.bo[args.buf].buftype == "" then
+        local path = known[real(vim.api.nvim_buf_get_name(args.buf))]
+        if path then
+          hold(args.buf, path)
+        end
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWritePost", {
+    group = group,
+    callback = function(args)
+      if changed.applying[args.buf] then
+        saved[args.buf] = args.match -- told after the change
+      elseif vim.bo[args.buf].buftype == "" then
+        M.flush(args.buf)
+        wrote(args.buf, args.match)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufFilePre", {
+    group = group,
+    callback = function(args)
+      if held[args.buf] then
+        M.flush(args.buf)
+        release(args.buf)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "ModeChanged", "BufEnter", "BufWritePost", "BufModifiedSet" }, {
+    group = group,
+    callback = function()
+      if next(waiting) then
+        vim.schedule(hold_waiting)
+      end
+    end,
+  })
+end
+
+---Lets go of all buffers, when the host has ended or the review is turned off.
+function M.stop()
+  for buf in pairs(held) do
+    M.flush(buf)
+    release(buf)
+  end
+  known, waiting = {}, {}
+  if group then
+    vim.api.nvim_del_augroup_by_id(group)
+    group, changed.begin, changed.take = nil, nil, nil
+    require("hermes.doc.refresh").caught_up = nil
+  end
+end
+
+return M

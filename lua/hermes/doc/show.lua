@@ -1,0 +1,93 @@
+--- Shows files that an agent may have written.
+local M = {}
+
+local api = vim.api
+local versions = require("hermes.doc.versions")
+local disk = require("hermes.core.disk")
+
+--- Larger files are not shown, in bytes. The review holds none of them either.
+M.max_bytes = 16 * disk.max_bytes
+
+--- A larger .editorconfig does not count, in bytes.
+local max_config = 64 * 1024
+
+--- Whether Neovim can read what sets the style of a file. It would wait for the other end of a
+--- named pipe, and it reads a large file as a whole.
+---@param path string
+---@return boolean
+local function has_plain_style(path)
+  for folder in vim.fs.parents(path) do
+    local config = vim.fs.joinpath(folder, ".editorconfig")
+    if disk.exists(config) and (disk.size(config) or math.huge) > max_config then
+      return false
+    end
+  end
+  return true
+end
+
+--- Calls a function that loads the file of a buffer, whose modelines do not count.
+---@param buf integer
+---@param show fun()
+---@return boolean ok as pcall does
+---@return any problem
+local function guarded(buf, show)
+  local modeline, style = vim.bo[buf].modeline, vim.b[buf].editorconfig
+  vim.bo[buf].modeline = false
+  local plain = has_plain_style(api.nvim_buf_get_name(buf))
+  if not plain then
+    vim.b[buf].editorconfig = false
+  end
+  local ok, problem = pcall(show)
+  if api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].modeline = modeline
+    if not plain then
+      vim.b[buf].editorconfig = style
+    end
+  end
+  return ok, problem
+end
+
+--- Loads the file of a buffer again. Where that file is stays what it was when the user opened it.
+---@param buf integer
+function M.reload(buf)
+  local home = versions.home(buf)
+  local ok, problem = guarded(buf, function()
+    api.nvim_buf_call(buf, function()
+      vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
+    end)
+  end)
+  versions.set_home(buf, home)
+  if not ok then
+    error(problem, 0)
+  end
+end
+
+--- Shows a file in the current window, or above it if that one is fixed to its buffer.
+---@param path string absolute
+---@return string? problem nil when it is shown
+function M.file(path)
+  local kind, size = disk.kind(path), disk.size(path) or 0
+  if kind and kind ~= "file" then -- Neovim would wait for the other end of a named pipe
+    return ("not a file, but a %s"):format(kind)
+  end
+  local buf = vim.fn.bufadd(path)
+  if size > M.max_bytes and not api.nvim_buf_is_loaded(buf) then
+    return ("it is %.0f MB now; :edit loads it"):format(size / 1e6)
+  end
+  vim.bo[buf].buflisted = true
+  local ok, problem = guarded(buf, function()
+    if vim.wo.winfixbuf then
+      api.nvim_open_win(buf, true, { split = "above", win = 0 })
+    else
+      api.nvim_win_set_buf(0, buf)
+    end
+  end)
+  if api.nvim_get_current_buf() ~= buf then
+    return ok and "another buffer came in its place" or tostring(problem)
+  end
+  if not ok then -- an autocommand has failed after the file was read
+    require("hermes.core.log").write(vim.log.levels.WARN, tostring(problem))
+  end
+end
+
+return M
