@@ -76,16 +76,29 @@ func (p *program) state(ctx context.Context) (*store.Store, *agent.Models, error
 func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {
 	return agent.Options{
 		Version: version, Model: p.client, Models: models, Store: sessions, Tools: p.tools, Log: p.log, Skills: p.skills,
-		Limits: loop.Limits{Requests: p.Requests}, Window: p.Config.Model.Context,
+		Limits: loop.Limits{Requests: p.Requests}, Window: p.Config.Model.Context, Summary: p.Config.Model.Summary,
 		Approval: approval.Options{
-			Home: p.home, Allowed: p.Allowed,
+			Home: p.home, Own: p.own(), Allowed: p.Allowed,
 			Keep: func(e approval.Entry) error { return config.Allow(p.Dir, e) },
 		},
 		Processes: func(cwd string) process.Options {
-			return process.Options{Backend: backend(p.Terminal, cwd), Keeper: keeper()}
+			return process.Options{Backend: backend(p.Terminal, cwd), Keeper: keeper(), Environment: p.Terminal.Environment}
 		},
 		Ready: func() error { return p.client.ready(models) },
 	}
+}
+
+// own are the folders of settings that no command may change, besides those that are
+// always below the home folder.
+func (p *program) own() []string {
+	list := []string{p.Dir}
+	if dir, err := os.UserConfigDir(); err == nil {
+		list = append(list, filepath.Join(dir, "hermes"))
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		list = append(list, filepath.Join(dir, "nvim", "hermes"))
+	}
+	return list
 }
 
 // backend is where the commands of a session in a folder run.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,17 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/files"
-	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
-	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
 )
 
 // runBatch runs the prompts of a dataset, each in a folder of its own, and keeps the
@@ -37,11 +32,15 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	distribution := f.String("distribution", "", "how likely each toolset is for a prompt, in percent, such as core=100,process=50; default: the toolsets of the settings")
 	shard := f.String("shard", "0/1", "run only part `I/N` of the prompts, with I from 0")
 	seed := f.Uint64("seed", 0, "of the distribution")
+	samples := f.Int("samples", 1, "how often each prompt runs")
+	check := f.String("check", "", "a `COMMAND` that says, by its exit status, whether a run did what it should; a row can have its own")
+	tokens := f.Int("max-tokens", 0, "stop when all runs in the folder have used so many tokens")
+	cost := f.Float64("max-cost", 0, "stop when they have cost so many dollars, if the endpoint says what it costs")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if *dataset == "" || f.NArg() > 0 || *workers < 1 {
-		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--distribution D] [--shard I/N]")
+	if *dataset == "" || f.NArg() > 0 || *workers < 1 || *samples < 1 {
+		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--samples N] [--check COMMAND] [--max-tokens N] [--max-cost DOLLARS] [--distribution D] [--shard I/N]")
 	}
 	p, err := assemble(std)
 	if err != nil {
@@ -51,7 +50,9 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	o := batch.Options{Out: *out, Workers: *workers, Seed: *seed, Progress: newBar(std.err).show}
+	o := batch.Options{
+		Out: *out, Workers: *workers, Samples: *samples, Seed: *seed, Budget: batch.Budget{Tokens: *tokens, Cost: *cost}, Progress: newBar(std.err).show,
+	}
 	if o.Out == "" {
 		o.Out = filepath.Join("data", strings.TrimSuffix(filepath.Base(*dataset), filepath.Ext(*dataset)))
 	}
@@ -67,9 +68,67 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	if _, err := tool.NewSet(allTools(p.skills), nil, slices.Sorted(maps.Keys(o.Distribution))...); err != nil {
 		return fmt.Errorf("batch: distribution: %w", err)
 	}
-	stats, err := batch.Run(ctx, prompts, p.runJob, o)
-	fmt.Fprintf(std.err, "\n%d prompts: %d completed, %d failed; the results are in %s\n", stats.Prompts, stats.Completed, stats.Failed, o.Out)
+	j := jobs{program: p, models: agent.ListModels(ctx, p.Config.Model.Name, p.client.Models, func(error) {}), work: workPrefix(o.Out), check: *check}
+	j.name = j.models.Default(ctx)
+	o.Begin = func() { sweep(j.work) }
+	stats, err := batch.Run(ctx, prompts, j.run, o)
+	if stats.Prompts > 0 || err == nil {
+		fmt.Fprintf(std.err, "\n%s; the results are in %s\n", summary(stats), o.Out)
+	}
+	why(std.err, stats)
+	if stats.Failed > 0 && (err == nil || errors.As(err, new(*batch.StopError))) {
+		return &statusError{statusSome, cmp.Or(err, fmt.Errorf("batch: %d of %d prompts failed", stats.Failed, stats.Prompts))}
+	}
 	return err
+}
+
+// workPrefix is how the names of the folders begin that the prompts of a batch run in. The
+// next run with the same results removes those that a killed one has left.
+func workPrefix(out string) string {
+	if absolute, err := filepath.Abs(out); err == nil {
+		out = absolute
+	}
+	sum := sha256.Sum256([]byte(out))
+	return fmt.Sprintf("hermes-agent-batch-%x-", sum[:6])
+}
+
+// sweep removes what a killed run has left.
+func sweep(prefix string) {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	for _, dir := range left {
+		os.RemoveAll(dir)
+	}
+}
+
+func summary(s batch.Statistics) string {
+	text := fmt.Sprintf("%d prompts: %d completed, %d failed", s.Prompts, s.Completed, s.Failed)
+	if s.Checked > 0 {
+		text += fmt.Sprintf(", %d of %d checks passed", s.Passed, s.Checked)
+	}
+	if s.Tokens.Input > 0 {
+		text += fmt.Sprintf(", %d tokens in, %d out", s.Tokens.Input, s.Tokens.Output)
+	}
+	if s.Cost > 0 {
+		text += fmt.Sprintf(", $%.2f", s.Cost)
+	}
+	return text
+}
+
+// whyLines is how many reasons are printed, the commonest ones first.
+const whyLines = 5
+
+// why says why prompts failed.
+func why(out io.Writer, s batch.Statistics) {
+	reasons := slices.SortedFunc(maps.Keys(s.Failures), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Failures[b], s.Failures[a]), cmp.Compare(a, b))
+	})
+	for i, reason := range reasons {
+		if i == whyLines {
+			fmt.Fprintf(out, "and %d other reasons\n", len(reasons)-i)
+			return
+		}
+		fmt.Fprintf(out, "%d failed: %s\n", s.Failures[reason], chat.OneLine(reason))
+	}
 }
 
 // mergeBatches combines the results of several runs.
@@ -87,85 +146,35 @@ func mergeBatches(_ context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%d prompts: %d completed, %d failed; the results are in %s\n", stats.Prompts, stats.Completed, stats.Failed, *out)
+	fmt.Fprintf(std.out, "%s; the results are in %s\n", summary(stats), *out)
 	return nil
 }
 
-// runJob runs one prompt on a copy of its folder, without a user: what needs one is denied.
-func (p *program) runJob(ctx context.Context, job batch.Job) (_ batch.Outcome, err error) {
-	dir, err := os.MkdirTemp("", "hermes-agent-")
-	if err != nil {
-		return batch.Outcome{}, err
-	}
-	defer os.RemoveAll(dir)
-	if dir, err = filepath.EvalSymlinks(dir); err == nil && job.Dir != "" {
-		err = os.CopyFS(dir, os.DirFS(job.Dir))
-	}
-	if err != nil {
-		return batch.Outcome{}, err
-	}
-	tools, err := tool.NewSet(allTools(p.skills), nil, job.Toolsets...)
-	if err != nil {
-		return batch.Outcome{}, err
-	}
-	const session acp.SessionID = "batch"
-	here := services.New(services.Options{
-		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }, // of a copy
-	})
-	if err := here.OpenSession(session, []string{dir}); err != nil {
-		return batch.Outcome{}, err
-	}
-	processes := process.New(process.Options{Backend: backend(p.Terminal, dir), Keeper: keeper()})
-	defer func() { err = errors.Join(err, processes.Close(), here.Close()) }()
-	env := &tool.Env{
-		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
-		Gate: unattended{approval.NewGate(approval.Options{Home: p.home, Allowed: p.Allowed}), dir},
-	}
-	history := []model.Message{{Role: model.System, Text: agent.SystemPrompt(dir, p.skills)}, {Role: model.User, Text: job.Prompt}}
-	l := &loop.Loop{Model: p.client, Name: p.Model.Name, Tools: tools, Env: env, Limits: loop.Limits{Requests: p.Requests}, Log: p.log}
-	reason, err := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
-	turns := trajectory.Convert(history, tools.Specs())
-	for i := range turns { // the folder has another name each time
-		turns[i].Value = strings.ReplaceAll(turns[i].Value, dir, "/work")
-	}
-	return batch.Outcome{Conversations: turns, Completed: err == nil && reason == acp.StopReasonEndTurn, Tools: trajectory.Counts(history)}, err
-}
-
-// unattended decides when there is no user. Files are those of a copy.
-type unattended struct {
-	gate *approval.Gate
-	dir  string
-}
-
-func (unattended) Edit(context.Context, *acp.ToolCallUpdate, string) error { return nil }
-
-func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, isolated bool) error {
-	return u.gate.Check(ctx, command, u.dir, isolated, nil)
-}
-
-func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {
-	return fmt.Errorf("%s was not used: there is nobody to ask", name)
-}
-
-// bar shows the progress of a batch on a terminal.
+// bar shows the progress of a batch: on a terminal at once, elsewhere a line a minute.
 type bar struct {
-	out   io.Writer
-	began time.Time
+	out      io.Writer
+	terminal bool
+	began    time.Time
+	last     time.Time // when a line was written
 }
 
 func newBar(out io.Writer) *bar {
-	b := &bar{began: time.Now()}
+	b := &bar{out: out, began: time.Now()}
 	if f, ok := out.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			b.out = out
-		}
+		info, err := f.Stat()
+		b.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
 	return b
 }
 
 func (b *bar) show(p batch.Progress) {
-	if b.out != nil {
-		fmt.Fprint(b.out, "\r"+bartext(p, time.Since(b.began))+"\x1b[K")
+	text := bartext(p, time.Since(b.began))
+	switch {
+	case b.terminal:
+		fmt.Fprint(b.out, "\r"+text+"\x1b[K")
+	case time.Since(b.last) >= time.Minute:
+		b.last = time.Now()
+		fmt.Fprintln(b.out, text)
 	}
 }
 
@@ -177,6 +186,9 @@ func bartext(p batch.Progress, spent time.Duration) string {
 		full = width * p.Done / p.Total
 	}
 	text := fmt.Sprintf("[%s%s] %d/%d", strings.Repeat("#", full), strings.Repeat("-", width-full), p.Done, p.Total)
+	if p.Equal > 0 {
+		text += fmt.Sprintf(", %d equal rows left out", p.Equal)
+	}
 	if p.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", p.Failed)
 	}

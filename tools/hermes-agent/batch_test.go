@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/test/llm"
+	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
 )
 
@@ -83,6 +85,93 @@ func TestABatchRunsPromptsAndKeepsTheirTrajectories(t *testing.T) {
 	}
 	if merged, err := os.ReadFile(filepath.Join(dir, "merged", "trajectories.jsonl")); err != nil || string(merged) != string(got) {
 		t.Errorf("%v: merged shards differ:\n%s", err, merged)
+	}
+}
+
+// scene is a folder for a batch, whose model follows the script in the prompts.
+func scene(t *testing.T, base string, files map[string]string) string {
+	t.Helper()
+	home(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("OPENAI_BASE_URL", base)
+	t.Setenv("OPENAI_MODEL", "scripted")
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func records(t *testing.T, name string) (list []batch.Record) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text := range strings.Lines(string(b)) {
+		var r batch.Record
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func TestABatchThatCannotSucceedStopsAndSaysWhy(t *testing.T) {
+	many := ""
+	for i := range 40 {
+		many += fmt.Sprintf("\"SAY %d\"\n", i)
+	}
+	dir := scene(t, guarded(t, "right"), map[string]string{"d.jsonl": many})
+	_, err := play(t, "", "batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--out", filepath.Join(dir, "out"))
+	if exitStatus(err) != statusSome || !strings.Contains(err.Error(), "the batch stopped: model at") || !strings.Contains(err.Error(), "401 Unauthorized: who are you") {
+		t.Errorf("%d, %v", exitStatus(err), err)
+	}
+	if list := records(t, filepath.Join(dir, "out", "failed.jsonl")); len(list) == 0 || len(list) > 4 {
+		t.Errorf("%d prompts were tried", len(list))
+	}
+	refused := dialect.Habit{Refuses: []dialect.Refusal{{If: "SAY [0-9]*[05]\"", Answer: dialect.Answer{Status: 400, Body: `{"error":"I do not like it"}`}}}, Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}}}
+	server, err := refused.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	t.Setenv("OPENAI_BASE_URL", server.URL)
+	text, err := play(t, "", "batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--out", filepath.Join(dir, "some"))
+	if exitStatus(err) != statusSome || err.Error() != "batch: 8 of 40 prompts failed" || !strings.Contains(text, "\n8 failed: model at "+server.URL+": 400 Bad Request: I do not like it\n") {
+		t.Errorf("%d, %v: %s", exitStatus(err), err, text)
+	}
+}
+
+// The whole conversation is in the trajectory, also what the model no longer sees.
+func TestABatchShortensConversationsThatAreTooLong(t *testing.T) {
+	call := func(n int) dialect.Answer {
+		return dialect.Answer{Body: fmt.Sprintf(`{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":\"a.txt\",\"limit\":%d}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":50,"completion_tokens":5}}`, n)}
+	}
+	server, err := dialect.Habit{
+		Refuses: []dialect.Refusal{
+			{If: "Summarize the work", Answer: dialect.Answer{Body: `{"choices":[{"message":{"content":"a.txt was read"},"finish_reason":"stop"}]}`}},
+			{If: `(?s)("role":"tool".*){4}`, Answer: dialect.Answer{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 6000 tokens."}}`}},
+		},
+		Answers: []dialect.Answer{call(1001), call(1002), call(1003), call(1004), call(1005), call(1006), {Body: `{"choices":[{"message":{"content":"enough"},"finish_reason":"stop"}]}`}},
+	}.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	dir := scene(t, server.URL, map[string]string{"p/a.txt": strings.Repeat("some words\n", 1000), "d.jsonl": `{"prompt":"read it","dir":"p"}`})
+	if text, err := play(t, "", "batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--out", filepath.Join(dir, "out")); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	list := records(t, filepath.Join(dir, "out", "trajectories.jsonl"))
+	if len(list) != 1 || len(list[0].Conversations) != 2+6*2+1 || list[0].Tools["read"].Calls != 6 {
+		t.Errorf("%.3000v", list)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 )
 
@@ -26,6 +27,15 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 	quick := f.Bool("q", false, "send one prompt, the arguments or standard input, and print the answer")
 	last := f.Bool("c", false, "continue the last session of this folder")
 	session := f.String("session", "", "continue the session with this `ID`")
+	mode := f.String("mode", "", "what needs permission: ask, accept-edits or plan")
+	name := f.String("model", "", "the `NAME` of a model of the endpoint")
+	events := f.Bool("json", false, "with -q: print what the agent shows as JSON, one update a line, and how the turn ended")
+	var allow []approval.Entry
+	f.Func("allow", "run this dangerous command without a question: the `COMMAND` itself, or a rule such as git-discard; may be repeated", func(text string) error {
+		entry, err := approval.ParseEntry(text)
+		allow = append(allow, entry)
+		return err
+	})
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -41,13 +51,14 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 		}
 		prompt = string(b)
 	}
-	if *quick != (strings.TrimSpace(prompt) != "") {
-		return errors.New("chat: usage: hermes-agent chat [-c] [--session ID] [-q PROMPT]")
+	if *quick != (strings.TrimSpace(prompt) != "") || *events && !*quick {
+		return errors.New("chat: usage: hermes-agent chat [-c] [--session ID] [--mode MODE] [--model NAME] [--allow RULE] [-q [--json] PROMPT]")
 	}
 	p, err := assemble(std)
 	if err != nil {
 		return err
 	}
+	p.Allowed = append(p.Allowed, allow...)
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
@@ -64,10 +75,14 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 	go func() { ended <- agent.Run(served, there, p.options(models, sessions)) }()
 	err = chat.Run(served, here, chat.Options{
 		Cwd: cwd, Session: acp.SessionID(*session), Last: *last, Prompt: prompt, Version: version,
+		Mode: *mode, Model: *name, JSON: *events,
 		History: filepath.Join(p.State, "chat_history"), In: in, Out: std.out, Err: std.err,
 	})
 	if end := <-ended; !errors.Is(end, context.Canceled) { // a signal
 		err = errors.Join(err, end)
+	}
+	if errors.As(err, new(*chat.DeniedError)) {
+		return &statusError{statusDenied, err}
 	}
 	return err
 }

@@ -100,6 +100,18 @@ func (p *person) types(keys string) {
 	}
 }
 
+// first is the id of the first session.
+func (p *person) first() string {
+	p.t.Helper()
+	out, err := p.command("sessions").Output()
+	list := strings.Split(strings.TrimSpace(string(out)), "\n")
+	words := strings.Fields(list[len(list)-1])
+	if err != nil || len(words) == 0 {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+	return words[0]
+}
+
 func (p *person) leaves() {
 	p.t.Helper()
 	p.types("\x04")
@@ -156,6 +168,7 @@ func TestAChatInATerminal(t *testing.T) {
 	p.sees("* ask")
 	p.types("/mode plan\r/mode\r")
 	p.sees("* plan")
+	p.sees("> ") // before, the end of a file is one of no line
 	p.leaves()
 	if b, err := os.ReadFile(filepath.Join(p.dir, "a.txt")); err != nil || string(b) != "one\n2\n" {
 		t.Errorf("a.txt has %q, %v", b, err)
@@ -172,6 +185,14 @@ func TestAChatInATerminal(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
 	patience.Value(t, "the end of the program", ended)
+	first := p.first()
+	p.start() // the default in a terminal
+	p.sees("> ")
+	p.leaves()
+	p.start("chat", "--session", first)
+	p.sees("SAY hello there")
+	p.sees("> ")
+	p.leaves()
 }
 
 func TestAChatOfOneTurn(t *testing.T) {
@@ -181,21 +202,35 @@ func TestAChatOfOneTurn(t *testing.T) {
 		args     []string
 		in       string
 		out, err string
-		succeeds bool
+		status   int
 	}{
-		{[]string{"chat", "-q", "SAY the answer"}, "", "the answer", "", true},
-		{[]string{"chat", "-q"}, "SAY from a pipe", "from a pipe", "", true},
-		{[]string{"chat", "-q", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. the user denied it", "* Write b.txt", true},
-		{[]string{"chat", "-q"}, "", "", "usage: hermes-agent chat", false},
-		{[]string{"chat", "hello"}, "", "", "usage: hermes-agent chat", false},
-		{[]string{"chat", "--session", "none", "-q", "x"}, "", "", "unknown session", false},
+		{[]string{"chat", "-q", "SAY the answer"}, "", "the answer", "", 0},
+		{[]string{"chat", "-q"}, "SAY from a pipe", "from a pipe", "", 0},
+		{[]string{"chat", "-q", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. the user denied it", "* Write b.txt\n  @@ -0,0 +1 @@\n  +x\n  \\ No newline at end of file\n! denied: there is nobody to ask; --mode and --allow can allow it in advance\n  the user denied it; do not try to do the same in another way\n", statusDenied},
+		{[]string{"chat", "-q", "--mode", "plan", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. ", "hermes-agent: denied: Write b.txt\n", statusDenied},
+		{[]string{"chat", "-q", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "deletes a folder with everything in it", statusDenied},
+		{[]string{"chat", "-q", "--allow", "recursive-delete", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "* ", 0},
+		{[]string{"chat", "-q", "--allow", "rm -rf x", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "* ", 0},
+		{[]string{"chat", "-q", "--allow", "rm -rf y", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "* ", statusDenied},
+		{[]string{"chat", "-q", "--allow", "own-settings", "SAY x"}, "", "", "own-settings is never allowed", statusFailed},
+		{[]string{"chat", "-q", "--mode", "accept-edits", `CALL write {"path":"Makefile","content":"x"}`}, "", "Done. ", "denied", statusDenied}, // other programs run it
+		{[]string{"chat", "-q", "--mode", "accept-edits", `CALL write {"path":"c.txt","content":"x"}`}, "", "Done. wrote", "+x", 0},
+		{[]string{"chat", "-q", "--mode", "fly", "SAY x"}, "", "", `has no value "fly"`, statusFailed},
+		{[]string{"chat", "-q", "--model", "none", "SAY x"}, "", "", `has no value "none"`, statusFailed},
+		{[]string{"chat", "-q", "--json", "SAY x"}, "", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}` + "\n", "", 0},
+		{[]string{"chat", "-q", "--json", "SAY x"}, "", `"status":"done","stopReason":"end_turn"}}` + "\n", "", 0},
+		{[]string{"chat", "-q", "--json", `CALL write {"path":"b.txt","content":"x"}`}, "", `"denied":["Write b.txt"],"error":"denied: Write b.txt","sessionId":`, "", statusDenied},
+		{[]string{"chat", "--json"}, "", "", "usage: hermes-agent chat", statusFailed},
+		{[]string{"chat", "-q"}, "", "", "usage: hermes-agent chat", statusFailed},
+		{[]string{"chat", "hello"}, "", "", "usage: hermes-agent chat", statusFailed},
+		{[]string{"chat", "--session", "none", "-q", "x"}, "", "", "unknown session", statusFailed},
 	} {
 		cmd := p.command(test.args...)
 		cmd.Stdin = strings.NewReader(test.in)
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		err := cmd.Run()
-		if (err == nil) != test.succeeds || !strings.Contains(out.String(), test.out) || !strings.Contains(errs.String(), test.err) {
+		if cmd.ProcessState.ExitCode() != test.status || !strings.Contains(out.String(), test.out) || !strings.Contains(errs.String(), test.err) {
 			t.Errorf("%q: %v\nout: %s\nerr: %s", test.args, err, out.String(), errs.String())
 		}
 		if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "* ") {

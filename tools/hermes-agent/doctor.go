@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
@@ -38,10 +40,16 @@ func (r *report) warn(format string, args ...any) {
 	r.std.say("note:   ", format, args...)
 }
 
-// doctor looks at everything that the agent needs. It changes nothing.
+// doctor looks at everything that the agent needs. It changes no setting.
 func doctor(ctx context.Context, args []string, std stdio) error {
-	if len(args) > 0 {
-		return fmt.Errorf("doctor: unexpected argument %q", args[0])
+	f := flag.NewFlagSet("doctor", flag.ContinueOnError)
+	f.SetOutput(std.err)
+	probe := f.Bool("model", false, "make six small requests and show what the model and its endpoint can do")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("doctor: unexpected argument %q", f.Arg(0))
 	}
 	r := &report{std: std}
 	c, err := config.Load(os.Getenv)
@@ -53,7 +61,10 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 		r.warn("settings without a meaning: %v", unknown)
 	}
 	if c.Model.BaseURL != "" {
-		r.endpoint(ctx, c)
+		names := r.endpoint(ctx, c)
+		if *probe {
+			r.model(ctx, c, names)
+		}
 	}
 	if c.State != "" {
 		r.say(writable(c.State), "sessions are kept in %s", c.State)
@@ -69,7 +80,7 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 	return nil
 }
 
-func (r *report) endpoint(ctx context.Context, c config.Config) {
+func (r *report) endpoint(ctx context.Context, c config.Config) []string {
 	names, err := endpointModels(ctx, c)
 	if err != nil {
 		err = fmt.Errorf("the %w; start the endpoint, or name another one with %s setup", err, os.Args[0])
@@ -77,6 +88,39 @@ func (r *report) endpoint(ctx context.Context, c config.Config) {
 		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, c.Model.Name, describe(names))
 	}
 	r.say(err, "the endpoint %s has %s", c.Model.BaseURL, describe(names))
+	return names
+}
+
+// probeTime bounds the requests to a model, which may have to be loaded first.
+const probeTime = 10 * time.Minute
+
+// model tries what a turn needs, and shows what is known of the endpoint then.
+func (r *report) model(ctx context.Context, c config.Config, names []string) {
+	name := c.Model.Name
+	if name == "" && len(names) > 0 {
+		name = names[0]
+	}
+	if name == "" {
+		r.say(errors.New("no model; name one with OPENAI_MODEL or model.name"), "")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	opts := options(c, profiles(c))
+	opts.Retries = -1
+	client := openai.New(opts)
+	client.Probe(ctx, name, func(f openai.Finding) {
+		text := strings.TrimSuffix(f.What+": "+f.Said, ": ")
+		switch {
+		case f.Good:
+			r.say(nil, "%s", text)
+		case f.Need:
+			r.say(fmt.Errorf("%s", text), "")
+		default:
+			r.warn("does not work: %s", text)
+		}
+	})
+	r.std.say("profile: ", "%s", client.Profile(name).String())
 }
 
 // backend checks that commands can run where the settings say.

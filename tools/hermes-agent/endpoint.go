@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"sync"
 
@@ -19,64 +22,92 @@ type endpoint struct {
 	mu     sync.Mutex
 	opts   openai.Options // of client
 	client *openai.Client
+
+	profiles *openai.Profiles
 }
 
 // lacksModel reports whether the only fault of the settings is that they name no endpoint.
 func lacksModel(err error) bool { return errors.Is(err, config.ErrNoModel) }
 
 // options is how the settings reach their endpoint.
-func options(c config.Config) openai.Options {
-	return openai.Options{BaseURL: c.Model.BaseURL, Key: c.Key, Headers: c.Model.Headers}
+func options(c config.Config, profiles *openai.Profiles) openai.Options {
+	return openai.Options{BaseURL: c.Model.BaseURL, Key: c.Key, Headers: c.Model.Headers, Profiles: profiles}
 }
 
-// open returns the client of the settings as they are, and the model that they name.
-func (e *endpoint) open() (*openai.Client, string, error) {
+// profiles is what is known of endpoints.
+func profiles(c config.Config) *openai.Profiles {
+	return openai.OpenProfiles(filepath.Join(c.State, "endpoints.json"))
+}
+
+// open returns the settings as they are, and their client.
+func (e *endpoint) open() (*openai.Client, config.Config, error) {
 	c, err := config.Load(os.Getenv)
 	if lacksModel(err) {
 		err = &model.LoginError{Err: err}
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, c, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if opts := options(c); e.client == nil || !reflect.DeepEqual(opts, e.opts) {
+	if e.profiles == nil {
+		e.profiles = profiles(c)
+	}
+	if opts := options(c, e.profiles); e.client == nil || !reflect.DeepEqual(opts, e.opts) {
 		e.opts = opts
 		e.client = openai.New(e.opts)
 	}
-	return e.client, c.Model.Name, nil
+	return e.client, c, nil
 }
 
 // ready reports whether the settings name an endpoint, and tells models which model new
 // sessions have.
 func (e *endpoint) ready(models *agent.Models) error {
-	_, name, err := e.open()
+	_, c, err := e.open()
 	if err == nil {
-		models.Use(name)
+		models.Use(c.Model.Name)
 	}
 	return err
 }
 
-// Complete implements model.Model.
+// Complete implements model.Model. When a model fails before it has said anything, the
+// fallback of the settings answers.
 func (e *endpoint) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
-	client, name, err := e.open()
+	client, c, err := e.open()
 	if err != nil {
 		return model.Reply{}, err
 	}
-	if r.Model == "" {
-		r.Model = name
+	wanted := cmp.Or(r.Model, c.Model.Name)
+	r.Model, r.Parameters = c.Named(wanted)
+	reply, err := client.Complete(ctx, r, on)
+	second, parameters := c.Named(c.Model.Fallback)
+	if err == nil || ctx.Err() != nil || second == "" || second == r.Model || reply.Message.Text != "" ||
+		errors.As(err, new(*model.LoginError)) || errors.As(err, new(*model.OverflowError)) {
+		return reply, err
 	}
-	return client.Complete(ctx, r, on)
+	on(model.Delta{Notice: fmt.Sprintf("%v; %s answers instead", err, c.Model.Fallback)})
+	r.Model, r.Parameters = second, parameters
+	reply, other := client.Complete(ctx, r, on)
+	if other != nil {
+		return reply, errors.Join(err, other)
+	}
+	return reply, nil
 }
 
 // Models lists the models of the endpoint. Without one there are none.
 func (e *endpoint) Models(ctx context.Context) (map[string]int, error) {
-	client, _, err := e.open()
+	client, c, err := e.open()
 	switch {
 	case lacksModel(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return client.Models(ctx)
+	sizes, err := client.Models(ctx)
+	for name, own := range c.Models {
+		if sizes != nil {
+			sizes[name] = cmp.Or(own.Context, sizes[cmp.Or(own.Name, name)])
+		}
+	}
+	return sizes, err
 }

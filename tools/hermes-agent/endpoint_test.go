@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/test/llm"
+	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
@@ -80,5 +81,49 @@ func TestSettingsCountAsSoonAsTheyAreMade(t *testing.T) {
 	}
 	if err := e.ready(models); err != nil || models.Default(t.Context()) != "mine" {
 		t.Errorf("%v; the model is %q", err, models.Default(t.Context()))
+	}
+}
+
+func TestModelsHaveSettingsOfTheirOwn(t *testing.T) {
+	dir := home(t)
+	server, err := dialect.Habit{
+		Refuses: []dialect.Refusal{{If: `"model":"big`, Answer: dialect.Answer{Status: 400, Body: `{"error":"big is away"}`}}},
+		Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}},
+		Paths:   map[string]string{"/v1/models": `{"data":[{"id":"small-8b","context_length":8192},{"id":"big-70b"}]}`},
+	}.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	t.Setenv("OPENAI_BASE_URL", server.URL)
+	for name, value := range map[string]string{
+		"model.name": "deep", "model.fallback": "fast", "model.parameters": "{temperature: 1, seed: 5}",
+		"models": "{deep: {name: big-70b, context: 1000}, fast: {name: small-8b, parameters: {temperature: 0.2, provider: {order: [groq]}}}}",
+	} {
+		if err := config.Set(dir, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &endpoint{}
+	sizes, err := e.Models(t.Context())
+	if err != nil || sizes["deep"] != 1000 || sizes["fast"] != 8192 || sizes["small-8b"] != 8192 {
+		t.Errorf("%v, %v", sizes, err)
+	}
+	notice := ""
+	reply, err := e.Complete(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Text: "x"}}}, func(d model.Delta) { notice += d.Notice })
+	if err != nil || reply.Message.Text != "one" || !strings.HasSuffix(notice, "big is away; fast answers instead") {
+		t.Errorf("%+v, %v, %q", reply, err, notice)
+	}
+	all := server.Requests()
+	for at, want := range []string{`"model":"big-70b","seed":5,"stream":true,"stream_options":{"include_usage":true},"temperature":1}`, `"model":"small-8b","provider":{"order":["groq"]},"seed":5,"stream":true,"stream_options":{"include_usage":true},"temperature":0.2}`} {
+		if len(all) != 2 || !strings.HasSuffix(all[at], want) {
+			t.Errorf("%v", all)
+		}
+	}
+	if err := config.Set(dir, "models", "{fast: {name: big-70b}, deep: {name: big-70b}}"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Complete(t.Context(), model.Request{}, func(model.Delta) {}); err == nil || !strings.Contains(err.Error(), "big is away") {
+		t.Error(err)
 	}
 }

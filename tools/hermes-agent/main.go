@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
@@ -41,6 +43,7 @@ var commands = []command{
 	{"chat", "talk to the agent in this terminal", runChat},
 	{"batch", "run the prompts of a dataset and keep their trajectories", runBatch},
 	{"merge", "combine the results of several batches", mergeBatches},
+	{"sessions", "list, export or delete the sessions", sessionsCommand},
 	{"setup", "ask for the endpoint, the key and the model", setup},
 	{"config", "show, change, check or migrate the settings", settings},
 	{"doctor", "look for what does not work", doctor},
@@ -49,7 +52,7 @@ var commands = []command{
 
 const usageHead = `hermes-agent is a coding agent for editors.
 
-usage: hermes-agent COMMAND
+usage: hermes-agent COMMAND   (in a terminal, chat is the default)
 
 `
 
@@ -74,13 +77,41 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hermes-agent:", sandbox(os.Args[2:]))
 		os.Exit(125)
 	}
+	launch.Seclude()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	std := stdio{os.Stdin, os.Stdout, os.Stderr}
 	if err := run(ctx, os.Args[1:], std); err != nil {
 		std.fail(err)
-		os.Exit(1)
+		os.Exit(exitStatus(err))
 	}
+}
+
+// The exit statuses of what did not fail as a whole.
+const (
+	statusFailed = 1
+	statusDenied = 2 // the turn came to its end, but something was not allowed
+	statusSome   = 3 // some prompts of a batch failed
+)
+
+// statusError ends the program with a status of its own.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+func exitStatus(err error) int {
+	var own *statusError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &own):
+		return own.status
+	}
+	return statusFailed
 }
 
 func (s stdio) fail(err error) {
@@ -88,6 +119,9 @@ func (s stdio) fail(err error) {
 }
 
 func run(ctx context.Context, args []string, std stdio) error {
+	if in, ok := std.in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(in.Fd())) {
+		return runChat(ctx, nil, std)
+	}
 	if len(args) == 0 {
 		usage(std.out)
 		return errors.New("which command?")

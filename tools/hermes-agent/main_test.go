@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,13 +30,13 @@ func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/hermes-nvim/hermes/"
 	mine := dependencies(t, "./...")
-	for _, dep := range []string{"openai-go", module + "tools/hermes-agent/loop", module + "runtime/rpc"} {
+	for _, dep := range []string{module + "tools/hermes-agent/model/openai", module + "tools/hermes-agent/loop", module + "runtime/rpc"} {
 		if !strings.Contains(mine, dep) {
 			t.Errorf("the list is not that of the agent: no %s", dep)
 		}
 	}
 	for dep := range strings.FieldsSeq(dependencies(t, "../hermes", "../../acp/...", "../../runtime/...", "../../plugin/...")) {
-		for _, unwanted := range []string{"openai-go", "tidwall", "hermes-agent", "modelcontextprotocol", "mvdan.cc"} {
+		for _, unwanted := range []string{"hermes-agent", "modelcontextprotocol", "mvdan.cc"} {
 			if strings.Contains(dep, unwanted) {
 				t.Errorf("the library or the host needs %s", dep)
 			}
@@ -46,6 +47,9 @@ func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dep := range strings.FieldsSeq(string(direct)) {
+		if dep == module+"internal/atomicfile" {
+			continue // the one way to replace a file in this repository
+		}
 		if strings.HasPrefix(dep, module) && !strings.HasPrefix(dep, module+"tools/hermes-agent/") && !strings.HasPrefix(dep, module+"runtime/") && !strings.HasPrefix(dep, module+"acp") {
 			t.Errorf("the agent uses %s, which is not public", dep)
 		}
@@ -86,7 +90,7 @@ func TestThePromptAndTheToolsAreShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	prompt := agent.SystemPrompt("/home/somebody/projects/something", skills)
-	if tokens := (len(prompt) + len(schemas)) / 3; tokens >= 1500 {
+	if tokens := (len(prompt) + len(schemas)) / 3; tokens >= 900 {
 		t.Errorf("the prompt and the tools have %d tokens", tokens)
 	} else {
 		t.Logf("%d tokens", tokens)
@@ -96,12 +100,24 @@ func TestThePromptAndTheToolsAreShort(t *testing.T) {
 // asProgram in the environment makes the test program the agent.
 const asProgram = "HERMES_AGENT_TEST_PROGRAM"
 
+// asOther has more variables of the environment, and what the test program then does.
+var asOther = map[string]func() error{}
+
 // TestMain also is the program, and the program as a keeper, which ends what the agent has
 // started.
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 		return
+	}
+	for name, run := range asOther {
+		if os.Getenv(name) != "" {
+			if err := run(); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			return
+		}
 	}
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))

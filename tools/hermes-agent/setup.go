@@ -145,7 +145,7 @@ func orDefault(value, otherwise string) string {
 func endpointModels(ctx context.Context, c config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, endpointTime)
 	defer cancel()
-	opts := options(c)
+	opts := options(c, nil)
 	opts.Retries = -1
 	models, err := openai.New(opts).Models(ctx)
 	return slices.Sorted(maps.Keys(models)), err

@@ -34,7 +34,8 @@ type Options struct {
 	Tools   *tool.Set
 	Skills  *skill.Index // nil: none
 	Limits  loop.Limits
-	Window  int // the context window in tokens; 0: what the endpoint says
+	Window  int    // the context window in tokens; 0: what the endpoint says
+	Summary string // the model that writes summaries; empty: that of the session
 	// Approval has what the user has allowed for good.
 	Approval approval.Options
 	// Processes says how the commands of a session in a folder run. Nil: on this machine.
@@ -60,7 +61,7 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	err := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		a = &agent{opts: opts, conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}}
 		a.local = services.New(services.Options{})
-		return &side{Sided: acp.AgentSide(a).(acp.Sided), agent: a}
+		return &side{Handler: acp.AgentSide(a), agent: a}
 	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
 	return errors.Join(err, a.close())
 }
@@ -99,7 +100,7 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 		AgentInfo:       &acp.Implementation{Name: "hermes-agent", Title: acp.Some("Hermes Agent"), Version: a.opts.Version},
 		AgentCapabilities: &acp.AgentCapabilities{
 			LoadSession:         true,
-			MCPCapabilities:     &acp.MCPCapabilities{HTTP: true},
+			MCPCapabilities:     &acp.MCPCapabilities{HTTP: true, SSE: true},
 			PromptCapabilities:  &acp.PromptCapabilities{Image: true, EmbeddedContext: true},
 			SessionCapabilities: sessions,
 		},

@@ -209,6 +209,20 @@ func (r *recorder) Complete(ctx context.Context, q model.Request, on func(model.
 	return model.Reply{Message: model.Message{Role: model.Assistant, Text: "ok"}}, nil
 }
 
+func TestAPromptWithNothingInItIsRefused(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	e.rude = true
+	e.start()
+	id := e.open()
+	for _, block := range []acp.ContentBlock{acp.NewTextContent(" \n"), acp.NewAudioContent("UklGRg==", "audio/wav")} {
+		if _, err := e.prompt(id, block); err == nil || !strings.Contains(err.Error(), "there is no text, file or picture in it") {
+			t.Errorf("%T: %v", block, err)
+		}
+	}
+	e.play(id, "SAY still here", acp.StopReasonEndTurn)
+}
+
 func TestPromptsDuringATurnWaitWithAllTheirBlocks(t *testing.T) {
 	t.Parallel()
 	e := newEditor(t)
@@ -354,6 +368,7 @@ func TestSettings(t *testing.T) {
 	r := &recorder{hold: make(chan struct{}), requests: make(chan model.Request, 9)}
 	close(r.hold)
 	e.model = r
+	e.rude = true // it sets what is not on offer
 	e.start()
 	id := e.open()
 	set := func(option acp.SessionConfigID, value acp.SessionConfigValueID) (string, error) {

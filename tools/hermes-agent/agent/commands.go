@@ -16,7 +16,7 @@ type command struct {
 }
 
 var commands = []command{
-	{"context", "Show how much of the context window is used", (*session).sayContext},
+	{"context", "Show how much of the context window is used, and what was used since the session was opened", (*session).sayContext},
 	{"compact", "Replace the conversation by a summary, to make room in the context window", (*session).sayCompact},
 	{"reset", "Make the model forget the conversation", (*session).reset},
 	{"tools", "List the tools of the agent", func(s *session, _ context.Context) string {
@@ -71,7 +71,7 @@ func (s *session) command(ctx context.Context, prompt string) (handled bool) {
 
 func (s *session) sayContext(context.Context) string {
 	s.mu.Lock()
-	used, messages := s.used, len(s.stored.Messages)-1
+	used, total, messages := s.used, s.total, len(s.stored.Messages)-1
 	s.mu.Unlock()
 	text := fmt.Sprintf("%d messages", messages)
 	if used != (model.Usage{}) {
@@ -79,6 +79,9 @@ func (s *session) sayContext(context.Context) string {
 	}
 	if size := s.window(); size > 0 {
 		text += fmt.Sprintf(" of %d", size)
+	}
+	if total != (model.Usage{}) {
+		text += fmt.Sprintf("\nSince the session was opened: %s", total.String())
 	}
 	return text
 }

@@ -12,33 +12,17 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
-const (
-	fullPercent   = 80     // of the context window, from which on a conversation is compacted
-	smallWindow   = 4096   // tokens; a smaller one has no room for a summary
-	unknownWindow = 32_000 // tokens that the user who compacts probably has
-)
-
 // window is the size of the context window in tokens, 0 if it is unknown.
 func (s *session) window() int {
 	return cmp.Or(s.agent.opts.Window, s.agent.opts.Models.Context(s.info().Model))
 }
 
-// shortener returns what keeps a turn within the context window. If it fails, the turn goes
-// on with the whole conversation.
-func (s *session) shortener() func(context.Context, []model.Message) []model.Message {
-	failed := false
-	return func(ctx context.Context, history []model.Message) []model.Message {
-		size := s.window()
-		if failed || size < smallWindow || s.estimate(history) < size*fullPercent/100 {
-			return history
-		}
-		shorter, err := s.compact(ctx, history, size)
-		if err != nil {
-			failed = true
-			return history
-		}
-		return shorter
-	}
+// shortener returns what keeps a turn within the context window.
+func (s *session) shortener() func(context.Context, []model.Message, *model.OverflowError) []model.Message {
+	return compact.Keeper{
+		Window: s.window, Learn: func(size int) { s.agent.opts.Models.Learn(s.info().Model, size) },
+		Tokens: s.estimate, Compact: s.compact,
+	}.Shortener()
 }
 
 // estimate guesses how many tokens a history has: what the endpoint counted, and what came
@@ -52,7 +36,7 @@ func (s *session) estimate(history []model.Message) int {
 // compact replaces the beginning of the conversation by a summary, and shows that.
 func (s *session) compact(ctx context.Context, history []model.Message, size int) ([]model.Message, error) {
 	id, begun := acp.CompactionID(rand.Text()), false
-	c := compact.Compactor{Model: s.agent.opts.Model, Name: s.info().Model, Window: size, Begin: func() {
+	c := compact.Compactor{Model: s.agent.opts.Model, Name: s.info().Model, Cheap: s.agent.opts.Summary, Window: size, Begin: func() {
 		begun = true
 		s.tell(acp.NewCompactionUpdate(id, acp.CompactionStatusInProgress))
 	}}
@@ -96,7 +80,7 @@ func (s *session) sayCompact(ctx context.Context) string {
 	s.mu.Lock()
 	history := s.stored.Messages
 	s.mu.Unlock()
-	shorter, err := s.compact(ctx, history, max(cmp.Or(s.window(), unknownWindow), smallWindow))
+	shorter, err := s.compact(ctx, history, max(cmp.Or(s.window(), compact.UnknownWindow), compact.SmallWindow))
 	switch {
 	case errors.Is(err, compact.ErrShort):
 		return "The conversation is short already."

@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/llm"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
@@ -32,19 +33,21 @@ import (
 // editor is a client with real files and real terminals, and the user in front of it.
 type editor struct {
 	*services.Services
-	t     *testing.T
-	dir   string // the project
-	state string // of the agent
-	model model.Model
-	have  *skill.Index
-	runs  func(cwd string) process.Options
-	can   func(*acp.ClientCapabilities) // takes capabilities away
-	rules *permission.Policy            // of the user; nil: none
-	agent acp.Agent
-	rude  bool           // the traffic is not checked, for example because the test breaks rules
-	name  string         // of the model
-	sizes map[string]int // of the context windows, by the name of the model
-	end   func()         // of the agent
+	t      *testing.T
+	dir    string // the project
+	state  string // of the agent
+	model  model.Model
+	have   *skill.Index
+	runs   func(cwd string) process.Options
+	can    func(*acp.ClientCapabilities) // takes capabilities away
+	rules  *permission.Policy            // of the user; nil: none
+	agent  acp.Agent
+	refuse *acp.Error     // the answer to every read; nil: the file
+	rude   bool           // the traffic is not checked, for example because the test breaks rules
+	name   string         // of the model
+	sizes  map[string]int // of the context windows, by the name of the model
+	own    []string       // folders of the agent's settings
+	end    func()         // of the agent
 
 	choose func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
 
@@ -116,7 +119,7 @@ func (e *editor) start() *editor {
 	go func() {
 		ended <- Run(ctx, there, Options{
 			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs,
-			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Approval: approval.Options{Own: e.own}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
 	check := func(rpc.Direction, []byte) {}
@@ -220,6 +223,9 @@ func (e *editor) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 	e.mu.Lock()
 	e.read = append(e.read, p.Path)
 	e.mu.Unlock()
+	if e.refuse != nil {
+		return nil, e.refuse
+	}
 	return e.Services.ReadTextFile(ctx, p)
 }
 

@@ -150,7 +150,7 @@ func TestAFaultOfTheModelEndsTheTurnAndTheNextOneGoesOn(t *testing.T) {
 			t.Cleanup(server.Close)
 			opts := openai.Options{BaseURL: server.URL, Retries: 2, FirstPause: time.Millisecond, MaxReasoning: 10_000, MaxReply: 200_000}
 			if test.ends == "stopped coming" {
-				opts.Stall = 2 * time.Second
+				opts.Stall = 5 * time.Second
 			}
 			e.model = openai.New(opts)
 			e.start()

@@ -11,13 +11,13 @@ import (
 // side adds session/fork, which is in the drafts of version 1 only, to the methods of
 // the agent.
 type side struct {
-	acp.Sided
+	acp.Handler
 	agent *agent
 }
 
 func (s *side) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	if method != unstable.MethodSessionFork {
-		return s.Sided.HandleRequest(ctx, method, params)
+		return s.Handler.HandleRequest(ctx, method, params)
 	}
 	var p unstable.ForkSessionRequest
 	if err := p.UnmarshalJSON(params); err != nil {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -88,6 +89,18 @@ func (m *Models) Names(also string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Learn keeps the size of a context window that the endpoint has named in a refusal, which
+// is more than it says in advance.
+func (m *Models) Learn(name string, size int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sizes = maps.Clone(m.sizes)
+	if m.sizes == nil {
+		m.sizes = map[string]int{}
+	}
+	m.sizes[name] = size
 }
 
 // Context returns the size of a model's context window, 0 if it is unknown.

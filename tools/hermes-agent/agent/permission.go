@@ -26,7 +26,7 @@ func (s *session) Edit(ctx context.Context, call *acp.ToolCallUpdate, path strin
 	case modePlan:
 		return fmt.Errorf("%s was not changed: the mode is plan only; describe what you would change", path)
 	case modeAcceptEdits:
-		if approval.Protected(path) == "" {
+		if approval.Protected(s.env.Cwd, path) == "" && !s.gate.Owns(path) {
 			return nil
 		}
 	}

@@ -27,6 +27,9 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	}
 	said := userMessage(p.Prompt)
+	if strings.TrimSpace(said.Text) == "" && len(said.Images) == 0 {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/prompt: there is no text, file or picture in it")
+	}
 	for _, block := range p.Prompt {
 		s.keep("store a prompt", func() error { return s.stored.Show(acp.NewUserMessageChunk(block)) })
 	}
@@ -60,10 +63,19 @@ func (s *session) run(ctx context.Context) (acp.StopReason, error) {
 	s.mu.Unlock()
 	l := &loop.Loop{
 		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
-		Limits: s.agent.opts.Limits, Log: s.agent.opts.Log, Used: s.tellUsage,
+		Limits: s.limits(), Log: s.agent.opts.Log, Used: s.tellUsage,
 		Calls: calls, Shorten: s.shortener(),
 	}
 	return l.Turn(ctx, history, s.add)
+}
+
+// limits are those of the agent, with results that fit into the context window.
+func (s *session) limits() loop.Limits {
+	limits := s.agent.opts.Limits
+	if limits.Result == 0 {
+		limits.Result = loop.ResultOf(s.window())
+	}
+	return limits
 }
 
 func (s *session) add(m model.Message) {
@@ -74,14 +86,26 @@ func (s *session) add(m model.Message) {
 func (s *session) tellUsage(u model.Usage) {
 	s.mu.Lock()
 	s.used, s.counted = u, len(s.stored.Messages)+1 // the reply
+	s.total.Input += u.Input
+	s.total.Output += u.Output
+	s.total.Cached += u.Cached
+	s.total.Cost += u.Cost
 	s.mu.Unlock()
 	s.showUsage(u)
 }
 
 func (s *session) showUsage(u model.Usage) {
-	if size := s.window(); size > 0 {
-		s.show(acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(size)))
+	size := s.window()
+	if size == 0 {
+		return
 	}
+	update := acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(size))
+	s.mu.Lock()
+	if s.total.Cost > 0 {
+		update.Cost = &acp.Cost{Amount: s.total.Cost, Currency: "USD"}
+	}
+	s.mu.Unlock()
+	s.show(update)
 }
 
 // userMessage is a prompt as the model sees it.

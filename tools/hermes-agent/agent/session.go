@@ -39,6 +39,7 @@ type session struct {
 	stored  *store.Session
 	used    model.Usage     // of the last request
 	counted int             // messages that used is about
+	total   model.Usage     // of all requests since the session was opened
 	last    <-chan struct{} // closed when the newest prompt is over
 	trusted map[string]bool // tools of servers that may run without a question
 }

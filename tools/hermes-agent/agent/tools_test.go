@@ -137,14 +137,22 @@ func TestTheQuestionSaysWhyACommandIsDangerous(t *testing.T) {
 
 func TestAProtectedFileIsAskedAboutInEveryMode(t *testing.T) {
 	t.Parallel()
-	e := newEditor(t).start()
+	e := newEditor(t)
+	// Settings are often links to files that are in a project.
+	e.own = []string{filepath.Join(t.TempDir(), "hermes-agent")}
+	if err := os.Symlink(filepath.Join(e.dir, "agent"), e.own[0]); err != nil {
+		t.Skip(err)
+	}
+	e.start()
 	id := e.open()
 	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: modeAcceptEdits}); err != nil {
 		t.Fatal(err)
 	}
 	e.play(id, `CALL write {"path":"a.txt","content":"1"}
-CALL write {"path":".env","content":"1"}`, acp.StopReasonEndTurn)
-	if len(e.asked) != 1 {
+CALL write {"path":".env","content":"1"}
+CALL write {"path":"agent/config.yaml","content":"1"}
+CALL write {"path":"agents/config.yaml","content":"1"}`, acp.StopReasonEndTurn)
+	if len(e.asked) != 2 {
 		t.Errorf("%d questions", len(e.asked))
 	}
 }

@@ -57,3 +57,28 @@ func TestAWriteKeepsTheLineEndingsOfTheFile(t *testing.T) {
 		}
 	}
 }
+
+// What clients say about a file that there is not: the code of the protocol, or that of an
+// internal error with the words of their system, or with no words at all.
+func TestNewFilesAreMadeThroughEveryClient(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]*acp.Error{
+		"the protocol": {Code: acp.ErrorCodeResourceNotFound, Message: "Resource not found"}, "older acpx": {Code: acp.ErrorCodeInternalError, Message: "Internal error: ENOENT"},
+		"the SDK with a plain handler": {Code: acp.ErrorCodeInternalError, Message: "Internal error", Data: []byte(`{"details":"ENOENT: no such file or directory, open '/x'"}`)},
+		"no words":                     {Code: acp.ErrorCodeInternalError, Message: "Internal error"},
+	} {
+		e := newEditor(t)
+		e.refuse = refuse
+		e.start()
+		id := e.open()
+		shown := e.play(id, `CALL write {"path":"new.txt","content":"x"}`, acp.StopReasonEndTurn)
+		if got := e.content("new.txt"); got != "x" {
+			t.Errorf("%s: the file has %q\n%s", name, got, shown)
+		}
+		e.file("old.txt", "kept")
+		e.play(id, `CALL write {"path":"old.txt","content":"y"}`, acp.StopReasonEndTurn)
+		if got := e.content("old.txt"); got != "kept" && name != "the protocol" {
+			t.Errorf("%s: a file that the client cannot read has %q", name, got)
+		}
+	}
+}

@@ -185,14 +185,18 @@ func (c *call) appended(words []string, w wrapper) []string {
 	if !w.appends || len(words) == 0 || programName(words[0]) == "echo" {
 		return words
 	}
+	read, one := []string{string(unknown)}, string(unknown)
+	if c.in.own {
+		read = strings.Fields(c.in.text)
+	}
+	if len(read) == 1 {
+		one = read[0]
+	}
 	words = slices.Clone(words)
 	for i, word := range words[1:] {
-		words[i+1] = strings.ReplaceAll(word, "{}", string(unknown))
+		words[i+1] = strings.ReplaceAll(word, "{}", one)
 	}
-	if !c.in.own || strings.ContainsRune(c.in.text, unknown) {
-		return append(words, string(unknown))
-	}
-	return append(words, strings.Fields(c.in.text)...)
+	return append(words, read...)
 }
 
 var shells = strings.Fields("sh bash rbash dash zsh ksh mksh ash yash fish csh tcsh")
@@ -308,6 +312,9 @@ func (c *call) found() {
 		}
 		words = slices.Clone(words)
 		for i := range words {
+			if i > 0 && words[i] == "{}" {
+				words[i] = c.listed(append([]string{c.name}, c.starts()...))
+			}
 			words[i] = strings.ReplaceAll(words[i], "{}", string(unknown))
 		}
 		if programName(words[0]) == "rm" { // of all that is below

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -42,6 +45,25 @@ func (e *Entry) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(e))
 }
 
+// ParseEntry reads a command, or the name of a rule. A rule about what is never allowed is
+// an error, because it would allow nothing.
+func ParseEntry(text string) (Entry, error) {
+	for _, r := range slices.Concat(rules, []rule{
+		rawWrite, sysrq, socket, systemFile, outsider, own, protected, secret, unreadable, hidden, computed, piped, forkBomb, hooked,
+	}) {
+		switch {
+		case r.name == text && r.action == Deny:
+			return Entry{}, fmt.Errorf("%s is never allowed", text)
+		case r.name == text:
+			return Entry{Rule: text}, nil
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return Entry{}, errors.New("no command and no rule")
+	}
+	return Entry{Command: text}, nil
+}
+
 // DeniedError says why a command may not run, in words for the model.
 type DeniedError struct {
 	Command string
@@ -62,7 +84,8 @@ type Asker func(context.Context, Question) (Answer, error)
 
 // Options are settings of a Gate.
 type Options struct {
-	Home string // the user's home folder
+	Home string   // the user's home folder
+	Own  []string // see Place
 	// Timeout bounds a question; 0 means no bound but that of the context.
 	Timeout time.Duration
 	Allowed []Entry // what the user has allowed for good
@@ -86,11 +109,16 @@ func NewGate(o Options) *Gate {
 	return &Gate{opts: o, asking: make(chan struct{}, 1), allow: slices.Clone(o.Allowed)}
 }
 
+// Owns reports whether a file is one of our own settings.
+func (g *Gate) Owns(name string) bool {
+	return newScript(Place{Home: g.opts.Home, Own: g.opts.Own}).isOwn(path.Clean(filepath.ToSlash(name)))
+}
+
 // Check returns nil if a command may run in a folder, a *DeniedError otherwise.
 // Commands of an isolated backend need no answer, but the worst never run. With no
 // Asker every dangerous command is denied.
 func (g *Gate) Check(ctx context.Context, line, dir string, isolated bool, ask Asker) error {
-	v := Place{Dir: dir, Home: g.opts.Home}.Judge(line)
+	v := Place{Dir: dir, Home: g.opts.Home, Own: g.opts.Own}.Judge(line)
 	deny := func(why string) error { return &DeniedError{line, why, v} }
 	switch {
 	case v.Action() == Deny:

@@ -107,3 +107,19 @@ func TestIsolationSparesTheQuestionButNotTheFloor(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEntryIsARuleOrACommand(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Entry{
+		"git-discard": {Rule: "git-discard"}, "write-outside": {Rule: "write-outside"}, "rm -rf build": {Command: "rm -rf build"},
+	} {
+		if got, err := ParseEntry(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"wipe-system", "own-settings", "shutdown", " "} {
+		if got, err := ParseEntry(text); err == nil {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}

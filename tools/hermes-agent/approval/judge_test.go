@@ -1,12 +1,14 @@
 package approval
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-var place = Place{Dir: "/home/u/project", Home: "/home/u"}
+var place = Place{Dir: "/home/u/project", Home: "/home/u", Own: []string{"/srv/agent"}}
 
 // Each line is a command, what happens to it, and the rules that decide that.
 var commands = []struct {
@@ -198,6 +200,127 @@ var commands = []struct {
 	{"git branch -D x", Ask, "git-history"},
 	{"git -c core.sshCommand=x fetch", Ask, "git-config"},
 	{"git config core.hooksPath x", Ask, "git-config"},
+	// Files outside of the project, and those that other programs run.
+	{"echo x > ~/.config/git/config", Ask, "protected-file"},
+	{"tee ~/.config/fish/config.fish < x", Ask, "protected-file"},
+	{"cp git ~/.local/bin/git", Ask, "protected-file"},
+	{"echo x >> ~/.npmrc", Ask, "protected-file"},
+	{"echo x > ~/.cargo/config.toml", Ask, "protected-file"},
+	{"echo x > ~/.claude/settings.json", Ask, "protected-file"},
+	{"echo x > ~/.codex/config.toml", Ask, "protected-file"},
+	{"echo x > ~/.vim/plugin/x.vim", Ask, "protected-file"},
+	{"echo x > ~/other/file", Ask, "write-outside"},
+	{"cp /dev/null ~/other/file", Ask, "write-outside"},
+	{"mv ~/Documents /tmp/x", Ask, "write-outside"},
+	{"dd if=/dev/zero of=../x", Ask, "write-outside"},
+	{"cd ..; echo x > y", Ask, "write-outside"},
+	{"mkdir -p ~/x/y", Ask, "write-outside"},
+	{"ln -s x ~/y", Ask, "write-outside"},
+	{"curl https://example.com -o ~/x", Ask, "write-outside"},
+	{"sed -i s/a/b/ ../other/x", Ask, "write-outside"},
+	{"echo x > .vscode/tasks.json", Ask, "protected-file"},
+	{"mkdir -p .github/workflows && cp x .github/workflows/x.yml", Ask, "protected-file"},
+	{"echo x > .claude/settings.json", Ask, "protected-file"},
+	{"echo x > .git/commondir", Ask, "protected-file"},
+	{"echo x > .git/config.worktree", Ask, "protected-file"},
+	{"echo x > .git/modules/s/hooks/post-checkout", Ask, "protected-file"},
+	{"echo x >> Makefile", Ask, "protected-file"},
+	{"rm .git/index.lock", Allow, ""},
+	{"mkdir -p build && touch build/x && cp x build", Allow, ""},
+	{"echo x > /tmp/x; mkdir /tmp/d; go build -o /dev/null", Allow, ""},
+	{"echo x > /dev/stderr; date > /dev/tty", Allow, ""},
+	{"mv a.txt sub/b.txt; ln -s a b; dd of=x", Allow, ""},
+
+	// Files that only the shell knows may be anywhere; where the beginning is known, that counts.
+	{"f=$(base64 -d <<< x); echo x >> $f", Ask, "write-outside"},
+	{"echo x > \"$(cat name)\"", Ask, "write-outside"},
+	{"tee \"$DEST\" < x", Ask, "write-outside"},
+	{"cp x $DEST/y", Ask, "write-outside"},
+	{"sed -i \"$EXPR\" $FILE", Ask, "write-outside"},
+	{"sed -i -e s/a/b/ -E ~/x", Ask, "write-outside"},
+	{"sed -i -es/a/b/#f ~/x", Ask, "write-outside"},
+	{"sed -ni.f -f script ~/x", Ask, "write-outside"},
+	{"perl -pi -es/a/b/ ~/x", Ask, "write-outside"},
+	{"perl -i script.pl ~/x", Ask, "write-outside"},
+	{"perl -pi -e \"$EXPR\" $FILE", Ask, "write-outside"},
+	{"dd if=x of=$FILE", Ask, "write-outside"},
+	{"while read f; do echo x > $f; done < list", Ask, "write-outside"},
+	{"cat list | xargs sed -i s/a/b/", Ask, "write-outside"},
+	{"cat list | xargs -I{} cp x {}", Ask, "write-outside"},
+	{"ls ~/x | xargs touch", Ask, "write-outside"},
+	{"find ~/x -type f -exec sed -i s/a/b/ {} +", Ask, "write-outside"},
+	{"cd \"$(cat name)\"; echo x > config.yaml", Ask, "write-outside"},
+	{"cd \"$(cat name)\" && cp a b", Ask, "write-outside"},
+	{"for f in ~/x/a ~/x/b; do echo x > $f; done", Ask, "write-outside"},
+	{"for f in a b; do f=$(cat name); echo x > $f; done", Ask, "write-outside"},
+	{"tee .?/x < y", Ask, "write-outside"},
+	{"cp x [.][.]/x", Ask, "write-outside"},
+	{"cp x @(..)/x", Ask, "write-outside"},
+	{"sed -i \"${line}d\" a.txt; sed -i -e \"$EXPR\" a.txt; perl -pi -e \"$EXPR\" a.txt; chmod $mode a.txt", Allow, ""},
+	{"make 2> >(tee err.log >&2) | tee >(grep x > a) > b", Allow, ""},
+	{"out=build/x; date > $out; date > $PWD/x; date > build/$name.txt", Allow, ""},
+	{"for f in src/*.go a; do sed -i s/a/b/ \"$f\"; cp $f ${f%.go}.bak; done", Allow, ""},
+	{"for d in a b; do for f in x y; do echo > $d/$f; done; done", Allow, ""},
+	{"find . -name '*.go' -exec sed -i s/a/b/ {} +", Allow, ""},
+	{"find . -name '*.go' | xargs sed -i s/a/b/", Allow, ""},
+	{"git ls-files | grep x | xargs -I{} cp {} {}.bak", Allow, ""},
+	{"rg -l x src | xargs sed -i s/a/b/", Allow, ""},
+	{"d=$(mktemp -d); echo x > $d/f; cd $d && touch y", Allow, ""},
+	{"cd $(pwd)/sub; touch $TMPDIR/x y", Allow, ""},
+
+	// A link makes a file that is elsewhere one of the project.
+	{"ln -s ~/.config c; echo x >> c/hermes-agent/config.yaml", Ask, "protected-file"},
+	{"ln -s ../.. up", Ask, "write-outside"},
+	{"ln -s / r", Ask, "write-outside"},
+	{"ln ~/x y", Ask, "write-outside"},
+	{"ln ~/.bashrc b", Ask, "protected-file"},
+	{"ln -sf ~/x", Ask, "write-outside"},
+	{"ln -st sub ~/x", Ask, "write-outside"},
+	{"cp -rs ~/x y", Ask, "write-outside"},
+	{"cp -al ~/x y", Ask, "write-outside"},
+	{"ln -s ../a.txt sub/b.txt; ln -sfn a b", Allow, ""},
+	{"cp -r ~/x y", Allow, ""},
+
+	// More ways to name where a program writes.
+	{"git clone --depth 1 https://example.com/x ~/x", Ask, "write-outside"},
+	{"git worktree add -b x ../x", Ask, "write-outside"},
+	{"git init ~/x", Ask, "write-outside"},
+	{"git clone https://example.com/x && git worktree add sub && git init", Allow, ""},
+	{"curl -fsSLo ~/x https://example.com", Ask, "write-outside"},
+	{"curl --output=$HOME/x https://example.com", Ask, "write-outside"},
+	{"wget -P ~ https://example.com", Ask, "write-outside"},
+	{"tar xf x.tar --directory=$HOME", Ask, "write-outside"},
+	{"patch -d ~ -p1 < x", Ask, "write-outside"},
+	{"patch -p1 < x; tar xf x.tar -C sub; curl -fsSLo x https://example.com", Allow, ""},
+
+	// Our own settings.
+	{`printf 'command_allowlist:\n  - {rule: secret}\n' >> ~/.config/hermes-agent/config.yaml`, Deny, "own-settings"},
+	{"echo x > ~/.config/hermes-agent/skills/x/SKILL.md", Deny, "own-settings"},
+	{"echo x > ~/.config/hermes/agents.json", Deny, "own-settings"},
+	{"echo '[]' > ~/.local/state/nvim/hermes/permissions.json", Deny, "own-settings"},
+	{"echo x > /srv/agent/config.yaml", Deny, "own-settings"},
+	{"cd ~/.config/hermes-agent; echo x > config.yaml", Deny, "own-settings"},
+	{"cd ~/.config/hermes-agent && python3 x.py", Deny, "own-settings"},
+	{"cp -r x ~/.config/hermes-agent", Deny, "own-settings"},
+	{"tar xf x.tar -C ~/.config/hermes-agent", Deny, "own-settings"},
+	{"rsync -a x/ ~/.config/hermes-agent/", Deny, "own-settings"},
+	{"sed -i s/a/b/ ~/.config/hermes-agent/config.yaml", Deny, "own-settings"},
+	{"rm ~/.config/hermes-agent/config.yaml", Deny, "own-settings"},
+	{"ln -s x ~/.config/hermes-agent/skills", Deny, "own-settings"},
+	{"mv ~/.config/hermes-agent ~/.config/x", Deny, "own-settings"},
+	{`python3 -c "open('/home/u/.config/hermes-agent/config.yaml','w')"`, Deny, "own-settings"},
+	{`sh -c 'echo x >> "$HOME/.config/hermes-agent/config.yaml"'`, Deny, "own-settings"},
+	{"sudo tee ~/.config/hermes-agent/config.yaml < x", Deny, "own-settings"},
+	{"hermes-agent config set terminal.backend local", Deny, "own-settings"},
+	{"hermes-agent config edit", Deny, "own-settings"},
+	{"env X=1 hermes-agent setup", Deny, "own-settings"},
+	{"hermes-agent chat -q --mode accept-edits do it", Ask, "more-allowed"},
+	{"./bin/hermes-agent chat --allow=git-discard -q do it", Ask, "more-allowed"},
+	{"hermes-agent chat -q --json look", Allow, ""},
+	{"hermes-agent config; hermes-agent config check; hermes-agent doctor", Allow, ""},
+	{"cat ~/.config/hermes-agent/config.yaml; ls ~/.config/hermes-agent", Allow, ""},
+	{"echo ~/.config/hermes-agent", Allow, ""},
+
 	{"echo x >> /etc/hosts", Ask, "system-file"},
 	{"sudo tee /etc/x < y", Ask, "privilege system-file"},
 	{"echo 'alias x=y' >> ~/.bashrc", Ask, "protected-file"},
@@ -292,4 +415,58 @@ func FuzzJudge(f *testing.F) {
 			t.Errorf("%q hides the command before it", line)
 		}
 	})
+}
+
+// What a path leads to decides, and not how it is written.
+func TestLinksAreFollowed(t *testing.T) {
+	t.Parallel()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, project := filepath.Join(base, "home"), filepath.Join(base, "dotfiles")
+	for _, dir := range []string{home + "/.config", home + "/other", project + "/agent", project + "/sub"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		home + "/.config/hermes-agent": "../../dotfiles/agent",
+		home + "/.config/hermes":       project + "/later",
+		base + "/same":                 "dotfiles",
+		project + "/out":               home + "/other",
+		project + "/none":              "../home/other/none",
+		project + "/loop":              "loop",
+		project + "/in":                "sub",
+		project + "/up":                "..",
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	for line, want := range map[string]Action{
+		"echo x > agent/config.yaml":                 Deny,
+		"echo x > up/dotfiles/agent/config.yaml":     Deny,
+		"sed -i s/a/b/ ../same/agent/config.yaml":    Deny,
+		"cd agent; echo x > config.yaml":             Deny,
+		"echo x > later/agents.json":                 Deny,
+		"tee ~/.config/hermes-agent/config.yaml":     Deny,
+		"echo x > out/file":                          Ask,
+		"cd out && echo x > file":                    Ask,
+		"echo x > none":                              Ask,
+		"cp x up/y":                                  Ask,
+		"echo x > loop":                              "", // fails
+		"echo x > in/file; echo x > sub/file; cd in": Allow,
+		"echo x > " + base + "/same/sub/file":        Allow,
+		"cat agent/config.yaml out/file":             Allow,
+	} {
+		for _, dir := range []string{project, filepath.Join(base, "same")} {
+			s := newScript(Place{Dir: dir, Home: home})
+			s.temporary = nil // or everything here could change
+			s.text(line)
+			if v := (Verdict{s.findings}); want != "" && v.Action() != want {
+				t.Errorf("%q in %s: %s %v, want %s", line, dir, v.Action(), v.Findings, want)
+			}
+		}
+	}
 }

@@ -10,29 +10,46 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
 // resolve returns the cleaned path that a word names, with forward slashes; ok is
 // false if only the shell knows. The pattern of all files in a folder stands for
 // the folder.
 func (s *script) resolve(word string) (name string, ok bool) {
-	if strings.ContainsRune(word, unknown) {
+	name = s.locate(word)
+	if name == "" || strings.ContainsRune(name, unknown) {
 		return "", false
 	}
+	return name, true
+}
+
+// locate is resolve for words of which the shell may know more than we do. It returns
+// "" if that is where the path begins. What is in the middle is taken to lead down.
+func (s *script) locate(word string) (name string) {
 	if word == "~" || strings.HasPrefix(word, "~/") { // as an argument that no shell expands
 		word = s.Home + word[1:]
 	}
 	if !path.IsAbs(word) {
-		if s.Dir == "" {
-			return "", false
+		if s.Dir == "" || strings.HasPrefix(word, string(unknown)) {
+			return ""
 		}
 		word = s.Dir + "/" + word
 	}
-	for name = path.Clean(word); name != "/" && strings.Trim(path.Base(name), "*?.[]!^") == ""; {
+	names := strings.Split(word, "/")
+	for i, n := range names {
+		if up, err := path.Match(n, ".."); n != "*" && (up && err == nil || extended.MatchString(n)) {
+			names[i] = ".." // a pattern that may go up
+		}
+	}
+	for name = path.Clean(strings.Join(names, "/")); name != "/" && strings.Trim(path.Base(name), "*?.[]!^") == ""; {
 		name = path.Dir(name)
 	}
-	return name, true
+	return name
 }
+
+// extended matches patterns of Bash that path.Match does not know.
+var extended = regexp.MustCompile(`[?*+@!]\(`)
 
 // system are the folders without which a machine does not work.
 var system = strings.Fields("/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /sbin /sys /usr /usr/bin /usr/lib /usr/local /usr/sbin /var /var/lib /Applications /Library /System /Users /Volumes /private /private/etc /private/var /mnt /media /c /mnt/c")
@@ -96,7 +113,7 @@ func (c *call) deletesOutside() bool {
 		if !ok {
 			return strings.ContainsRune(word, unknown) && path.IsAbs(word)
 		}
-		return name != c.start && !below(c.start, name) && !below("/tmp", name) && !below("/var/tmp", name) && !below(os.TempDir(), name)
+		return c.outside(name)
 	})
 }
 
@@ -128,17 +145,21 @@ var userBit = regexp.MustCompile(`^([ugoa]*[+=-][rwxXst]*,)*[ugoa]*[+=][rwxX]*s`
 func (c *call) written() []string {
 	list := c.operands()
 	switch c.name {
-	case "tee", "touch", "chmod", "chown", "truncate", "rm", "unlink", "vipw":
+	case "tee", "touch", "mkdir", "rmdir", "mkfifo", "truncate", "rm", "unlink", "vipw":
 		return list
+	case "chmod", "chown":
+		return list[min(1, len(list)):]
 	case "sed", "perl", "gsed":
 		if c.flag("i", "--in-place") {
-			return list
+			return c.edited()
 		}
 	case "cp", "mv", "ln", "install", "rsync":
-		if c.flag("t", "--target-directory") {
+		switch {
+		case c.name == "ln", c.name == "cp" && c.flag("s", "l", "--symbolic-link", "--link"):
+			return c.linked() // through the link, too
+		case c.flag("t", "--target-directory"):
 			return c.args
-		}
-		if c.name == "mv" {
+		case c.name == "mv":
 			return list
 		}
 		return list[max(0, len(list)-1):]
@@ -148,20 +169,92 @@ func (c *call) written() []string {
 				return []string{target}
 			}
 		}
-	case "curl", "wget":
-		for i, arg := range c.args {
-			if (arg == "-o" || arg == "-O" || arg == "--output" || arg == "--output-document") && i+1 < len(c.args) {
-				return c.args[i+1 : i+2]
-			}
-		}
+	case "curl":
+		return c.values("o", "--output", "--output-dir")
+	case "wget":
+		return c.values("O", "P", "--output-document", "--directory-prefix")
 	case "tar", "unzip":
-		for i, arg := range c.args {
-			if (arg == "-C" || arg == "-d" || arg == "--directory") && i+1 < len(c.args) {
-				return c.args[i+1 : i+2]
-			}
+		return c.values("C", "d", "--directory")
+	case "patch":
+		return append(c.values("d", "o", "--directory", "--output"), list...)
+	case "git":
+		switch {
+		case c.sub("clone"), c.sub("init"):
+			return list[1:]
+		case c.sub("worktree", "add"):
+			return list[2:]
 		}
 	}
 	return nil
+}
+
+// values returns the values of options: a letter, which may be the last one behind a
+// dash, or a name.
+func (c *call) values(options ...string) (list []string) {
+	for i, arg := range c.args {
+		for _, o := range options {
+			if value, ok := strings.CutPrefix(arg, o+"="); ok && len(o) > 1 {
+				list = append(list, value)
+			}
+			given := arg == o || len(o) == 1 && len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(arg, o)
+			if given && i+1 < len(c.args) {
+				list = append(list, c.args[i+1])
+			}
+		}
+	}
+	return list
+}
+
+// edited returns the files that sed or perl changes in place, without the script.
+func (c *call) edited() (files []string) {
+	scripts := "ef" // letters of options with a script
+	if c.name == "perl" {
+		scripts = "eE"
+	}
+	inOption := false
+	for i := 0; i < len(c.args); i++ {
+		arg := c.args[i]
+		switch {
+		case arg == "--":
+			files = append(files, c.args[i+1:]...)
+			i = len(c.args)
+		case arg == "--expression" || arg == "--file":
+			inOption = true
+			i++
+		case strings.HasPrefix(arg, "--"):
+			inOption = inOption || strings.HasPrefix(arg, "--expression=") || strings.HasPrefix(arg, "--file=")
+		case len(arg) > 1 && arg[0] == '-':
+			at := strings.IndexAny(arg, scripts+"i") // after i comes the end of a name
+			if at > 0 && arg[at] != 'i' {
+				if inOption = true; at == len(arg)-1 {
+					i++
+				}
+			}
+		default:
+			files = append(files, arg)
+		}
+	}
+	if !inOption && len(files) > 0 {
+		return files[1:]
+	}
+	return files
+}
+
+// linked returns the files that get another name, and their new names. What a symbolic
+// link says begins in its folder.
+func (c *call) linked() []string {
+	list := c.operands()
+	last := len(list) - 1
+	if !c.flag("s", "--symbolic", "--symbolic-link") || last < 1 || c.flag("t", "--target-directory") {
+		return list
+	}
+	list = slices.Clone(list)
+	for i, to := range list[:last] {
+		if !path.IsAbs(to) && !strings.HasPrefix(to, "~") && !strings.HasPrefix(to, string(unknown)) {
+			list[i] = path.Dir(list[last]) + "/" + to
+		}
+	}
+	return list
 }
 
 var (
@@ -169,9 +262,15 @@ var (
 	sysrq      = rule{name: "shutdown", action: Deny, reason: "stops the machine"}
 	socket     = rule{name: "remote", action: Ask, reason: "connects a program to the network"}
 	systemFile = rule{name: "system-file", action: Ask, reason: "changes files of the system"}
+	outsider   = rule{name: "write-outside", action: Ask, reason: "changes files outside the project"}
+	anywhere   = rule{name: "write-outside", action: Ask, reason: "changes files that only the shell knows"}
+	own        = rule{name: "own-settings", action: Deny, reason: "changes the settings of Hermes or of this agent"}
 	protected  = rule{name: "protected-file", action: Ask}
 	secret     = rule{name: "secret", action: Ask}
 )
+
+// deletesFiles names where files are deleted, which has a rule of its own.
+var deletesFiles = rule{programs: "rm unlink shred srm truncate"}
 
 // texts are programs whose arguments are text, not names of files.
 var texts = strings.Fields("echo printf test [ [[ : true false export set")
@@ -180,14 +279,17 @@ var texts = strings.Fields("echo printf test [ [[ : true false export set")
 func (s *script) files(program string, words, written, named []string) {
 	command := strings.Join(words, " ")
 	for _, word := range written {
-		name, ok := s.resolve(word)
+		name := s.locate(word)
+		ok := name != ""
 		if strings.HasPrefix(word, "/dev/tcp/") || strings.HasPrefix(word, "/dev/udp/") {
 			s.find(socket, socket.reason, command)
 		}
 		if !ok {
 			name = word
 		}
-		switch why := Protected(name); {
+		switch why := Protected(s.start, name); {
+		case ok && s.isOwn(name):
+			s.find(own, own.reason, command)
 		case device.MatchString(name):
 			s.find(rawWrite, rawWrite.reason, command)
 		case strings.HasPrefix(name, "/proc/sysrq"):
@@ -197,6 +299,11 @@ func (s *script) files(program string, words, written, named []string) {
 			s.find(systemFile, systemFile.reason, command)
 		case why != "":
 			s.find(protected, "changes "+why, command)
+		case isStream(name), deletesFiles.about(program):
+		case !ok:
+			s.find(anywhere, anywhere.reason, command)
+		case s.outside(name):
+			s.find(outsider, outsider.reason, command)
 		}
 	}
 	if slices.Contains(texts, program) {
@@ -251,29 +358,111 @@ func secretName(base string) string {
 	return ""
 }
 
-// startup are files that other programs run without asking.
-var startup = strings.Fields(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .kshrc .cshrc .inputrc .xinitrc .xprofile .tmux.conf .vimrc .exrc .nvim.lua .nvimrc .gitconfig .gitmodules .gdbinit .envrc authorized_keys crontab")
+// Protected says why changing a file needs the user, whatever else is allowed: it
+// holds secrets, or other programs run or trust what is in it. The file is in the folder
+// of a project, or elsewhere. Empty: it does not.
+func Protected(project, name string) string {
+	name, project = path.Clean(filepath.ToSlash(name)), strings.TrimRight(filepath.ToSlash(project), "/")
+	if below(project, name) {
+		name = name[len(project)+1:]
+	}
+	names := strings.Split(strings.Trim(name, "/"), "/")
+	last := names[len(names)-1]
+	if i := slices.Index(names, ".git"); i >= 0 && files.GitKeeps(names[i+1:]) {
+		return ""
+	}
+	if why := files.RunsLater(names); why != "" && last != "build" && last != "workspace" { // the files of Bazel are in capitals
+		return "what other programs run or trust (" + why + ")"
+	}
+	return secretName(last)
+}
 
-// Protected says why changing a file needs the user, whatever else is allowed:
-// it holds secrets, or other programs run what is in it. Empty: it does not.
-func Protected(name string) string {
-	names := strings.Split(path.Clean(filepath.ToSlash(name)), "/")
-	for i, n := range names {
-		n = strings.ToLower(n)
-		switch {
-		case n == ".git" && (i+1 == len(names) || slices.Contains(strings.Fields("hooks config info HEAD modules"), names[i+1])), n == ".hg" || n == ".jj":
-			return "the inner files of version control"
-		case n == ".ssh" || n == ".gnupg" || n == ".aws" || n == ".kube" || n == ".docker" && i+1 < len(names):
-			return "a folder of keys"
-		case n == "autostart" || n == "launchagents" || n == "launchdaemons" || n == "systemd" && i > 0 && strings.HasPrefix(names[i-1], "."), n == "nvim" && i > 0 && names[i-1] == ".config", n == ".husky" || n == ".githooks":
-			return "what other programs run"
+// settings are the folders, in the home folder, of the settings of Hermes and of this
+// agent, with its skills, its key and what it is allowed.
+var settings = []string{".config/hermes", ".config/hermes-agent", ".local/state/nvim/hermes"}
+
+// own returns the folders of our own settings, and where they really are: settings are
+// often links into a folder of their own.
+func (p Place) own() (list []string) {
+	for _, dir := range p.Own {
+		list = append(list, filepath.ToSlash(dir))
+	}
+	for _, dir := range settings {
+		if p.Home != "" {
+			list = append(list, path.Join(p.Home, dir))
 		}
 	}
-	base := names[len(names)-1]
-	if slices.Contains(startup, strings.ToLower(base)) {
-		return "what other programs run"
+	for _, dir := range slices.Clone(list) {
+		list = append(list, real(dir))
 	}
-	return secretName(base)
+	return list
+}
+
+// isOwn reports whether a path is that of our own settings, or something in them.
+func (s *script) isOwn(name string) bool {
+	for _, name := range []string{name, real(name)} {
+		if slices.ContainsFunc(s.settings, func(dir string) bool { return name == dir || below(dir, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// real returns where the links on the way of a path lead. The file need not exist.
+func real(name string) string {
+	rest := ""
+	for range maxLinks {
+		to, err := filepath.EvalSymlinks(name)
+		if err == nil {
+			return path.Join(filepath.ToSlash(to), rest)
+		}
+		if to, err = os.Readlink(name); err == nil { // to nothing yet
+			if name = path.Join(path.Dir(name), to); path.IsAbs(filepath.ToSlash(to)) {
+				name = path.Clean(filepath.ToSlash(to))
+			}
+			continue
+		}
+		rest = path.Join(path.Base(name), rest)
+		name = path.Dir(name)
+	}
+	return path.Join(name, rest)
+}
+
+// maxLinks bounds the folders and links that real looks at.
+const maxLinks = 100
+
+// readers are programs that change no file that they are given.
+var readers = strings.Fields("cat head tail less more bat grep egrep fgrep rg ag ls dir tree stat file wc diff cmp du df md5sum sha1sum sha256sum jq yq cut sort uniq nl od xxd hexdump strings test [ [[ cd pushd realpath readlink basename dirname cp")
+
+// touchesOwn reports whether a program that may change files gets a file of our own
+// settings, or runs among them. A script that names them counts, too.
+func (c *call) touchesOwn() bool {
+	if slices.Contains(readers, c.name) || slices.Contains(texts, c.name) {
+		return false
+	}
+	if c.Dir != "" && c.isOwn(c.Dir) {
+		return true
+	}
+	return slices.ContainsFunc(c.args, func(arg string) bool {
+		for _, word := range append(strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`=,;:()[]{}<>|&@", r) }), arg) {
+			if name, ok := c.resolve(word); ok && strings.ContainsAny(word, "/~") && c.isOwn(name) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// outside reports whether a file is neither in the folder of the project nor temporary.
+// Where links lead decides.
+func (s *script) outside(name string) bool {
+	name = real(name)
+	return name != real(s.start) && !slices.ContainsFunc(append([]string{s.start}, s.temporary...), func(dir string) bool { return below(real(dir), name) })
+}
+
+// isStream reports whether a path stands for something that is no file to keep.
+func isStream(name string) bool {
+	return slices.Contains(strings.Fields("/dev/null /dev/zero /dev/full /dev/tty /dev/stdin /dev/stdout /dev/stderr"), name) || below("/dev/fd", name) || below("/dev/pts", name) || below("/dev/tcp", name) || below("/dev/udp", name) || below("/proc/self/fd", name)
 }
 
 // hooks reports whether a variable makes programs load or run other code.

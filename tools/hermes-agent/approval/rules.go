@@ -45,6 +45,18 @@ var rules = []rule{
 	}},
 	{"kill-all", "ends every process", Deny, "killall5", nil},
 
+	{own.name, own.reason, own.action, "*", (*call).touchesOwn},
+	{own.name, own.reason, own.action, "hermes-agent", func(c *call) bool {
+		list := c.operands()
+		return len(list) > 0 && (list[0] == "setup" || list[0] == "config" && len(list) > 1 && list[1] != "check")
+	}},
+	{"more-allowed", "starts an agent that may do more than this one", Ask, "hermes-agent", func(c *call) bool {
+		return slices.ContainsFunc(c.args, func(arg string) bool {
+			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			return strings.HasPrefix(arg, "-") && (name == "allow" || name == "mode")
+		})
+	}},
+
 	{"recursive-delete", "deletes a folder with everything in it", Ask, "rm srm", func(c *call) bool { return c.flag("r", "R", "--recursive") }},
 	{"recursive-delete", "deletes every file that is found", Ask, "find fd fdfind", func(c *call) bool { return slices.Contains(c.args, "-delete") }},
 	{"recursive-delete", "deletes a folder with everything in it", Ask, "rimraf trash-empty remove-item ri", nil},
@@ -54,7 +66,7 @@ var rules = []rule{
 	{"recursive-delete", "deletes what the source does not have", Ask, "rsync", func(c *call) bool {
 		return slices.ContainsFunc(c.args, func(a string) bool { return strings.HasPrefix(a, "--del") || a == "--remove-source-files" })
 	}},
-	{"delete-outside", "deletes files outside the working folder", Ask, "rm unlink shred srm truncate", (*call).deletesOutside},
+	{"delete-outside", "deletes files outside the working folder", Ask, deletesFiles.programs, (*call).deletesOutside},
 	{"shred", "destroys data for good", Ask, "shred srm wipefs mkfs* mkswap", nil},
 
 	{"world-writable", "lets everybody change files", Ask, "chmod", (*call).opensToAll},

@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +35,10 @@ var dialects = []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX}
 // script is a shell text that is being judged, with the texts inside it.
 type script struct {
 	Place
-	start    string // the folder that the command begins in
-	findings []Finding
+	start     string   // the folder that the command begins in
+	settings  []string // the folders of our own settings
+	temporary []string // folders in which any file may change
+	findings  []Finding
 
 	depth     int
 	calls     *int              // how many commands may still be judged
@@ -53,7 +56,7 @@ type input struct {
 
 func newScript(p Place) *script {
 	calls := maxCalls
-	return &script{Place: p, start: p.Dir, calls: &calls, functions: make(map[string]bool)}
+	return &script{Place: p, start: p.Dir, settings: p.own(), temporary: []string{"/tmp", "/var/tmp", filepath.ToSlash(os.TempDir())}, calls: &calls, functions: make(map[string]bool)}
 }
 
 func (s *script) find(r rule, reason, command string) {
@@ -193,6 +196,8 @@ func (s *script) stmt(stmt *syntax.Stmt, in input) {
 		}
 	case *syntax.FuncDecl:
 		s.function(c, in)
+	case *syntax.ForClause:
+		s.loop(c, in)
 	case nil:
 	default:
 		s.node(c, in)
@@ -212,6 +217,34 @@ func (s *script) binary(c *syntax.BinaryCmd, in input) {
 		s.stmt(c.Y, input{text: s.output(c.X), own: true})
 		s.Dir = dir
 	})
+}
+
+// maxTurns is how many turns of a loop are judged, each with its own value.
+const maxTurns = 20
+
+// loop judges a loop, turn by turn if its words are few.
+func (s *script) loop(c *syntax.ForClause, in input) {
+	words, ok := c.Loop.(*syntax.WordIter)
+	if !ok || c.Select || len(words.Items) == 0 || s.changed[words.Name.Value] > 1 || s.changed[""] > 0 {
+		s.node(c, in)
+		return
+	}
+	values := s.words(words.Items)
+	if len(values) > maxTurns {
+		s.node(c, in)
+		return
+	}
+	s.node(words, in)
+	name := words.Name.Value
+	for _, value := range values {
+		s.vars[name] = value
+		s.uncertain(func() {
+			for _, stmt := range c.Do {
+				s.stmt(stmt, in)
+			}
+		})
+	}
+	delete(s.vars, name)
 }
 
 // function judges the body of a function where it is defined.
@@ -305,7 +338,7 @@ func (s *script) chdir(args []string) {
 	switch {
 	case len(args) == 0:
 		s.Dir = s.Home
-	case strings.ContainsRune(args[0], unknown) || args[0] == "-":
+	case strings.HasPrefix(args[0], string(unknown)) || args[0] == "-":
 		s.Dir = ""
 	case filepath.IsAbs(args[0]):
 		s.Dir = filepath.Clean(args[0])

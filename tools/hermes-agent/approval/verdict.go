@@ -67,8 +67,9 @@ const maxLine = 64 << 10
 
 // Place is where a command would run.
 type Place struct {
-	Dir  string // absolute; empty if it is not known
-	Home string // the user's home folder
+	Dir  string   // absolute; empty if it is not known
+	Home string   // the user's home folder
+	Own  []string // more folders of our own settings, which no command may change
 }
 
 // Judge says what is dangerous about a shell line. What it cannot read is

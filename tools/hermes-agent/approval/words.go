@@ -2,7 +2,10 @@ package approval
 
 import (
 	"io"
+	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -65,7 +68,7 @@ func (s *script) config() *expand.Config {
 			_, err := io.WriteString(w, text)
 			return err
 		},
-		ProcSubst: func(*syntax.ProcSubst) (string, error) { return string(unknown), nil },
+		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "/dev/fd/" + string(unknown), nil },
 	}
 }
 
@@ -82,12 +85,20 @@ func (s *script) variable(name string) string {
 		return s.Home
 	case name == "PWD" && s.Dir != "":
 		return s.Dir
+	case name == "TMPDIR":
+		return os.TempDir()
 	}
 	return string(unknown)
 }
 
 // output returns what a statement prints, if it only prints text.
 func (s *script) output(stmt *syntax.Stmt) string {
+	if pipe, ok := stmt.Cmd.(*syntax.BinaryCmd); ok && pipe.Op == syntax.Pipe && len(stmt.Redirs) == 0 {
+		if right, ok := pipe.Y.Cmd.(*syntax.CallExpr); ok && len(right.Args) > 0 && slices.Contains(filters, right.Args[0].Lit()) {
+			return s.output(pipe.X)
+		}
+		return string(unknown)
+	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
 		return string(unknown)
@@ -114,10 +125,45 @@ func (s *script) output(stmt *syntax.Stmt) string {
 			return joined + "\n" + plain
 		}
 		return joined
+	case program == "pwd" && s.Dir != "":
+		return s.Dir
+	case program == "mktemp":
+		for _, word := range words[1:] {
+			if strings.Contains(word, "/") {
+				return word[strings.IndexByte(word, '=')+1:]
+			}
+		}
+		return os.TempDir() + "/" + string(unknown)
+	case slices.Contains(listing, program):
+		return s.listed(words)
 	case program == "printf" && len(words) > 1 && !strings.HasPrefix(words[1], "-") && !wide.MatchString(words[1]):
 		if text, _, err := expand.Format(s.config(), words[1], words[2:]); err == nil {
 			return text
 		}
 	}
 	return string(unknown)
+}
+
+// filters are programs that print some of the lines that they read.
+var filters = strings.Fields("grep egrep fgrep head tail sort uniq")
+
+// listing are programs that print names of files, below the folders in their arguments or
+// below the working folder.
+var listing = strings.Fields("find fd fdfind ls rg ag git")
+
+// listed returns what a program of listing prints: names in a folder, which is the first
+// one outside of the project, if it has one.
+func (s *script) listed(words []string) string {
+	if words[0] == "git" && !slices.ContainsFunc(words[1:], func(w string) bool { return w == "ls-files" || w == "--name-only" || w == "grep" }) {
+		return string(unknown)
+	}
+	for _, word := range words[1:] {
+		if !strings.ContainsAny(word, "/~.") || strings.HasPrefix(word, "-") {
+			continue
+		}
+		if name := s.locate(word); name == "" || s.outside(name) {
+			return path.Join(name, string(unknown))
+		}
+	}
+	return "./" + string(unknown)
 }

@@ -8,8 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,8 +49,8 @@ func echo(pause time.Duration) Runner {
 	return func(_ context.Context, j Job) (Outcome, error) {
 		time.Sleep(pause)
 		return Outcome{
-			Conversations: []trajectory.Turn{{From: "human", Value: j.Prompt}, {From: "gpt", Value: "<think>" + j.Prompt + "</think>"}},
-			Completed:     hash(j.Prompt)%7 != 0, Tools: map[string]trajectory.Count{"read": {Calls: 2, Failed: 1}},
+			Conversations: []trajectory.Turn{{From: "human", Value: j.Text}, {From: "gpt", Value: "<think>" + j.Text + "</think>"}},
+			Completed:     hash(j.Text)%7 != 0, Tools: map[string]trajectory.Count{"read": {Calls: 2, Failed: 1}},
 		}, nil
 	}
 }
@@ -117,7 +121,7 @@ func TestARunThatIsKilledTenTimesGivesEachPromptOnce(t *testing.T) {
 		t.Errorf("the batches are %v", names)
 	}
 	for _, name := range names {
-		if _, err := readRecords(name, func(r Record) { count[r.Prompt]++ }); err != nil {
+		if _, err := readLines(name, func(l line) { count[l.Prompt]++ }); err != nil {
 			t.Error(err)
 		}
 	}
@@ -184,7 +188,7 @@ func TestAnErrorIsTriedAgainAndAResultIsNot(t *testing.T) {
 	whole, out := t.TempDir(), t.TempDir()
 	run(t, whole, echo(0), options(whole))
 	stats := run(t, out, func(ctx context.Context, j Job) (Outcome, error) {
-		switch hash(j.Prompt) % 5 {
+		switch hash(j.Text) % 5 {
 		case 0:
 			return Outcome{}, errors.New("endpoint is down")
 		case 1:
@@ -224,8 +228,181 @@ func TestACancelledRunKeepsNoHalfResult(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := openResults(out)
+	if err == nil {
+		defer r.close()
+	}
 	if err != nil || len(r.done) != 9 || contents(t, out)[failedFile] == "" && contents(t, out)[allFile] == "" {
 		t.Errorf("%d results, %v", len(r.done), err)
+	}
+}
+
+func TestRowsAreTheSameOnlyIfAllOfThemIs(t *testing.T) {
+	t.Parallel()
+	rows := []Prompt{{Text: "a"}, {Text: "a", Place: "d1"}, {Text: "a", Place: "d2"}, {Text: "a", ID: "1"}, {Text: "a", Place: "d1"}}
+	for _, samples := range []int{0, 3} {
+		out := t.TempDir()
+		var last Progress
+		o := Options{Out: out, Samples: samples, Workers: 2, Progress: func(p Progress) { last = p }}
+		ran := map[string]int{}
+		var mu sync.Mutex
+		for range 2 {
+			stats, err := Run(t.Context(), rows, func(_ context.Context, j Job) (Outcome, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				ran[j.key(j.Sample)]++
+				return Outcome{Completed: true}, nil
+			}, o)
+			if want := 4 * max(1, samples); err != nil || stats.Prompts != want || len(ran) != want || last.Equal != max(1, samples) {
+				t.Errorf("%+v, %v, %d runs, %+v", stats, err, len(ran), last)
+			}
+		}
+		for key, n := range ran {
+			if n != 1 {
+				t.Errorf("%q ran %d times", key, n)
+			}
+		}
+	}
+}
+
+func TestABatchStopsWhenNothingCanSucceed(t *testing.T) {
+	t.Parallel()
+	down := errors.New("endpoint is down")
+	for _, test := range []struct {
+		name   string
+		run    func(n int) error
+		budget Budget
+		why    string
+		most   int
+	}{
+		{"a key that is refused", func(int) error { return &StopError{errors.New("401")} }, Budget{}, "the batch stopped: 401", 4},
+		{"an endpoint that is gone", func(int) error { return down }, Budget{}, "10 prompts in a row failed in the same way: endpoint is down", 14},
+		{"an endpoint that goes", func(n int) error {
+			if n > 50 {
+				return down
+			}
+			return nil
+		}, Budget{}, "endpoint is down", 70},
+		{"other faults", func(n int) error { return fmt.Errorf("fault %d", n) }, Budget{}, "", 240},
+		{"a fault between results", func(n int) error {
+			if n%9 > 0 {
+				return down
+			}
+			return nil
+		}, Budget{}, "", 240},
+		{"no tokens left", func(int) error { return nil }, Budget{Tokens: 100}, "the budget is used up", 14},
+		{"no money left", func(int) error { return nil }, Budget{Cost: 1}, "the budget is used up", 14},
+	} {
+		o := options(t.TempDir())
+		o.Budget = test.budget
+		if test.name == "a fault between results" {
+			o.Workers = 1
+		}
+		var n atomic.Int32
+		stats, err := Run(t.Context(), prompts(), func(ctx context.Context, j Job) (Outcome, error) {
+			return Outcome{Completed: true, Tokens: Tokens{Input: 8, Output: 2}, Cost: 0.1}, test.run(int(n.Add(1)))
+		}, o)
+		var stop *StopError
+		if errors.As(err, &stop) != (test.why != "") || err != nil && !strings.Contains(err.Error(), test.why) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if stats.Prompts > test.most {
+			t.Errorf("%s: %d prompts", test.name, stats.Prompts)
+		}
+		if test.budget != (Budget{}) { // nothing is left for another run either
+			before := n.Load()
+			if _, err := Run(t.Context(), prompts(), func(context.Context, Job) (Outcome, error) { n.Add(1); return Outcome{Completed: true}, nil }, o); !errors.As(err, &stop) || n.Load() != before {
+				t.Errorf("%s: %v, %d more", test.name, err, n.Load()-before)
+			}
+		}
+	}
+}
+
+func TestTwoRunsDoNotShareAFolder(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	_, err := Run(t.Context(), prompts()[:1], func(ctx context.Context, j Job) (Outcome, error) {
+		_, err := Run(ctx, prompts(), echo(0), options(out))
+		return Outcome{Stop: err.Error()}, nil
+	}, options(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := contents(t, out)[failedFile]; !strings.Contains(failed, "another run works in "+out) {
+		t.Errorf("the second run: %s", failed)
+	}
+	run(t, out, echo(0), options(out))
+}
+
+func TestRecordsHaveTheSameColumns(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	tools := []string{"read", "write"}
+	stats, err := Run(t.Context(), []Prompt{{Text: "0", Row: `{"label":"x"}`}, {Text: "1"}, {Text: "2"}}, func(_ context.Context, j Job) (Outcome, error) {
+		if j.Index == 2 {
+			return Outcome{}, errors.New("no luck")
+		}
+		return Outcome{
+			Completed: true, Tools: map[string]trajectory.Count{tools[j.Index]: {Calls: 1}}, Requests: 2, Tokens: Tokens{Input: 3, Output: 4, Cached: 1}, Cost: 0.5,
+			Check: &Check{Command: "true", Passed: j.Index == 0}, Conversations: []trajectory.Turn{{From: "human"}, {From: "gpt"}},
+		}, nil
+	}, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, out)
+	for _, name := range []string{allFile, failedFile} {
+		for text := range strings.Lines(files[name]) {
+			if !strings.Contains(text, `"tools":{"read":{"calls":`) || !strings.Contains(text, `"write":{"calls":`) || strings.Contains(text, "seconds") {
+				t.Errorf("%s has %s", name, text)
+			}
+		}
+	}
+	if !strings.Contains(files[allFile], `"row":{"label":"x"}`) {
+		t.Error(files[allFile])
+	}
+	if stats.Turns != 2 || stats.Tokens != (Tokens{6, 8, 2}) || stats.Cost != 1 || stats.Checked != 2 || stats.Passed != 1 || stats.Failures["no luck"] != 1 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// A dataset of any size can be combined, because one line at a time is in memory.
+func TestCombiningNeedsLittleMemory(t *testing.T) {
+	out := t.TempDir()
+	r, err := openResults(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, size = 800, 50_000
+	text := strings.Repeat("x", size)
+	for i := range rows {
+		if err := r.add(Record{Index: i, Prompt: strconv.Itoa(i), Outcome: Outcome{Completed: true, Conversations: []trajectory.Turn{{From: "gpt", Value: text}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.close()
+	most := uint64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapInuse)
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	stats, err := Combine(out, filepath.Join(out, batchDir))
+	close(stop)
+	<-stopped
+	if err != nil || stats.Prompts != rows {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	if most > rows*size/2 {
+		t.Errorf("%d MiB for %d MiB of results", most>>20, rows*size>>20)
 	}
 }
 
@@ -237,12 +414,21 @@ func TestDatasetsAreJSONLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("{\"prompt\":\"a\"}\n\n\"b\"\n{\"prompt\":\"c\",\"dir\":\"x\",\"more\":1}\n{\"prompt\":\"d\",\"dir\":\"/x\"}")
+	write(`{"prompt":"a","id":7}
+
+"b"
+{"prompt":"c","dir":"x","more":1,"id":"seven","image":"p.png","check":"true"}
+{"prompt":"d","dir":"/x"}`)
 	got, err := ReadDataset(name)
-	if err != nil || !slices.Equal(got, []Prompt{{"a", ""}, {"b", ""}, {"c", filepath.Join(filepath.Dir(name), "x")}, {"d", "/x"}}) {
+	in := filepath.Dir(name)
+	if err != nil || !slices.Equal(got, []Prompt{
+		{Text: "a", ID: "7"}, {Text: "b"},
+		{Text: "c", Dir: filepath.Join(in, "x"), Place: "x", ID: "seven", Image: filepath.Join(in, "p.png"), Check: "true", Row: `{"more":1}`},
+		{Text: "d", Dir: "/x", Place: "/x"},
+	}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	for text, why := range map[string]string{"\"a\"\nnope\n": "line 2", "{}\n": "no prompt", "\" \"\n": "no prompt", "[1]\n": "line 1"} {
+	for text, why := range map[string]string{"\"a\"\nnope\n": "line 2", "{}\n": "no prompt", "\" \"\n": "no prompt", "[1]\n": "line 1", "{\"prompt\":\"a\",\"dir\":1}\n": "dir: "} {
 		write(text)
 		if _, err := ReadDataset(name); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", text, err)

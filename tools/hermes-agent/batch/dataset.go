@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,12 +17,27 @@ import (
 
 // Prompt is a line of a dataset.
 type Prompt struct {
-	Text string
-	Dir  string // a folder to work on
+	Text  string
+	Dir   string // a folder that the run works on a copy of; empty: an empty folder
+	Place string // Dir as the dataset has it
+	ID    string
+	Image string // a file
+	Check string // a command that says whether the run did what it should
+	Row   string // the other members, as JSON; empty: none
 }
 
-// ReadDataset reads a file of JSON lines: strings, or objects with prompt and maybe dir,
-// which is relative to the file.
+// key tells the runs of a dataset apart. That of a prompt without anything is its text.
+func (p Prompt) key(sample int) string { return key(p.Text, p.Place, p.ID, sample) }
+
+func key(prompt, dir, id string, sample int) string {
+	if dir == "" && id == "" && sample == 0 {
+		return prompt
+	}
+	return strings.Join([]string{prompt, dir, id, strconv.Itoa(sample)}, "\x00")
+}
+
+// ReadDataset reads a file of JSON lines: strings, or objects with prompt and maybe id, dir,
+// image and check. Files and folders are relative to the dataset.
 func ReadDataset(name string) ([]Prompt, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -37,8 +53,11 @@ func ReadDataset(name string) ([]Prompt, error) {
 			if bad != nil {
 				return nil, fmt.Errorf("%s: line %d: %w", name, number, bad)
 			}
-			if p.Dir != "" && !filepath.IsAbs(p.Dir) {
-				p.Dir = filepath.Join(filepath.Dir(name), p.Dir)
+			p.Place = p.Dir
+			for _, file := range []*string{&p.Dir, &p.Image} {
+				if *file != "" && !filepath.IsAbs(*file) {
+					*file = filepath.Join(filepath.Dir(name), *file)
+				}
 			}
 			prompts = append(prompts, p)
 		}
@@ -52,17 +71,43 @@ func ReadDataset(name string) ([]Prompt, error) {
 }
 
 func parsePrompt(line []byte) (Prompt, error) {
-	var v struct{ Prompt, Dir string }
-	var err error
+	var p Prompt
 	if line[0] == '"' {
-		err = json.Unmarshal(line, &v.Prompt)
-	} else {
-		err = json.Unmarshal(line, &v)
+		if err := json.Unmarshal(line, &p.Text); err != nil {
+			return p, err
+		}
+	} else if err := p.read(line); err != nil {
+		return p, err
 	}
-	if err == nil && strings.TrimSpace(v.Prompt) == "" {
-		err = fmt.Errorf("no prompt")
+	if strings.TrimSpace(p.Text) == "" {
+		return p, errors.New("no prompt")
 	}
-	return Prompt{v.Prompt, v.Dir}, err
+	return p, nil
+}
+
+func (p *Prompt) read(line []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(line, &members); err != nil {
+		return err
+	}
+	for name, to := range map[string]*string{"prompt": &p.Text, "dir": &p.Dir, "image": &p.Image, "check": &p.Check} {
+		if raw, ok := members[name]; ok && string(raw) != "null" {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		delete(members, name)
+	}
+	if raw, ok := members["id"]; ok && json.Unmarshal(raw, &p.ID) != nil {
+		p.ID = string(raw) // a number
+	}
+	delete(members, "id")
+	if len(members) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(members)
+	p.Row = string(b)
+	return err
 }
 
 // Distribution says how likely each toolset is for a prompt, in percent.

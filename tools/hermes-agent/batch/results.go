@@ -4,16 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
 )
 
@@ -25,26 +26,51 @@ const (
 	statsFile  = "statistics.json"
 )
 
+// lockFile keeps two runs out of one folder.
+const lockFile = "lock"
+
 // results are the lines that runs have written so far.
 type results struct {
 	dir   string
-	done  map[string]bool // prompts
+	lock  *os.File
+	done  map[digest]bool // by the keys of prompts
 	files map[string]*os.File
+	spent Outcome // tokens and cost of all lines
 }
 
-// openResults reads the results in a folder. A line that a killed run has not finished is
-// cut off, so that the next one begins a line.
-func openResults(out string) (*results, error) {
-	r := &results{dir: filepath.Join(out, batchDir), done: map[string]bool{}, files: map[string]*os.File{}}
+// digest is that of a key: those of a large dataset would fill the memory.
+type digest [sha256.Size]byte
+
+func sum(key string) digest { return sha256.Sum256([]byte(key)) }
+
+// openResults reads the results in a folder, which nobody else may use meanwhile. A line
+// that a killed run has not finished is cut off, so that the next one begins a line.
+func openResults(out string) (_ *results, err error) {
+	r := &results{dir: filepath.Join(out, batchDir), done: map[digest]bool{}, files: map[string]*os.File{}}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, err
+	}
+	if r.lock, err = os.OpenFile(filepath.Join(out, lockFile), os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if errors.Is(atomicfile.TryLock(r.lock), atomicfile.ErrLocked) {
+		return nil, fmt.Errorf("another run works in %s; use another folder and merge both, or wait for it", out)
 	}
 	names, err := filepath.Glob(filepath.Join(r.dir, "*.jsonl"))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		whole, err := readRecords(name, func(rec Record) { r.done[rec.Prompt] = r.done[rec.Prompt] || rec.Error == "" })
+		whole, err := readLines(name, func(l line) {
+			at := sum(l.key())
+			r.done[at] = r.done[at] || l.Error == ""
+			r.use(l.Tokens, l.Cost)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +81,12 @@ func openResults(out string) (*results, error) {
 	return r, nil
 }
 
-func (r *results) has(prompt string) bool { return r.done[prompt] }
+// use counts what a result has cost.
+func (r *results) use(t Tokens, cost float64) {
+	r.spent.Tokens.Input += t.Input
+	r.spent.Tokens.Output += t.Output
+	r.spent.Cost += cost
+}
 
 // add appends a line in one write.
 func (r *results) add(rec Record) error {
@@ -72,6 +103,7 @@ func (r *results) add(rec Record) error {
 	if err == nil {
 		_, err = f.Write(line)
 	}
+	r.use(rec.Tokens, rec.Cost)
 	return err
 }
 
@@ -79,6 +111,8 @@ func (r *results) close() {
 	for _, f := range r.files {
 		f.Close()
 	}
+	atomicfile.Unlock(r.lock) // a process that is being started may have a copy
+	r.lock.Close()
 }
 
 // encode returns a line that people can read, too.
@@ -90,9 +124,29 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// readRecords reads the whole lines of a file and returns how many bytes they are. A line
-// that is not a record, which a full disk can leave, is skipped.
-func readRecords(name string, each func(Record)) (whole int64, err error) {
+// line is a record without its conversation, and where it is.
+type line struct {
+	Index     int
+	Sample    int
+	ID        string
+	Prompt    string
+	Dir       string
+	Completed bool
+	Error     string
+	Tokens    Tokens
+	Cost      float64
+	Tools     map[string]struct{}
+
+	file   string
+	at     int64
+	length int
+}
+
+func (l line) key() string { return key(l.Prompt, l.Dir, l.ID, l.Sample) }
+
+// readLines reads the whole lines of a file, one at a time, and returns how many bytes they
+// are. A line that is not a record, which a full disk can leave, is skipped.
+func readLines(name string, each func(line)) (whole int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return 0, err
@@ -100,17 +154,17 @@ func readRecords(name string, each func(Record)) (whole int64, err error) {
 	defer f.Close()
 	lines := bufio.NewReader(f)
 	for {
-		line, err := lines.ReadBytes('\n')
+		text, err := lines.ReadBytes('\n')
 		if err == io.EOF {
 			return whole, nil
 		}
 		if err != nil {
 			return whole, err
 		}
-		whole += int64(len(line))
-		var rec Record
-		if json.Unmarshal(line, &rec) == nil && rec.Prompt != "" {
-			each(rec)
+		l := line{file: name, at: whole, length: len(text)}
+		whole += int64(len(text))
+		if json.Unmarshal(text, &l) == nil && l.Prompt != "" {
+			each(l)
 		}
 	}
 }
@@ -120,7 +174,12 @@ type Statistics struct {
 	Prompts   int                         `json:"prompts"`
 	Completed int                         `json:"completed"`
 	Failed    int                         `json:"failed"` // errors, and runs that came to no end
-	Turns     int                         `json:"turns"`
+	Turns     int                         `json:"turns"`  // answers of the model
+	Tokens    Tokens                      `json:"tokens"`
+	Cost      float64                     `json:"cost"`
+	Checked   int                         `json:"checked"`
+	Passed    int                         `json:"passed"`   // of Checked
+	Failures  map[string]int              `json:"failures"` // how often a run failed, by why
 	Tools     map[string]trajectory.Count `json:"tools"`
 	Toolsets  map[string]int              `json:"toolsets"` // prompts that had them
 }
@@ -143,45 +202,113 @@ func Merge(out string, from ...string) (Statistics, error) {
 }
 
 // Combine writes what the lines in some folders say, in the order of the dataset, each
-// prompt once. A result counts more than an error.
+// prompt once. A result counts more than an error. It holds one line in memory at a time.
 func Combine(out string, dirs ...string) (Statistics, error) {
-	best := map[string]Record{}
+	list, tools, err := best(dirs)
+	if err != nil {
+		return Statistics{}, err
+	}
+	stats := Statistics{Tools: map[string]trajectory.Count{}, Toolsets: map[string]int{}, Failures: map[string]int{}}
+	files := map[string]*os.File{}
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	err = atomicfile.File(filepath.Join(out, allFile), 0o644, func(completed io.Writer) error {
+		all := bufio.NewWriter(completed)
+		return errors.Join(atomicfile.File(filepath.Join(out, failedFile), 0o644, func(failed io.Writer) error {
+			rest := bufio.NewWriter(failed)
+			for _, l := range list {
+				rec, err := l.record(files)
+				if err != nil {
+					return err
+				}
+				stats.add(rec)
+				rec.fill(tools)
+				text, err := encode(rec)
+				if err != nil {
+					return err
+				}
+				to := rest
+				if rec.Completed {
+					to = all
+				}
+				if _, err := to.Write(text); err != nil {
+					return err
+				}
+			}
+			return rest.Flush()
+		}), all.Flush())
+	})
+	if err != nil {
+		return stats, err
+	}
+	return stats, atomicfile.File(filepath.Join(out, statsFile), 0o644, func(w io.Writer) error {
+		summary, err := json.MarshalIndent(stats, "", "  ")
+		if err == nil {
+			_, err = w.Write(append(summary, '\n'))
+		}
+		return err
+	})
+}
+
+// best returns the best line of each prompt in the order of the dataset, and the names of
+// all tools.
+func best(dirs []string) (list []line, tools map[string]struct{}, err error) {
+	found, tools := map[digest]line{}, map[string]struct{}{}
 	for _, dir := range dirs {
 		names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		if err != nil {
-			return Statistics{}, err
+			return nil, nil, err
 		}
 		for _, name := range names {
-			_, err := readRecords(name, func(rec Record) {
-				if old, ok := best[rec.Prompt]; !ok || old.Error != "" || rec.Completed && !old.Completed {
-					best[rec.Prompt] = rec
+			_, err := readLines(name, func(l line) {
+				at := sum(l.key())
+				if old, ok := found[at]; ok && old.Error == "" && (!l.Completed || old.Completed) {
+					return
 				}
+				maps.Copy(tools, l.Tools)
+				if l.Error != "" {
+					l.Error = "yes" // that it has one is all that counts
+				}
+				l.Prompt, l.Tools = string(at[:]), nil // for the order
+				found[at] = l
 			})
 			if err != nil {
-				return Statistics{}, err
+				return nil, nil, err
 			}
 		}
 	}
-	records := slices.SortedFunc(maps.Values(best), func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Prompt, b.Prompt))
-	})
-	stats := Statistics{Tools: map[string]trajectory.Count{}, Toolsets: map[string]int{}}
-	var completed, failed bytes.Buffer
-	for _, rec := range records {
-		stats.add(rec)
-		line, err := encode(rec)
-		if err != nil {
-			return stats, err
+	return slices.SortedFunc(maps.Values(found), func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sample, b.Sample), cmp.Compare(a.Prompt, b.Prompt))
+	}), tools, nil
+}
+
+// record reads the whole record of a line.
+func (l line) record(files map[string]*os.File) (rec Record, err error) {
+	f := files[l.file]
+	if f == nil {
+		if f, err = os.Open(l.file); err != nil {
+			return rec, err
 		}
-		if rec.Completed {
-			completed.Write(line)
-		} else {
-			failed.Write(line)
-		}
+		files[l.file] = f
 	}
-	summary, err := json.MarshalIndent(stats, "", "  ")
-	return stats, errors.Join(err, replace(filepath.Join(out, allFile), completed.Bytes()),
-		replace(filepath.Join(out, failedFile), failed.Bytes()), replace(filepath.Join(out, statsFile), append(summary, '\n')))
+	b := make([]byte, l.length)
+	if _, err = f.ReadAt(b, l.at); err == nil {
+		err = json.Unmarshal(b, &rec)
+	}
+	return rec, err
+}
+
+// fill gives all records the same tools, because what reads columns wants that, and no
+// time, because the same dataset should give the same bytes.
+func (r *Record) fill(tools map[string]struct{}) {
+	counts := map[string]trajectory.Count{}
+	for name := range tools {
+		counts[name] = r.Tools[name]
+	}
+	r.Tools, r.Seconds = counts, 0
 }
 
 func (s *Statistics) add(rec Record) {
@@ -191,7 +318,24 @@ func (s *Statistics) add(rec Record) {
 	} else {
 		s.Failed++
 	}
-	s.Turns += len(rec.Conversations)
+	if !rec.Completed {
+		s.Failures[cmp.Or(rec.Error, rec.Stop, "no end")]++
+	}
+	for _, turn := range rec.Conversations {
+		if turn.From == "gpt" {
+			s.Turns++
+		}
+	}
+	s.Tokens.Input += rec.Tokens.Input
+	s.Tokens.Output += rec.Tokens.Output
+	s.Tokens.Cached += rec.Tokens.Cached
+	s.Cost += rec.Cost
+	if rec.Check != nil {
+		s.Checked++
+		if rec.Check.Passed {
+			s.Passed++
+		}
+	}
 	for name, c := range rec.Tools {
 		sum := s.Tools[name]
 		s.Tools[name] = trajectory.Count{Calls: sum.Calls + c.Calls, Failed: sum.Failed + c.Failed}
@@ -199,12 +343,4 @@ func (s *Statistics) add(rec Record) {
 	for _, name := range rec.Toolsets {
 		s.Toolsets[name]++
 	}
-}
-
-// replace writes a file in one step.
-func replace(name string, content []byte) error {
-	if err := os.WriteFile(name+".new", content, fs.FileMode(0o644)); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
 }

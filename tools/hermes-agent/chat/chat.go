@@ -27,12 +27,23 @@ type Options struct {
 	Session acp.SessionID // to go on with; empty: a new one
 	Last    bool          // go on with the last session of Cwd, if there is one
 	Prompt  string        // of a chat of one turn; empty: the user types prompts
+	Mode    string        // what needs permission; empty: as the session has it
+	Model   string        // empty: as the session has it
+	JSON    bool          // print what the agent shows as JSON, one update a line
 	History string        // the file of what the user has typed
 	Version string
 
 	In       *os.File
 	Out, Err io.Writer
 }
+
+// DeniedError says that a chat of one turn came to its end, but something in it was not
+// allowed.
+type DeniedError struct {
+	Calls []string // their titles
+}
+
+func (e *DeniedError) Error() string { return "denied: " + strings.Join(e.Calls, "; ") }
 
 // chat is a conversation under way.
 type chat struct {
@@ -47,11 +58,13 @@ type chat struct {
 	mu      sync.Mutex
 	options []acp.SessionConfigOption
 	cancel  context.CancelFunc // of the turn
+	titles  map[acp.ToolCallID]string
+	denied  []string // titles of calls
 }
 
 // Run talks to the agent at the other end of t until the user leaves. It closes t.
 func Run(ctx context.Context, t transport.Transport, opts Options) error {
-	c := &chat{opts: opts, view: &view{answers: opts.Out, others: opts.Out, color: isTerminal(opts.Out) && os.Getenv("NO_COLOR") == ""}}
+	c := &chat{opts: opts, titles: map[acp.ToolCallID]string{}, view: &view{answers: opts.Out, others: opts.Out, color: isTerminal(opts.Out) && os.Getenv("NO_COLOR") == ""}}
 	if opts.Prompt != "" { // the answer goes to other programs
 		c.view.others, c.view.color = opts.Err, false
 	}
@@ -64,7 +77,7 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 			if changed, ok := n.Update.(*acp.ConfigOptionUpdate); ok {
 				c.keep(changed.ConfigOptions)
 			}
-			c.view.show(n.Update)
+			c.show(n.Update)
 			return nil
 		},
 	})
@@ -74,14 +87,18 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	if err := c.open(ctx); err != nil {
 		return err
 	}
+	for id, value := range map[acp.SessionConfigID]string{"mode": opts.Mode, "model": opts.Model} {
+		if value == "" {
+			continue
+		}
+		if err := c.choose(ctx, id, value); err != nil {
+			return err
+		}
+	}
 	if opts.Prompt == "" {
 		return c.talk(ctx)
 	}
-	reason, err := c.turn(ctx, opts.Prompt)
-	if err == nil && reason != acp.StopReasonEndTurn {
-		err = fmt.Errorf("the turn ended early: %s", reason)
-	}
-	return err
+	return c.once(ctx)
 }
 
 func isTerminal(w any) bool {
@@ -182,8 +199,11 @@ func (c *chat) turn(ctx context.Context, prompt string) (acp.StopReason, error) 
 }
 
 // ask asks the user about a call. Whatever is not an answer is a denial, and ends the turn.
+// Without a terminal there is nobody to ask, and the turn goes on.
 func (c *chat) ask(ctx context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
-	c.view.question(p)
+	if !c.opts.JSON {
+		c.view.question(p)
+	}
 	var choices []string
 	for _, o := range p.Options {
 		choices = append(choices, OneLine(o.Name))
@@ -194,6 +214,9 @@ func (c *chat) ask(ctx context.Context, p *acp.RequestPermissionRequest) (acp.Pe
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.cancel()
+		}
+		if c.opts.Prompt != "" && !c.opts.JSON {
+			c.view.say("! denied: "+err.Error()+"; --mode and --allow can allow it in advance", red)
 		}
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 )
 
 // The keys that end a read of a line.
@@ -12,6 +13,9 @@ const (
 	ctrlC = 3
 	ctrlD = 4
 )
+
+// early is within what time something is read that was typed before anybody read.
+const early = 100 * time.Millisecond
 
 // keyboard is what the user types. One goroutine reads it all the time, so that nothing has
 // to be interrupted: whoever waits for keys can stop waiting.
@@ -27,8 +31,11 @@ func newKeyboard(in io.Reader) *keyboard {
 	k := &keyboard{more: make(chan struct{}, 1)}
 	go func() {
 		b := make([]byte, 4096)
-		for {
+		for began := time.Now(); ; began = (time.Time{}) {
 			n, err := in.Read(b)
+			if time.Since(began) < early { // a terminal that becomes raw meanwhile gives this for Ctrl-D
+				copy(b, bytes.ReplaceAll(b[:n], []byte{0}, []byte{ctrlD}))
+			}
 			k.mu.Lock()
 			k.typed, k.end = append(k.typed, b[:n]...), err
 			k.mu.Unlock()

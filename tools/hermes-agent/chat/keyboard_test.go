@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -59,5 +60,15 @@ func TestControlCharactersThatArePastedAreNotEchoed(t *testing.T) {
 	var out bytes.Buffer
 	if _, err := (echo{&out}).Write([]byte("a\u009b2J\x07\x00b\x1b[K\tä\r\n")); err != nil || out.String() != "a2Jb\x1b[K\tä\r\n" {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestCtrlDTypedBeforeAnybodyReadsIsNotLost(t *testing.T) {
+	t.Parallel()
+	// What a terminal gives that became raw after Ctrl-D was typed.
+	k := keys{keyboard: newKeyboard(strings.NewReader("ab\x00")), ctx: t.Context()}
+	b := make([]byte, 10)
+	if n, err := k.Read(b); err != nil || string(b[:n]) != "ab\x04" {
+		t.Errorf("%q, %v", b[:n], err)
 	}
 }

@@ -15,17 +15,23 @@ func (c *chat) keep(options []acp.SessionConfigOption) {
 	c.options = options
 }
 
+// choose changes a setting of the session.
+func (c *chat) choose(ctx context.Context, id acp.SessionConfigID, value string) error {
+	answer, err := c.agent.SetSessionConfigOption(ctx, &acp.SetSessionConfigOptionRequest{
+		SessionID: c.id, ConfigID: id, Variant: &acp.SetSessionConfigOptionRequestValueID{Value: acp.SessionConfigValueID(value)},
+	})
+	if err == nil {
+		c.keep(answer.ConfigOptions)
+	}
+	return err
+}
+
 // set changes a setting of the session. Without a value it lists the values.
 func (c *chat) set(ctx context.Context, id acp.SessionConfigID, value string) {
 	if value != "" {
-		answer, err := c.agent.SetSessionConfigOption(ctx, &acp.SetSessionConfigOptionRequest{
-			SessionID: c.id, ConfigID: id, Variant: &acp.SetSessionConfigOptionRequestValueID{Value: acp.SessionConfigValueID(value)},
-		})
-		if err != nil {
+		if err := c.choose(ctx, id, value); err != nil {
 			c.view.say("! "+err.Error(), red)
-			return
 		}
-		c.keep(answer.ConfigOptions)
 		return
 	}
 	c.mu.Lock()

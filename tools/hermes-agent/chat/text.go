@@ -11,9 +11,12 @@ import (
 // what changes the order of a text is spelled out, except line breaks and tabs.
 func Clean(text string) string {
 	var b strings.Builder
+	before := rune(0)
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
+		case r == pictureSelector && unicode.Is(unicode.So, before):
+			b.WriteRune(r)
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, "<%02x>", text[i])
 		case r == '\r' && strings.HasPrefix(text[i:], "\r\n"):
@@ -24,17 +27,20 @@ func Clean(text string) string {
 		default:
 			b.WriteRune(r)
 		}
+		before = r
 		i += size
 	}
 	return b.String()
 }
 
-// hidden reports whether a character is not drawn as one of a text. Characters that choose
-// how an emoji is drawn may stay.
+// pictureSelector makes a picture of the symbol before it. Anywhere else it is not drawn,
+// and text can be hidden in such characters.
+const pictureSelector = '\uFE0F'
+
+// hidden reports whether a character is not drawn as one of a text.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) ||
-		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) ||
-		unicode.Is(unicode.Variation_Selector, r) && (r < 0xFE00 || r > 0xFE0F)
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // OneLine is Clean for a text that must stay on its line.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,6 +36,8 @@ type view struct {
 	block string // the kind of text that is being printed
 	ends  bool   // the text ends with the end of a line
 	names []string
+	usage string                      // of the turn, as it was said last
+	seen  map[acp.ToolCallID][]string // contents that were printed, of calls that go on
 }
 
 // show prints an update.
@@ -48,9 +51,9 @@ func (v *view) show(u acp.SessionUpdate) {
 		v.stream(v.others, "thought", text(u.Content), dim)
 	case *acp.ToolCall:
 		v.line("* "+OneLine(u.Title), bold)
-		v.contents(u.Content, u.Status.V)
+		v.contents(u.ToolCallID, u.Content, u.Status.V)
 	case *acp.ToolCallUpdate:
-		v.contents(u.Content, u.Status.V)
+		v.contents(u.ToolCallID, u.Content, u.Status.V)
 	case *acp.Plan:
 		for _, entry := range u.Entries {
 			mark := map[acp.PlanEntryStatus]string{acp.PlanEntryStatusCompleted: "x", acp.PlanEntryStatusInProgress: "-"}[entry.Status]
@@ -65,18 +68,38 @@ func (v *view) show(u acp.SessionUpdate) {
 		for _, c := range u.AvailableCommands {
 			v.names = append(v.names, OneLine(c.Name))
 		}
+	case *acp.UsageUpdate:
+		v.usage = fmt.Sprintf("  %d of %d tokens", u.Used, u.Size)
+		if u.Cost != nil {
+			v.usage += fmt.Sprintf(", %.4f %s", u.Cost.Amount, OneLine(u.Cost.Currency))
+		}
 	case *acp.UserMessageChunk: // of a session that is loaded
 		v.indented("> ", text(u.Content), -1, func(string) string { return bold })
 	}
 }
 
-// contents prints what a tool call has.
-func (v *view) contents(list []acp.ToolCallContent, status acp.ToolCallStatus) {
+// contents prints what a tool call has, besides what was printed of it before.
+func (v *view) contents(id acp.ToolCallID, list []acp.ToolCallContent, status acp.ToolCallStatus) {
 	look := dim
 	if status == acp.ToolCallStatusFailed {
 		look = red
 	}
-	for _, c := range list {
+	before := v.seen[id]
+	if v.seen == nil {
+		v.seen = map[acp.ToolCallID][]string{}
+	}
+	if status == acp.ToolCallStatusFailed || status == acp.ToolCallStatusCompleted {
+		delete(v.seen, id)
+	} else if list != nil {
+		v.seen[id] = nil
+		for _, c := range list {
+			v.seen[id] = append(v.seen[id], key(c))
+		}
+	}
+	for at, c := range list {
+		if at < len(before) && before[at] == key(c) {
+			continue
+		}
 		switch c := c.(type) {
 		case *acp.Content:
 			v.indented("  ", text(c.Content), resultLines, func(string) string { return look })
@@ -89,6 +112,13 @@ func (v *view) contents(list []acp.ToolCallContent, status acp.ToolCallStatus) {
 			})
 		}
 	}
+}
+
+// key is the same for contents that print the same.
+func key(c acp.ToolCallContent) string {
+	b := acp.AppendToolCallContent(nil, c)
+	sum := sha256.Sum256(b)
+	return string(sum[:])
 }
 
 // question prints what is asked, besides the changes, which the call has shown before.
@@ -186,6 +216,10 @@ func (v *view) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.rest()
+	if v.usage != "" {
+		v.line(v.usage, dim)
+		v.usage = ""
+	}
 }
 
 // commands are the names of the slash commands.

@@ -19,7 +19,7 @@ func TestNothingThatAnAgentSaysCommandsTheTerminal(t *testing.T) {
 	content := []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(bad)), acp.NewDiff(bad, bad)}
 	call := acp.NewToolCall("1", bad)
 	call.Content = content
-	change := acp.NewToolCallUpdate("1")
+	change := acp.NewToolCallUpdate("2")
 	change.Content = content
 	compaction := acp.NewCompactionUpdate("1", acp.CompactionStatusFailed)
 	compaction.Error = acp.Set(bad)

@@ -41,6 +41,7 @@ func Tokens(messages []model.Message) int {
 type Compactor struct {
 	Model  model.Model
 	Name   string // of the model
+	Cheap  string // a model that is asked first; empty: none
 	Window int    // the size of the context window in tokens
 	// Begin hears that the model now writes a summary. Nil ignores it.
 	Begin func()
@@ -148,7 +149,15 @@ func words(middle []model.Message) string {
 
 const task = `Summarize the work of a coding agent for its successor, who sees nothing else of it: what the user wants, what was done and in which files, what was decided and learned and why, what failed, and what is left to do. Use names and paths as they are. Add nothing of your own. Answer with the summary only, in at most 400 words.`
 
+// summarize asks the cheap model, and the one of the conversation if that fails.
 func (c Compactor) summarize(ctx context.Context, middle []model.Message) (string, error) {
+	if c.Cheap != "" && c.Cheap != c.Name {
+		other := c
+		other.Name, other.Cheap = c.Cheap, ""
+		if summary, err := other.summarize(ctx, middle); err == nil || ctx.Err() != nil {
+			return summary, err
+		}
+	}
 	reply, err := c.Model.Complete(ctx, model.Request{Model: c.Name, Messages: []model.Message{
 		{Role: model.System, Text: task},
 		{Role: model.User, Text: model.Bound(transcript(middle), c.bytes(2))},

@@ -144,3 +144,23 @@ func TestAFailedSummaryKeepsTheConversation(t *testing.T) {
 		}
 	}
 }
+
+func TestACheapModelWritesTheSummaryIfItCan(t *testing.T) {
+	t.Parallel()
+	history := conversation(rand.New(rand.NewPCG(1, 1)))
+	for _, test := range []struct {
+		says string
+		err  error
+		want string // the models that are asked
+	}{{"short", nil, "[cheap]"}, {"", nil, "[cheap dear]"}, {"", errors.New("away"), "[cheap dear]"}} {
+		s := &summarizer{says: test.says, err: test.err}
+		_, _, err := Compactor{Model: s, Name: "dear", Cheap: "cheap", Window: window}.Compact(t.Context(), history)
+		var asked []string
+		for _, r := range s.asked {
+			asked = append(asked, r.Model)
+		}
+		if fmt.Sprint(asked) != test.want || (err == nil) != (test.says != "") {
+			t.Errorf("%v, %v", asked, err)
+		}
+	}
+}

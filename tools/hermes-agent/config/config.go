@@ -7,11 +7,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
@@ -27,6 +30,7 @@ type Config struct {
 
 	Version  int              `yaml:"version"`
 	Model    Model            `yaml:"model"`
+	Models   map[string]Named `yaml:"models"`
 	Toolsets []string         `yaml:"toolsets"`
 	Requests int              `yaml:"max_requests"` // to the model in one turn
 	Terminal Terminal         `yaml:"terminal"`
@@ -41,6 +45,28 @@ type Model struct {
 	BaseURL string `yaml:"base_url"` // such as http://127.0.0.1:8080/v1
 	Name    string `yaml:"name"`     // empty: the first one of the endpoint
 	Context int    `yaml:"context"`  // the context window in tokens; 0: what the endpoint says
+
+	Parameters map[string]any `yaml:"parameters"` // of each request
+	Summary    string         `yaml:"summary"`    // the model that writes summaries; empty: that of the session
+	Fallback   string         `yaml:"fallback"`   // the model that answers when another one fails; empty: none
+}
+
+// Named is a model with settings of its own.
+type Named struct {
+	Name       string         `yaml:"name"`       // at the endpoint; empty: the same
+	Context    int            `yaml:"context"`    // the context window in tokens; 0: what the endpoint says
+	Parameters map[string]any `yaml:"parameters"` // besides those of all models, which they count more than
+}
+
+// Named returns the name of a model at the endpoint, and the parameters of its requests.
+func (c Config) Named(name string) (string, map[string]any) {
+	own := c.Models[name]
+	parameters := maps.Clone(c.Model.Parameters)
+	if parameters == nil {
+		parameters = map[string]any{}
+	}
+	maps.Copy(parameters, own.Parameters)
+	return cmp.Or(own.Name, name), parameters
 }
 
 // Terminal says where commands run.
@@ -51,6 +77,8 @@ type Terminal struct {
 	Dir     string   `yaml:"dir"`     // on the host of ssh
 	Options []string `yaml:"options"` // further arguments of docker, podman or ssh
 	Network bool     `yaml:"network"` // whether commands in the sandbox reach the network
+	// Environment names variables that commands get besides the harmless ones.
+	Environment []string `yaml:"environment"`
 }
 
 // Backends are the places where commands can run. The first one means the terminals of the
@@ -64,12 +92,24 @@ version: 1
 model:
   # An OpenAI-compatible endpoint. OPENAI_BASE_URL counts more.
   base_url: ""
-  # Further headers of each request, such as {X-Team: blue} for a gateway.
+  # Further headers of each request, such as {X-Team: blue} for a gateway. ${NAME} is a
+  # variable of the environment or of .env, which is the place for secrets.
   headers: {}
   # Empty: the first model of the endpoint. OPENAI_MODEL counts more.
   name: ""
   # The context window in tokens. 0: what the endpoint says, if it does.
   context: 0
+  # Further members of each request: {temperature: 0.2, max_tokens: 8192, reasoning_effort: high},
+  # or what only your endpoint knows, such as {provider: {order: [groq]}} of OpenRouter.
+  parameters: {}
+  # A cheaper model that writes the summaries of long conversations.
+  summary: ""
+  # The model that answers when another one fails.
+  fallback: ""
+
+# Models with settings of their own, by the names that you choose:
+# {deep: {name: qwen3-235b, context: 131072, parameters: {temperature: 0.6, top_p: 0.95}}}
+models: {}
 
 # Groups of tools: core, skills, process, search.
 toolsets: [core, skills]
@@ -89,6 +129,9 @@ terminal:
   options: []
   # Whether commands in the sandbox reach the network.
   network: false
+  # Further variables of the environment that commands get, such as [SSH_AUTH_SOCK, "AWS_*"].
+  # Whatever a command gets, the model can read.
+  environment: []
 
 # More folders of skills, besides skills beside this file.
 skills: []
@@ -99,7 +142,9 @@ command_allowlist: []
 `
 
 // Variables are those of the environment and of .env that count more than the settings.
-var Variables = []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "HERMES_AGENT_BACKEND"}
+var Variables = []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "HERMES_AGENT_BACKEND"}
+
+const openRouter = "https://openrouter.ai/api/v1"
 
 // Load reads the settings. get is os.Getenv.
 func Load(get func(string) string) (Config, error) {
@@ -119,6 +164,12 @@ func Load(get func(string) string) (Config, error) {
 	value := func(name string) string { return cmp.Or(get(name), secrets[name]) }
 	c.Key = value("OPENAI_API_KEY")
 	c.Model.BaseURL = cmp.Or(value("OPENAI_BASE_URL"), c.Model.BaseURL)
+	if key := value("OPENROUTER_API_KEY"); key != "" && (strings.HasPrefix(c.Model.BaseURL, "https://openrouter.ai/") || c.Model.BaseURL == "" && c.Key == "") {
+		c.Key, c.Model.BaseURL = key, cmp.Or(c.Model.BaseURL, openRouter)
+	}
+	for name, text := range c.Model.Headers {
+		c.Model.Headers[name] = variable.ReplaceAllStringFunc(text, func(v string) string { return value(v[2 : len(v)-1]) })
+	}
 	c.Model.Name = cmp.Or(value("OPENAI_MODEL"), c.Model.Name)
 	c.Terminal.Backend = cmp.Or(value("HERMES_AGENT_BACKEND"), c.Terminal.Backend)
 	if c.State, err = stateDir(get); err != nil {
@@ -126,6 +177,9 @@ func Load(get func(string) string) (Config, error) {
 	}
 	return c, c.check()
 }
+
+// variable is a reference to one of the environment or of .env.
+var variable = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
 // ErrNoModel says that no endpoint is set.
 var ErrNoModel = errors.New("no model")

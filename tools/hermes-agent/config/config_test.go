@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -211,5 +212,31 @@ func TestASettingIsChangedInPlace(t *testing.T) {
 		if err := Set(dir, path, value); err == nil || content(t, dir, fileName) != before {
 			t.Errorf("%s = %s: %v", path, value, err)
 		}
+	}
+}
+
+func TestSecretsOfHeadersAndOfOpenRouterAreInTheEnvironment(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"config.yaml": "model: {headers: {X-Team: 'blue ${TEAM_KEY}', X-None: '${NOBODY}'}}\n", ".env": "TEAM_KEY=\"s e\"  # why\nOPENROUTER_API_KEY='or' # from them\n"}
+	_, c, err := load(t, nil, files)
+	if err != nil || c.Model.Headers["X-Team"] != "blue s e" || c.Model.Headers["X-None"] != "" || c.Key != "or" || c.Model.BaseURL != "https://openrouter.ai/api/v1" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for base, key := range map[string]string{"https://openrouter.ai/api/v1": "or", "http://127.0.0.1:8080/v1": "mine"} {
+		if _, c, err := load(t, map[string]string{"OPENAI_BASE_URL": base, "OPENAI_API_KEY": "mine"}, files); err != nil || c.Key != key {
+			t.Errorf("%s gets the key %q, %v", base, c.Key, err)
+		}
+	}
+	for _, line := range []string{`A="x`, `A="x" y`, `A='x`, `A='x'y`} {
+		if _, _, err := load(t, nil, map[string]string{".env": line}); err == nil || !strings.Contains(err.Error(), "quotes") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	dir := t.TempDir()
+	if err := Set(dir, "model.name", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, fileName)); err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }

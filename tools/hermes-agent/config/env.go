@@ -50,18 +50,22 @@ func readEnv(name string) (map[string]string, error) {
 }
 
 func unquote(value string) (string, error) {
-	if len(value) > 1 && value[0] == '\'' && value[len(value)-1] == '\'' {
-		return value[1 : len(value)-1], nil
+	quoted, rest := "", ""
+	switch {
+	case strings.HasPrefix(value, `"`):
+		quoted, _ = strconv.QuotedPrefix(value)
+		rest = value[len(quoted):]
+		quoted, _ = strconv.Unquote(quoted)
+	case strings.HasPrefix(value, "'"):
+		quoted, rest, _ = strings.Cut(value[1:], "'")
+	default:
+		value, _, _ = strings.Cut(value, " #")
+		return strings.TrimSpace(value), nil
 	}
-	if strings.HasPrefix(value, `"`) {
-		text, err := strconv.Unquote(value)
-		if err != nil {
-			return "", errors.New("the quotes do not match")
-		}
-		return text, nil
+	if rest = strings.TrimSpace(rest); rest != "" && rest[0] != '#' || strings.Count(value, value[:1]) < 2 {
+		return "", errors.New("the quotes do not match")
 	}
-	value, _, _ = strings.Cut(value, " #")
-	return strings.TrimSpace(value), nil
+	return quoted, nil
 }
 
 // SetSecret changes one line of .env in a folder, which only the user can read.

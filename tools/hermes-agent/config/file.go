@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
 
@@ -91,7 +93,7 @@ func Migrate(dir string) ([]string, error) {
 	if err := set(f, "version", strconv.Itoa(Version)); err != nil {
 		return added, err
 	}
-	return added, write(filepath.Join(dir, fileName), f.String(), 0o644)
+	return added, write(filepath.Join(dir, fileName), f.String(), 0o600)
 }
 
 type setting struct{ path, value string }
@@ -141,7 +143,7 @@ func Set(dir, path, value string) error {
 	if err := yaml.Unmarshal([]byte(f.String()), &Config{}); err != nil {
 		return fmt.Errorf("%s: %s", path, strings.SplitN(err.Error(), "\n", 2)[0])
 	}
-	return write(filepath.Join(dir, fileName), f.String(), 0o644)
+	return write(filepath.Join(dir, fileName), f.String(), 0o600)
 }
 
 // Allow adds a command to those that are not asked about.
@@ -217,25 +219,12 @@ func set(f *ast.File, path, value string) error {
 }
 
 // write replaces a file of the agent in one step. A link stays one.
-func write(name, text string, mode fs.FileMode) (err error) {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
-	}
+func write(name, text string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
+	return atomicfile.File(name, mode, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	})
 }

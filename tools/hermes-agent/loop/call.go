@@ -1,11 +1,13 @@
 package loop
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -16,9 +18,16 @@ import (
 // normalize gives a call an id that is new in the session and arguments that every
 // endpoint accepts, and returns the arguments as the model wrote them. Ids of models are
 // sometimes empty or repeat. Nine letters and digits is what Mistral's endpoints demand.
-func normalize(call *model.Call, number int) (wrote string) {
+// What is opaque may name the id.
+func normalize(call *model.Call, number int, opaque model.Opaque) (wrote string) {
 	wrote = call.Arguments
-	call.ID = fmt.Sprintf("call%05d", number)
+	id := fmt.Sprintf("call%05d", number)
+	for name, value := range opaque {
+		if call.ID != "" {
+			opaque[name] = bytes.ReplaceAll(value, fmt.Appendf(nil, "%q", call.ID), fmt.Appendf(nil, "%q", id))
+		}
+	}
+	call.ID = id
 	if call.Name == "" {
 		call.Name = "unknown"
 	}
@@ -55,7 +64,8 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 	}
 	l.Env.Show(shown)
 	var text string
-	hasContent := false
+	var content []acp.ToolCallContent // that the tool has shown
+	denied := false
 	switch {
 	case err != nil:
 	case ctx.Err() != nil:
@@ -64,10 +74,11 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 		env := *l.Env
 		env.Show = func(u acp.SessionUpdate) {
 			if u, ok := u.(*acp.ToolCallUpdate); ok && u.Content != nil {
-				hasContent = true
+				content = u.Content
 			}
 			l.Env.Show(u)
 		}
+		env.Gate = witness{l.Env.Gate, func() { denied = ctx.Err() == nil }}
 		c.Env = &env
 		if !t.Asks {
 			c.Begin()
@@ -82,11 +93,49 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 	}
 	result.Images = c.Images
 	result.Text = model.Bound(strings.ToValidUTF8(text, "\uFFFD"), withDefault(l.Limits.Result, DefaultResult))
-	if !hasContent && result.Text != "" {
-		end.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(result.Text))}
+	// A call that failed says why, also behind the change that it did not make. A terminal
+	// says it itself.
+	if result.Text != "" && (content == nil || result.Failed && !slices.ContainsFunc(content, isTerminal)) {
+		end.Content = append(slices.Clip(content), acp.NewContent(acp.NewTextContent(result.Text)))
+	}
+	if denied {
+		end.Meta = Denied
 	}
 	l.Env.Show(end)
 	return result
+}
+
+// Denied is the extension data of a call that something or somebody did not allow.
+var Denied = json.RawMessage(`{"hermes.denied":true}`)
+
+func isTerminal(c acp.ToolCallContent) bool {
+	_, is := c.(*acp.Terminal)
+	return is
+}
+
+// witness tells of what a Gate refuses.
+type witness struct {
+	tool.Gate
+	refused func()
+}
+
+func (w witness) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
+	return w.saw(w.Gate.Edit(ctx, call, path))
+}
+
+func (w witness) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error {
+	return w.saw(w.Gate.Command(ctx, call, command, isolated))
+}
+
+func (w witness) Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error {
+	return w.saw(w.Gate.Use(ctx, call, name))
+}
+
+func (w witness) saw(err error) error {
+	if err != nil {
+		w.refused()
+	}
+	return err
 }
 
 // guarded turns a panic of a tool into a failure of its call.

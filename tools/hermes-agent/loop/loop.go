@@ -8,10 +8,14 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/compact"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -30,6 +34,15 @@ type Limits struct {
 	Result   int // bytes of a tool result that the model gets
 }
 
+// ResultOf is how many bytes a result can have in a context window of some tokens: a quarter
+// of it, as far as that is known.
+func ResultOf(window int) int {
+	if window == 0 {
+		return DefaultResult
+	}
+	return min(DefaultResult, max(1024, window*3/4))
+}
+
 // Loop is what the turns of a session need. It is used by one turn at a time.
 type Loop struct {
 	Model  model.Model
@@ -39,14 +52,47 @@ type Loop struct {
 	Limits Limits
 	Log    *slog.Logger
 	Calls  int // that the session has had; their ids are never used again
-	// Shorten may replace the history before a request, if it is too long. Nil keeps it.
-	Shorten func(ctx context.Context, history []model.Message) []model.Message
+	// Shorten may replace the history before a request, if it is too long. Full is nil, or
+	// the endpoint's word that it is. Nil keeps it.
+	Shorten func(ctx context.Context, history []model.Message, full *model.OverflowError) []model.Message
 	// Used hears how many tokens the conversation has. Nil ignores it.
 	Used func(model.Usage)
 }
 
 // ErrEmpty says that the model answered nothing, twice.
 var ErrEmpty = errors.New("the model gave an empty answer")
+
+// ErrAgain says that the model repeated a call that fails.
+var ErrAgain = errors.New("the model made a call that fails again and again")
+
+// mostAgain is how often in a row the same call may fail in the same way. The model sees
+// each failure, so it had its chances.
+const mostAgain = 5
+
+// brake counts how many answers in a row made the same calls, all of which failed in the
+// same way.
+type brake struct {
+	what, why string
+	again     int
+}
+
+func (b *brake) see(calls []model.Call, results []model.Message) {
+	now := brake{}
+	for i, call := range calls {
+		if !results[i].Failed {
+			*b = brake{}
+			return
+		}
+		now.what += call.Name + call.Arguments + "\n"
+		now.why += results[i].Text + "\n"
+	}
+	if now.what == b.what && now.why == b.why {
+		b.again++
+		return
+	}
+	now.again = 1
+	*b = now
+}
 
 // Turn continues a conversation that ends with what the user said. It passes each new
 // message to add, in order, as soon as it is complete. The error says why the turn ended
@@ -56,12 +102,12 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 		history = append(history, m)
 		add(m)
 	}
-	empty := 0
+	empty, brake := 0, brake{}
 	for range withDefault(l.Limits.Requests, DefaultRequests) {
 		if l.Shorten != nil {
-			history = l.Shorten(ctx, history)
+			history = l.Shorten(ctx, history, nil)
 		}
-		reply, err := l.Model.Complete(ctx, model.Request{Model: l.Name, Messages: history, Tools: l.Tools.Specs()}, l.show)
+		reply, err := l.complete(ctx, &history)
 		if l.Used != nil && reply.Usage != (model.Usage{}) {
 			l.Used(reply.Usage)
 		}
@@ -88,20 +134,27 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 			}
 			continue
 		}
-		said.Calls = slices.Clone(said.Calls)
+		said.Calls, said.Opaque = slices.Clone(said.Calls), maps.Clone(said.Opaque)
 		wrote := make([]string, len(said.Calls))
 		for i := range said.Calls {
 			l.Calls++
-			wrote[i] = normalize(&said.Calls[i], l.Calls)
+			wrote[i] = normalize(&said.Calls[i], l.Calls, said.Opaque)
 		}
 		keep(said)
+		results := make([]model.Message, len(said.Calls))
 		for i, call := range said.Calls {
 			call.Arguments = wrote[i]
-			keep(l.run(ctx, call, i))
+			results[i] = l.run(ctx, call, i)
+			keep(results[i])
 		}
+		brake.see(said.Calls, results)
 		switch {
 		case ctx.Err() != nil:
 			return acp.StopReasonCancelled, nil
+		case brake.again >= mostAgain && reply.Stop == model.StopLength:
+			return acp.StopReasonMaxTokens, nil
+		case brake.again >= mostAgain:
+			return "", fmt.Errorf("%w: %s", ErrAgain, strings.TrimSpace(model.Bound(brake.why, 300)))
 		case len(said.Calls) > 0:
 		case reply.Stop == model.StopLength:
 			return acp.StopReasonMaxTokens, nil
@@ -110,6 +163,23 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 		}
 	}
 	return acp.StopReasonMaxTurnRequests, nil
+}
+
+// complete asks the model. A conversation that the endpoint calls too long is shortened, as
+// long as that makes it shorter.
+func (l *Loop) complete(ctx context.Context, history *[]model.Message) (model.Reply, error) {
+	for {
+		reply, err := l.Model.Complete(ctx, model.Request{Model: l.Name, Messages: *history, Tools: l.Tools.Specs()}, l.show)
+		var full *model.OverflowError
+		if !errors.As(err, &full) || l.Shorten == nil || ctx.Err() != nil {
+			return reply, err
+		}
+		shorter := l.Shorten(ctx, *history, full)
+		if compact.Tokens(shorter) >= compact.Tokens(*history) {
+			return reply, err
+		}
+		*history = shorter
+	}
 }
 
 func withDefault(v, def int) int {

@@ -141,6 +141,11 @@ func TestWhateverHappensTheHistoryIsValidAndTheTurnEnds(t *testing.T) {
 		{"a failed request", []reply{failed(say(""))}, "", "cut off", ""},
 		{"a failed request that had begun", []reply{failed(say("hi"))}, "", "cut off", "a:hi"},
 		{"calls for ever", []reply{calls("echo", "{}")}, acp.StopReasonMaxTurnRequests, "", strings.TrimSpace(strings.Repeat("a:+1 t:{} ", DefaultRequests))},
+		{"the same failure for ever", []reply{calls("fail", "{}")}, "", "fails again and again: no luck", strings.TrimSpace(strings.Repeat("a:+1 f:no luck ", mostAgain))},
+		{"a failure between others", []reply{calls("fail", "{}"), calls("echo", "{}"), calls("fail", "{}"), calls("fail", "{}"), calls("fail", "{}"), calls("fail", "{}"), say("done")}, acp.StopReasonEndTurn, "",
+			"a:+1 f:no luck a:+1 t:{} " + strings.Repeat("a:+1 f:no luck ", 4) + "a:done"},
+		{"half a call for ever", []reply{length(calls("echo", `{"n":`))}, acp.StopReasonMaxTokens, "",
+			strings.TrimSpace(strings.Repeat(`a:+1 f:the arguments are not valid JSON (unexpected EOF), perhaps because the answer was cut off: "{\"n\":" `, mostAgain))},
 		{"too many calls", []reply{calls(storm...), say("done")}, acp.StopReasonEndTurn, "",
 			"a:+1000" + strings.Repeat(" t:{}", DefaultCalls) + strings.Repeat(" f:not run: one answer can have 32 calls", 1000-DefaultCalls) + " a:done"},
 		{"cancelled in a tool", []reply{calls("cancel", "{}", "echo", "{}")}, acp.StopReasonCancelled, "",
@@ -177,6 +182,40 @@ func TestWhateverHappensTheHistoryIsValidAndTheTurnEnds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An endpoint that calls the conversation too long is asked again with a shorter one, until
+// nothing can be left out any more.
+func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
+	t.Parallel()
+	full := reply{err: fmt.Errorf("model: %w", &model.OverflowError{Err: errors.New("too long"), Window: 8192})}
+	for _, test := range []struct {
+		replies []reply
+		err     string
+		left    int // messages
+	}{
+		{[]reply{full, say("done")}, "", 3},
+		{[]reply{full, full, say("done")}, "", 2},
+		{[]reply{full}, "too long", 0},
+	} {
+		history := []model.Message{{Role: model.User, Text: "one"}, {Role: model.Assistant, Text: "two"}, {Role: model.User, Text: "three"}, {Role: model.User, Text: "four"}}
+		s := &script{t: t, replies: test.replies}
+		var sizes []int
+		l := &Loop{Model: s, Tools: testTools(t, nil), Env: &tool.Env{Show: func(acp.SessionUpdate) {}}, Shorten: func(_ context.Context, h []model.Message, full *model.OverflowError) []model.Message {
+			if full == nil || len(h) == 1 {
+				return h
+			}
+			sizes = append(sizes, full.Window)
+			return h[1:]
+		}}
+		_, err := l.Turn(t.Context(), history, func(model.Message) {})
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%v, want %q", err, test.err)
+		}
+		if test.left > 0 && (len(sizes) != 4-test.left || sizes[0] != 8192) {
+			t.Errorf("shortened for windows of %v", sizes)
+		}
 	}
 }
 

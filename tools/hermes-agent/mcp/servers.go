@@ -47,13 +47,20 @@ func (s *Servers) Connect(ctx context.Context, cwd string, list []acp.MCPServer)
 	return joined, errors.Join(errs...)
 }
 
-func (s *Servers) connect(ctx context.Context, cwd string, server acp.MCPServer) ([]*tool.Tool, error) {
+func (s *Servers) connect(ctx context.Context, cwd string, server acp.MCPServer) (_ []*tool.Tool, err error) {
 	name, transport, err := transportOf(cwd, server)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("no answer after %s", Patience))
-	defer stop()
+	// The connection by events lives as long as the context that it was made with.
+	ctx, stop := context.WithCancelCause(ctx)
+	late := time.AfterFunc(Patience, func() { stop(fmt.Errorf("no answer after %s", Patience)) })
+	defer func() {
+		late.Stop()
+		if err != nil {
+			stop(err)
+		}
+	}()
 	client := sdk.NewClient(&sdk.Implementation{Name: "hermes-agent", Version: "1"}, nil)
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
@@ -92,7 +99,7 @@ func transportOf(cwd string, server acp.MCPServer) (string, sdk.Transport, error
 	switch server := server.(type) {
 	case *acp.MCPServerStdio:
 		cmd := exec.Command(server.Command, server.Args...)
-		cmd.Dir, cmd.Env = cwd, slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OPENAI_API_KEY=") })
+		cmd.Dir, cmd.Env = cwd, slices.DeleteFunc(os.Environ(), isKey)
 		for _, v := range server.Env {
 			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 		}
@@ -100,8 +107,18 @@ func transportOf(cwd string, server acp.MCPServer) (string, sdk.Transport, error
 	case *acp.MCPServerHTTP:
 		client := &http.Client{Transport: &withHeaders{server.Headers}}
 		return server.Name, &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: client, DisableStandaloneSSE: true}, nil
+	case *acp.MCPServerSSE:
+		client := &http.Client{Transport: &withHeaders{server.Headers}}
+		return server.Name, &sdk.SSEClientTransport{Endpoint: server.URL, HTTPClient: client}, nil
 	}
 	return "", nil, fmt.Errorf("MCP servers of the type %T are not supported", server)
+}
+
+// isKey reports whether a variable of the environment is a key of an endpoint, which is
+// nobody else's business.
+func isKey(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return name == "OPENAI_API_KEY" || name == "OPENROUTER_API_KEY"
 }
 
 // withHeaders adds the headers that the client wants sent.

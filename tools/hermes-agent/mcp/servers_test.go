@@ -82,6 +82,44 @@ func TestResultsBecomeText(t *testing.T) {
 	}
 }
 
+func TestServersAreAlsoReachedByEvents(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "look", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "seen"}}}, nil
+	})
+	events := sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return s }, nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Team") != "blue" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		events.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	var servers Servers
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "s", URL: server.URL, Headers: []acp.HTTPHeader{{Name: "X-Team", Value: "blue"}}}})
+	if err != nil || len(tools) != 1 {
+		t.Fatalf("%d tools, %v", len(tools), err)
+	}
+	defer servers.Close()
+	if got, err := use(t.Context(), tools[0]); err != nil || got != "seen" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestServersGetNoKeys(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "secret-1")
+	t.Setenv("OPENROUTER_API_KEY", "secret-2")
+	_, transport, err := transportOf(t.TempDir(), &acp.MCPServerStdio{Name: "s", Command: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env := strings.Join(transport.(*sdk.CommandTransport).Command.Env, " "); strings.Contains(env, "secret-") || !strings.Contains(env, "PATH=") {
+		t.Error("the environment of a server has a key, or nothing else")
+	}
+}
+
 func TestNamesAreWhatEndpointsAccept(t *testing.T) {
 	t.Parallel()
 	fine := func() (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil }
@@ -118,7 +156,7 @@ func TestServersThatDoNotWorkHaveNoToolsAndSayWhy(t *testing.T) {
 		"MCP server gone: ":  &acp.MCPServerStdio{Name: "gone", Command: "/no/such/program"},
 		"MCP server mute: ":  &acp.MCPServerStdio{Name: "mute", Command: mute},
 		"MCP server empty: ": &acp.MCPServerHTTP{Name: "empty", URL: nothing.URL},
-		"are not supported":  &acp.MCPServerSSE{Name: "old", URL: nothing.URL},
+		"MCP server old: ":   &acp.MCPServerSSE{Name: "old", URL: nothing.URL},
 	} {
 		var servers Servers
 		tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{server})

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -25,7 +26,13 @@ type Message struct {
 	Calls     []Call  `json:"calls,omitempty"`     // of an assistant
 	CallID    string  `json:"call_id,omitempty"`   // of a tool: the call that it answers
 	Failed    bool    `json:"failed,omitempty"`    // of a tool
+	From      string  `json:"from,omitempty"`      // of an assistant: the endpoint and the model that wrote it
+	Opaque    Opaque  `json:"opaque,omitempty"`    // of an assistant
 }
+
+// Opaque is what only the model understands that wrote it, such as the signature of its
+// reasoning. It goes back to that model and to no other.
+type Opaque map[string]json.RawMessage
 
 // Image is a picture in a prompt.
 type Image struct {
@@ -39,6 +46,7 @@ type Call struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	Opaque    Opaque `json:"opaque,omitempty"`
 }
 
 // Repair returns a history that endpoints accept: each call has exactly one

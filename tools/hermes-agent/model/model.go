@@ -6,6 +6,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 )
 
 // Model continues conversations. It is safe for concurrent use.
@@ -21,6 +22,8 @@ type Request struct {
 	Model    string
 	Messages []Message // the system prompt first
 	Tools    []Spec
+	// Parameters are further members of the request, such as temperature.
+	Parameters map[string]any
 }
 
 // Spec describes a tool to the model.
@@ -48,6 +51,21 @@ type Reply struct {
 type Usage struct {
 	Input  int // of the conversation that was sent
 	Output int
+	Cached int     // of Input, that the endpoint had read before
+	Cost   float64 // in dollars, if the endpoint says
+}
+
+// String describes what was used for people.
+func (u Usage) String() string {
+	text := fmt.Sprintf("%d tokens in", u.Input)
+	if u.Cached > 0 {
+		text += fmt.Sprintf(", %d of them cached", u.Cached)
+	}
+	text += fmt.Sprintf(", %d out", u.Output)
+	if u.Cost > 0 {
+		text += fmt.Sprintf(", $%.4f", u.Cost)
+	}
+	return text
 }
 
 // Stop says why a reply ended.
@@ -64,3 +82,12 @@ type LoginError struct{ Err error }
 
 func (e *LoginError) Error() string { return e.Err.Error() }
 func (e *LoginError) Unwrap() error { return e.Err }
+
+// OverflowError says that a conversation is longer than the context window.
+type OverflowError struct {
+	Err    error
+	Window int // in tokens; 0: the endpoint did not say
+}
+
+func (e *OverflowError) Error() string { return e.Err.Error() }
+func (e *OverflowError) Unwrap() error { return e.Err }

@@ -45,7 +45,7 @@ exec setsid -w sh -c "$1"
 `
 
 const containers = `
-echo "$@" >>"$LOG"
+echo "$@" >>"$DOCKER_LOG"
 case $1 in
 run) for last; do :; done; exec sh -c "$last" ;;
 exec) shift; while [ "$1" != sh ]; do shift; done; exec setsid -w "$@" ;;
@@ -75,7 +75,7 @@ func TestAllCommandsShareOneContainer(t *testing.T) {
 func shareOneContainer(t *testing.T, engine string) {
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	t.Setenv("PATH", program(t, engine, containers)+":"+os.Getenv("PATH"))
-	t.Setenv("LOG", log)
+	t.Setenv("DOCKER_LOG", log)
 	r := registry(t, Options{Backend: NewContainer(engine, "alpine", dir, []string{"--network", "none"}, nil)})
 	if !r.Isolated() {
 		t.Error("a container is isolated")

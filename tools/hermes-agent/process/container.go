@@ -71,7 +71,7 @@ func (c *Container) start(ctx context.Context) error {
 	var once sync.Once
 	down := make(chan struct{})
 	holder := terminal.New(terminal.Options{
-		Env: inherited(), Shell: terminal.ShellNever, Keeper: c.keeper, Input: true,
+		Env: environment(c, nil), Shell: terminal.ShellNever, Keeper: c.keeper, Input: true,
 		OnData: func(_ acp.TerminalID, text string, _ int) {
 			if said += text; strings.Contains(said, ready) {
 				once.Do(func() { close(up) })

@@ -25,7 +25,7 @@ func (r *Registry) here(ctx context.Context, id string, c Command, exited func(s
 	}
 	h := &here{}
 	opts := terminal.Options{
-		Env: inherited(), Shell: terminal.ShellNever, Keeper: r.opts.Keeper, Input: true, MaxOutput: 1,
+		Env: environment(r.opts.Backend, r.opts.Environment), Shell: terminal.ShellNever, Keeper: r.opts.Keeper, Input: true, MaxOutput: 1,
 		OnData: func(_ acp.TerminalID, text string, skipped int) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

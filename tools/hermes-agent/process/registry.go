@@ -38,6 +38,8 @@ type Options struct {
 	Backend Backend
 	// Keeper is that of terminal.Options. With it nothing outlives the agent.
 	Keeper []string
+	// Environment names more variables that commands get. A name may end in *.
+	Environment []string
 	// Terminals are those of the client, where the user sees the commands of this
 	// machine. Nil: the client has none.
 	Terminals Terminals

@@ -200,13 +200,39 @@ func TestTheNumberOfProcessesIsBounded(t *testing.T) {
 	}
 }
 
-func TestCommandsDoNotGetSecrets(t *testing.T) {
-	t.Setenv("OPENAI_API_KEY", "k1")
-	t.Setenv("MY_GITHUB_TOKEN", "k2")
-	t.Setenv("GOFLAGS_LIKE", "shown")
-	r := registry(t, Options{})
-	out, _, err := r.Run(t.Context(), Command{Line: "env", Dir: t.TempDir()}, time.Minute)
-	if err != nil || strings.Contains(out.Text, "=k1") || strings.Contains(out.Text, "=k2") || !strings.Contains(out.Text, "GOFLAGS_LIKE=shown") {
+// A variable is passed because it is known to be harmless, not because its name looks so.
+func TestCommandsGetOnlyHarmlessVariables(t *testing.T) {
+	for _, name := range []string{"OPENAI_API_KEY", "MY_GITHUB_TOKEN", "DATABASE_URL", "GH_PAT", "MYSQL_PWD", "SENTRY_DSN", "SLACK_WEBHOOK_URL", "NPM_CONFIG__AUTH", "SSH_AUTH_SOCK", "NVIM", "TMUX", "AWS_PROFILE", "AWS_MORE", "MISE_GITHUB_TOKEN"} {
+		t.Setenv(name, "hidden")
+	}
+	t.Setenv("HTTPS_PROXY", "http://me:hidden@proxy:3128")
+	for _, name := range []string{"GOFLAGS", "JAVA_HOME", "CFLAGS", "XDG_DATA_HOME", "HTTP_PROXY", "VIRTUAL_ENV"} {
+		t.Setenv(name, "shown")
+	}
+	for _, c := range []struct {
+		backend Backend
+		more    []string
+		hidden  int
+	}{{nil, nil, 0}, {nil, []string{"DATABASE_URL", "AWS_*"}, 3}, {elsewhere{}, nil, 0}} {
+		r := registry(t, Options{Backend: c.backend, Environment: c.more})
+		out, _, err := r.Run(t.Context(), Command{Line: "env", Dir: t.TempDir()}, time.Minute)
+		if err != nil || strings.Count(out.Text, "hidden") != c.hidden || strings.Count(out.Text, "=shown\n") != 6 {
+			t.Errorf("%v: %s", err, out.Text)
+		}
+	}
+}
+
+// elsewhere is a backend of another package.
+type elsewhere struct{ Local }
+
+// The program that reaches a container or another machine finds its way there.
+func TestBackendsGetWhatTheyReachOthersWith(t *testing.T) {
+	t.Setenv("SSH_AUTH_SOCK", "/agent")
+	t.Setenv("DATABASE_URL", "hidden")
+	t.Setenv("PATH", program(t, "ssh", "env")+":"+os.Getenv("PATH"))
+	r := registry(t, Options{Backend: SSH{Host: "h"}})
+	out, _, err := r.Run(t.Context(), Command{Line: "true", Dir: t.TempDir()}, time.Minute)
+	if err != nil || strings.Contains(out.Text, "hidden") || !strings.Contains(out.Text, "SSH_AUTH_SOCK=/agent") {
 		t.Errorf("%v: %s", err, out.Text)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
@@ -39,7 +40,7 @@ type Match struct {
 // cannot be read are left out.
 func (q Query) Files(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		ignored := tree.NewMatcher(q.Root, nil)
+		ignored := tree.NewMatcher(q.Root, nil, time.Time{})
 		err := filepath.WalkDir(q.Root, func(at string, entry fs.DirEntry, err error) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

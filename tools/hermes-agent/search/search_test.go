@@ -102,6 +102,19 @@ func engines(t *testing.T) map[string]func(Query, *regexp.Regexp) []Match {
 	return ways
 }
 
+// The settings of the user, who may have git ignore anything, are not those of the tests.
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "home")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("HOME", home)
+	os.Unsetenv("XDG_CONFIG_HOME")
+	code := m.Run()
+	os.RemoveAll(home)
+	os.Exit(code)
+}
+
 func TestBothEnginesFindTheSameLines(t *testing.T) {
 	t.Parallel()
 	root, ways := project(t), engines(t)

@@ -10,7 +10,32 @@ import (
 // tree makes files; a name that ends in -> is a link to its content.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
+	return treeIn(t, t.TempDir(), files)
+}
+
+// outsideRepositories makes a folder that is in no repository, which the usual temporary
+// folder may be.
+func outsideRepositories(t *testing.T) string {
+	t.Helper()
+candidates:
+	for _, parent := range []string{t.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		for at := parent; at != filepath.Dir(at); at = filepath.Dir(at) {
+			if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+				continue candidates
+			}
+		}
+		dir, err := os.MkdirTemp(parent, "skill")
+		if err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	t.Skip("every temporary folder is in a repository")
+	return ""
+}
+
+func treeIn(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
 	for name, text := range files {
 		at := filepath.Join(dir, strings.TrimSuffix(name, "->"))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -146,7 +171,7 @@ func TestManySkillsAreListedByCategory(t *testing.T) {
 
 func TestInstructionsComeFromTheRepositoryDownToTheFolder(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{
+	dir := treeIn(t, outsideRepositories(t), map[string]string{
 		"AGENTS.md":             "above the repository",
 		"r/.git/HEAD":           "x",
 		"r/AGENTS.md":           "top\u202e\U000e0041",

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
@@ -117,6 +118,28 @@ func (s *Session) read(b []byte) error {
 	return nil
 }
 
+// History returns all messages of a session, also those that the model no longer sees. The
+// session may be open.
+func (s *Store) History(id acp.SessionID) (Info, []model.Message, error) {
+	info, err := s.info(id)
+	if err != nil {
+		return info, nil, err
+	}
+	path, _ := s.path(id, ".jsonl") // s.info has checked the id
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return info, nil, fmt.Errorf("session %s: %w", id, err)
+	}
+	var all []model.Message
+	for text := range bytes.Lines(b) {
+		var l line
+		if json.Unmarshal(text, &l) == nil && l.Message != nil {
+			all = append(all, *l.Message)
+		}
+	}
+	return info, model.Repair(all), nil
+}
+
 // Fork copies a session, which may be open, and opens the copy. Change makes the facts of
 // the copy from those of the session.
 func (s *Store) Fork(id acp.SessionID, change func(*Info)) (*Session, error) {
@@ -151,10 +174,11 @@ func (s *Session) SetInfo(info Info) error {
 	if err != nil {
 		return fmt.Errorf("session %s: %w", info.ID, err)
 	}
-	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("session %s: %w", info.ID, err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	err = atomicfile.File(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(b, '\n'))
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("session %s: %w", info.ID, err)
 	}
 	s.Info = info
@@ -207,8 +231,17 @@ func (s *Session) Close() error {
 	return errors.Join(s.Flush(), s.closeLog())
 }
 
+// lock keeps other agents from a file until it is closed. Where there are no locks, nothing
+// does.
+func lock(f *os.File) error {
+	if errors.Is(atomicfile.TryLock(f), atomicfile.ErrLocked) {
+		return ErrBusy
+	}
+	return nil
+}
+
 func (s *Session) closeLog() error {
-	unlock(s.log)
+	atomicfile.Unlock(s.log) // a process that is being started may have a copy
 	return s.log.Close()
 }
 

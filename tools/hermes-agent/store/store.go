@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 // Store is the sessions in one folder. It is safe for concurrent use.
@@ -41,6 +42,12 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("session store: %w", err)
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("session store: %w", err)
+	}
+	defer root.Close()
+	atomicfile.Sweep(root) // what killed programs have left
 	return &Store{dir: dir}, nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -45,8 +47,9 @@ func Edit() *Tool {
 }
 
 // replace puts fresh where old is in text. Models often get white space wrong, so if old
-// is nowhere, lines count as equal that differ only in white space at their ends, as long
-// as only one place fits; fresh is then indented like that place.
+// is nowhere, lines count as equal that differ only in white space at their ends, and then
+// in the typography of quotes, dashes and spaces, as long as only one place fits; fresh is
+// then indented like that place. The numbers of lines may stand before old.
 func replace(text, old, fresh string, all bool) (changed string, places int, err error) {
 	if old == fresh {
 		return "", 0, errors.New("old and new are the same")
@@ -69,7 +72,38 @@ func replace(text, old, fresh string, all bool) (changed string, places int, err
 	case len(at) > 1:
 		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", len(at))
 	}
+	if bare, ok := unnumbered(old); ok {
+		if without, ok := unnumbered(fresh); ok {
+			fresh = without
+		}
+		return replace(text, bare, fresh, all)
+	}
 	return "", 0, fmt.Errorf("old is not in the file; %s", nearest(lines, wanted))
+}
+
+var numbered = regexp.MustCompile(`^\s*(\d+)(?:[:|]\t?| *\t|→)(.*)$`)
+
+// unnumbered takes the numbers off lines that are numbered one after the other, as models
+// copy them from what shows lines with their numbers.
+func unnumbered(text string) (bare string, ok bool) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	next := -1
+	for i, line := range lines {
+		m := numbered.FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		if m == nil {
+			return text, false
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil || next >= 0 && n != next {
+			return text, false
+		}
+		next, lines[i] = n+1, m[2]
+	}
+	bare = strings.Join(lines, "\n")
+	if strings.HasSuffix(text, "\n") {
+		bare += "\n"
+	}
+	return bare, strings.TrimSpace(bare) != ""
 }
 
 // isCRLF reports whether all lines end as in files from Windows.
@@ -83,19 +117,38 @@ func withCRLF(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
+// plain replaces typography by what keyboards have.
+var plain = strings.NewReplacer(
+	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
+	"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2015", "-", "\u2212", "-",
+	"\u00a0", " ", "\u2002", " ", "\u2003", " ", "\u2007", " ", "\u2009", " ", "\u202f", " ", "\u3000", " ",
+)
+
 // matches lists the lines where wanted begins when white space at the ends of lines is
-// ignored.
+// ignored, or else typography, too.
 func matches(lines, wanted []string) []int {
+	if at := placesOf(lines, wanted, strings.TrimSpace); len(at) > 0 {
+		return at
+	}
+	return placesOf(lines, wanted, func(line string) string { return strings.TrimSpace(plain.Replace(line)) })
+}
+
+// placesOf lists the lines where wanted begins, as far as same makes lines equal.
+func placesOf(lines, wanted []string, same func(string) string) []int {
+	seek := make([]string, len(wanted))
+	for k, w := range wanted {
+		seek[k] = same(w)
+	}
+	if strings.Join(seek, "") == "" {
+		return nil
+	}
+	have := make([]string, len(lines))
+	for i, line := range lines {
+		have[i] = same(line)
+	}
 	var at []int
 	for i := 0; i+len(wanted) <= len(lines); i++ {
-		same := true
-		for k, w := range wanted {
-			if strings.TrimSpace(lines[i+k]) != strings.TrimSpace(w) {
-				same = false
-				break
-			}
-		}
-		if same && strings.TrimSpace(strings.Join(wanted, "")) != "" {
+		if slices.Equal(have[i:i+len(wanted)], seek) {
 			at = append(at, i)
 		}
 	}

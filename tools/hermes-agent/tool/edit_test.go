@@ -37,6 +37,14 @@ func TestEdits(t *testing.T) {
 		{name: "line endings of Windows, and white space", text: "\ta\r\n\tb\r\nc\r\n", old: "a\nb\n", fresh: "x\ny\n", want: "\tx\r\n\ty\r\nc\r\n"},
 		{name: "all line endings of Windows", text: "a\r\nb\r\na\r\n", old: "a\n", fresh: "x\ny\n", all: true, want: "x\r\ny\r\nb\r\nx\r\ny\r\n"},
 		{name: "line endings of Windows, but none at the end", text: "a\r\n\tb", old: "b  \n", fresh: "x\ny\n", want: "a\r\n\tx\r\n\ty"},
+		{name: "curly quotes for straight ones", text: "a\nsay(\"it's\")\nb\n", old: "say(\u201cit\u2019s\u201d)\n", fresh: "say(\"done\")\n", want: "a\nsay(\"done\")\nb\n"},
+		{name: "straight quotes for curly ones", text: "\u201cone\u201d\nkeep \u2014 it\n", old: "\"one\"\nkeep - it\n", fresh: "\"two\"\nkeep - it\n", want: "\"two\"\nkeep \u2014 it\n"},
+		{name: "a space that does not break", text: "a\u00a0b\nc\n", old: "a b\n", fresh: "x\n", want: "x\nc\n"},
+		{name: "typography in two places", text: "\u2018a\u2019\nx\n\u2019a\u2018\n", old: "'a'\n", fresh: "b\n", fails: true, want: "in 2 places"},
+		{name: "exactly, although typography is near", text: "\u2018a\u2019\n'a'\n", old: "'a'\n", fresh: "b\n", want: "\u2018a\u2019\nb\n"},
+		{name: "numbers of lines", text: text, old: "2: \tif x {\n3: \t\treturn 1\n4: \t}\n", fresh: "2: \tif y {\n3: \t\treturn 1\n4: \t}\n", want: "\tif y {\n\t\treturn 1\n\t}\n"},
+		{name: "numbers of lines before old only", text: text, old: "7\tfunc b() {", fresh: "func c() {", want: "func c() {"},
+		{name: "numbers that are no numbers of lines", text: text, old: "2: \tif x {\n2: \t\treturn 1\n", fresh: "", fails: true, want: "old is not in the file"},
 		{name: "line endings of both kinds", text: "a\r\nb\nc\n", old: "b\nc\n", fresh: "x\n", want: "a\r\nx\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

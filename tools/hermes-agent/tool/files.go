@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -94,7 +95,7 @@ func Write() *Tool {
 			}
 			path := c.path(args.Path)
 			old, err := c.read(ctx, path)
-			missing := isMissing(err)
+			missing := c.isMissing(path, err)
 			if err != nil && !missing {
 				return "", err
 			}
@@ -170,9 +171,28 @@ func (c *Call) write(ctx context.Context, path, old, content string, missing boo
 	return nil
 }
 
-// isMissing reports whether a file could not be read because there is none. Clients say
-// so with the code of a missing resource.
-func isMissing(err error) bool {
+// noFile is how clients say in words that there is no file.
+var noFile = regexp.MustCompile(`(?i)\bENOENT\b|no such file|not found|does not exist|cannot find the (file|path)`)
+
+// isMissing reports whether a file could not be read because there is none. Clients should
+// say so with the code of a missing resource. Those that say only that something went wrong
+// are believed as far as the disk says the same.
+func (c *Call) isMissing(path string, err error) bool {
 	var answer *acp.Error
-	return errors.Is(err, os.ErrNotExist) || errors.As(err, &answer) && answer.Code == acp.ErrorCodeResourceNotFound
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, os.ErrNotExist):
+		return true
+	case !errors.As(err, &answer):
+		return false
+	case answer.Code == acp.ErrorCodeResourceNotFound:
+		return true
+	}
+	_, here := os.Lstat(path)
+	if !errors.Is(here, os.ErrNotExist) {
+		return false
+	}
+	_, project := os.Stat(c.Cwd) // the client may be on another machine
+	return project == nil || noFile.MatchString(answer.Message+string(answer.Data))
 }

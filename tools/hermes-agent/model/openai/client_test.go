@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
@@ -92,20 +93,20 @@ func TestEveryFaultEndsTheRequestAndSaysWhy(t *testing.T) {
 		{name: "a stream that is cut before it says anything", serve: first(answer(), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "cut off"},
 		{name: "half a call", serve: answer(chunk(`{"content":"one "}`), chunk(call)), err: "cut off", text: "one "},
 		{name: "bad JSON", serve: answer(chunk(`{"content":"one "}`), "data: {\"choices\n\n"), err: "model at", text: "one "},
-		{name: "a page instead of a stream", serve: answer("<html>sign in</html>"), err: "cut off"},
+		{name: "a page instead of a stream", serve: answer("<html><title>sign in</title></html>"), err: "a web page instead of an answer: sign in"},
 		{name: "429 with Retry-After", serve: first(status(429, "Retry-After: 0.05", `{"error":{"message":"slow down"}}`), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "slow down"},
 		{name: "429 that asks for too long", serve: status(429, "Retry-After: 3600", `{"error":{"message":"tomorrow"}}`), err: "tomorrow"},
 		{name: "500 once", serve: first(status(500, "", "oops"), answer(chunk(`{"content":"one"}`), finish)), text: "one", notice: "500"},
 		{name: "500 for ever", serve: status(500, "", `{"error":{"message":"broken"}}`), err: "500 Internal Server Error: broken", notice: "trying again"},
 		{name: "401", serve: status(401, "", `{"error":{"message":"who are you"}}`), err: "401 Unauthorized: who are you; does OPENAI_API_KEY have the right key?"},
-		{name: "a wrong address", serve: status(404, "", "<html>not here</html>"), err: "404 Not Found; many endpoints have an address that ends in /v1"},
+		{name: "a wrong address", serve: status(404, "", "<html>not here</html>"), err: "404 Not Found: a web page instead of an answer; many endpoints have an address that ends in /v1"},
 		{name: "an unknown model", serve: status(404, "", `{"error":{"message":"no model m"}}`), err: "404 Not Found: no model m"},
 		{name: "400", serve: status(400, "", `{"error":{"message":"too many tokens"}}`), err: "too many tokens"},
 		{name: "an empty answer", serve: answer(finish)},
 		{name: "endless reasoning", serve: answer(strings.Repeat(chunk(`{"reasoning_content":"well, "}`), 100)), opts: Options{MaxReasoning: 100}, err: "kept reasoning"},
 		{name: "an endless answer", serve: answer(strings.Repeat(chunk(`{"content":"well, "}`), 100)), opts: Options{MaxReply: 100}, err: "too long", text: strings.Repeat("well, ", 17)},
 		{name: "endless arguments", serve: answer(strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"aaaaaaaaaa"}}]}`), 100)), opts: Options{MaxReply: 100}, err: "too long"},
-		{name: "a stream that stops", serve: hang, opts: Options{Stall: 50 * time.Millisecond}, err: "stopped coming", text: "one "},
+		{name: "a stream that stops", serve: hang, opts: Options{Stall: 2 * time.Second}, err: "stopped coming", text: "one "},
 		{name: "a content filter", serve: answer(chunk(`{"content":"one "}`), strings.Replace(finish, `"stop"`, `"content_filter"`, 1)), err: "content filter", text: "one "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -248,5 +249,53 @@ func TestModelsAreListedWithTheirContext(t *testing.T) {
 	sizes, err := client(t, status(200, "", `{"object":"list","data":[{"id":"a","max_model_len":10},{"id":"b","context_length":20},{"id":"c","meta":{"n_ctx":30}},{"id":"d"}]}`), Options{}).Models(t.Context())
 	if got := fmt.Sprint(sizes); err != nil || got != "map[a:10 b:20 c:30 d:0]" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestParametersArePartOfTheRequestUntilTheyAreRefused(t *testing.T) {
+	t.Parallel()
+	server := serve(t, dialect.Habit{
+		Refuses: []dialect.Refusal{
+			{If: `"max_tokens"`, Answer: dialect.Answer{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`}},
+			{If: `"temperature"`, Answer: dialect.Answer{Status: 400, Body: `{"error":{"message":"temperature does not support 0.2 with this model"}}`}},
+		},
+		Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":8},"cost":0.25}}`}},
+	})
+	notices := ""
+	reply, err := New(Options{BaseURL: server.URL}).Complete(t.Context(), model.Request{Model: "m", Parameters: map[string]any{
+		"temperature": 0.2, "max_tokens": 100, "provider": map[string]any{"order": []string{"groq"}}, "model": "other", "messages": 1,
+	}}, func(d model.Delta) { notices += d.Notice + "\n" })
+	if err != nil || reply.Usage != (model.Usage{Input: 9, Output: 1, Cached: 8, Cost: 0.25}) || reply.Usage.String() != "9 tokens in, 8 of them cached, 1 out, $0.2500" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	all := server.Requests()
+	if last, want := all[len(all)-1], `{"max_completion_tokens":100,"messages":null,"model":"m","provider":{"order":["groq"]},"stream":true,"stream_options":{"include_usage":true}}`; len(all) != 3 || last != want {
+		t.Errorf("%d requests, the last one %s", len(all), last)
+	}
+	if !strings.Contains(notices, "trying again without max_tokens") || !strings.Contains(notices, "temperature does not support 0.2 with this model; trying again without temperature") {
+		t.Error(notices)
+	}
+}
+
+func TestClaudeIsToldWhatToCache(t *testing.T) {
+	t.Parallel()
+	messages := []model.Message{{Role: model.System, Text: "sys"}, {Role: model.User, Text: "a"}, {Role: model.Assistant, Text: "b"}, {Role: model.User, Text: "c"}}
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	for _, test := range []struct {
+		name    string
+		refuses []dialect.Refusal
+		marks   int
+	}{
+		{"anthropic/claude-sonnet-4.5", nil, 2}, {"qwen3", nil, 0},
+		{"claude-by-somebody", []dialect.Refusal{{If: "cache_control", Answer: dialect.Answer{Status: 400, Body: `{"error":"messages.0.content.0.cache_control: extra fields not permitted"}`}}}, 0},
+	} {
+		server := serve(t, dialect.Habit{Refuses: test.refuses, Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}}})
+		if _, err := New(Options{BaseURL: server.URL}).Complete(t.Context(), model.Request{Model: test.name, Messages: messages}, func(model.Delta) {}); err != nil {
+			t.Error(err)
+		}
+		all := server.Requests()
+		if n := strings.Count(all[len(all)-1], mark); n != test.marks {
+			t.Errorf("%s: %d marks in %s", test.name, n, all[len(all)-1])
+		}
 	}
 }

@@ -1,12 +1,7 @@
 package openai
 
 import (
-	"errors"
-	"net/http"
-	"regexp"
 	"slices"
-
-	sdk "github.com/openai/openai-go/v3"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
@@ -47,15 +42,6 @@ func withoutPictures(messages []model.Message) []model.Message {
 	return out
 }
 
-var aboutPictures = regexp.MustCompile(`(?i)image|vision|modal`)
-
-// refusesPictures reports whether a request failed because of its pictures. Endpoints have
-// no common code for that.
-func refusesPictures(err error, messages []model.Message) bool {
-	var answer *sdk.Error
-	if !errors.As(err, &answer) || answer.StatusCode == http.StatusTooManyRequests {
-		return false
-	}
-	has := slices.ContainsFunc(messages, func(m model.Message) bool { return len(m.Images) > 0 })
-	return has && aboutPictures.MatchString(answer.Message+answer.RawJSON())
+func hasPictures(messages []model.Message) bool {
+	return slices.ContainsFunc(messages, func(m model.Message) bool { return len(m.Images) > 0 })
 }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/services"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/compact"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
+)
+
+// jobs runs the prompts of a batch.
+type jobs struct {
+	*program
+	models *agent.Models
+	name   string // of the model
+	work   string // how the names of the folders begin that prompts run in
+	check  string // a command for rows that have none
+}
+
+// checkTime bounds a check, and checkBytes what is kept of its output.
+const (
+	checkTime  = 10 * time.Minute
+	checkBytes = 4 << 10
+)
+
+// run runs one prompt on a copy of its folder, without a user: what needs one is denied.
+func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err error) {
+	dir, err := os.MkdirTemp("", j.work)
+	if err != nil {
+		return out, err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err == nil && job.Dir != "" {
+		err = copyTree(dir, job.Dir)
+	}
+	if err != nil {
+		return out, err
+	}
+	tools, err := tool.NewSet(allTools(j.skills), nil, job.Toolsets...)
+	if err != nil {
+		return out, err
+	}
+	prompt := model.Message{Role: model.User, Text: job.Text}
+	if job.Image != "" {
+		if prompt.Images, err = picture(job.Image); err != nil {
+			return out, err
+		}
+	}
+	const session acp.SessionID = "batch"
+	here := services.New(services.Options{
+		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }, // of a copy
+	})
+	if err := here.OpenSession(session, []string{dir}); err != nil {
+		return out, err
+	}
+	processes := process.New(process.Options{Backend: backend(j.Terminal, dir), Keeper: keeper(), Environment: j.Terminal.Environment})
+	defer func() { err = errors.Join(err, processes.Close(), here.Close()) }()
+	env := &tool.Env{
+		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
+		Gate: unattended{approval.NewGate(approval.Options{Home: j.home, Own: j.own(), Allowed: j.Allowed}), dir},
+	}
+	history := []model.Message{{Role: model.System, Text: agent.SystemPrompt(dir, j.skills)}, prompt}
+	window := j.window()
+	l := &loop.Loop{
+		Model: j.client, Name: j.name, Tools: tools, Env: env, Log: j.log,
+		Limits: loop.Limits{Requests: j.Requests, Result: loop.ResultOf(window)},
+	}
+	used, counted := model.Usage{}, 0
+	l.Used = func(u model.Usage) {
+		used, counted = u, len(history)+1
+		out.Requests++
+		out.Tokens.Input += u.Input
+		out.Tokens.Output += u.Output
+		out.Tokens.Cached += u.Cached
+		out.Cost += u.Cost
+	}
+	shortened := 0 // messages that are not in the history of the model any more
+	l.Shorten = compact.Keeper{
+		Window: j.window, Learn: func(size int) { j.models.Learn(j.name, size) },
+		Tokens: func(h []model.Message) int {
+			return used.Input + used.Output + compact.Tokens(h[min(max(0, counted-shortened), len(h)):])
+		},
+		Compact: func(ctx context.Context, h []model.Message, size int) ([]model.Message, error) {
+			shorter, _, err := compact.Compactor{Model: j.client, Name: j.name, Cheap: j.Config.Model.Summary, Window: size}.Compact(ctx, h)
+			if err == nil {
+				used, counted = model.Usage{Input: compact.Tokens(shorter)}, len(history)
+				shortened = len(history) - len(shorter)
+			}
+			return shorter, err
+		},
+	}.Shortener()
+	reason, err := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
+	out.Model = j.name
+	out.Completed = err == nil && reason == acp.StopReasonEndTurn
+	if !out.Completed {
+		out.Stop = string(reason)
+	}
+	out.Tools = trajectory.Counts(history)
+	out.Conversations = trajectory.Convert(history, tools.Specs())
+	for i := range out.Conversations { // the folder has another name each time
+		out.Conversations[i].Value = strings.ReplaceAll(out.Conversations[i].Value, dir, "/work")
+	}
+	if errors.As(err, new(*model.LoginError)) {
+		err = &batch.StopError{Err: err}
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Patch, err = patch(job.Dir, dir); err != nil {
+		return out, err
+	}
+	out.Check, err = j.verdict(ctx, processes, cmp.Or(job.Check, j.check), dir)
+	return out, err
+}
+
+// window is the size of the context window, 0 if it is unknown.
+func (j jobs) window() int { return cmp.Or(j.Config.Model.Context, j.models.Context(j.name)) }
+
+// verdict runs the check of a prompt. The user wrote it, so nobody is asked.
+func (j jobs) verdict(ctx context.Context, processes *process.Registry, command, dir string) (*batch.Check, error) {
+	if command == "" {
+		return nil, nil
+	}
+	got, late, err := processes.Run(ctx, process.Command{Line: command, Dir: dir}, checkTime)
+	if err != nil {
+		return nil, fmt.Errorf("check %q: %w", command, err)
+	}
+	text := strings.ReplaceAll(strings.ToValidUTF8(got.Text, "\uFFFD"), dir, "/work")
+	if late {
+		text += fmt.Sprintf("\n[ended after %s]", checkTime)
+	}
+	return &batch.Check{Command: command, Passed: !late && got.Code != nil && *got.Code == 0, Output: model.Bound(text, checkBytes)}, nil
+}
+
+// picture reads the picture of a row.
+func picture(name string) ([]model.Image, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	kind := http.DetectContentType(b)
+	if !strings.HasPrefix(kind, "image/") {
+		return nil, fmt.Errorf("image: %s is not a picture but %s", name, kind)
+	}
+	return []model.Image{{MimeType: kind, Data: base64.StdEncoding.EncodeToString(b)}}, nil
+}
+
+// unattended decides when there is no user. Files are those of a copy.
+type unattended struct {
+	gate *approval.Gate
+	dir  string
+}
+
+func (unattended) Edit(context.Context, *acp.ToolCallUpdate, string) error { return nil }
+
+func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, isolated bool) error {
+	return u.gate.Check(ctx, command, u.dir, isolated, nil)
+}
+
+func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {
+	return fmt.Errorf("%s was not used: there is nobody to ask", name)
+}
