@@ -23,7 +23,7 @@ import (
 func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	flags := newFlags("codex-agent", "[flags]", std.out)
 	program := flags.String("codex", "codex", "the codex `PROGRAM`")
-	mode := flags.String("mode", string(codex.ProfileAuto), "the first `MODE` of sessions: approval-required, auto or unrestricted")
+	mode := flags.String("mode", "", "the first `MODE` of sessions: plan, approval-required, auto or unrestricted; that of codex's own configuration otherwise")
 	model := flags.String("model", "", "the first `MODEL` of sessions; codex chooses otherwise")
 	share := flags.Bool("shared", false, "share sessions with `codex --remote`, by an app-server that both use")
 	check := flags.Bool("check", false, "say whether codex can be used and how it differs from the version that Hermes knows, and exit")
@@ -32,8 +32,8 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	} else if len(rest) > 0 {
 		return usageError("unexpected argument %q", rest[0])
 	}
-	if !slices.Contains(codex.Profiles, codex.Profile(*mode)) {
-		return usageError("--mode %q: use approval-required, auto or unrestricted", *mode)
+	if *mode != "" && !slices.Contains(codex.Profiles, codex.Profile(*mode)) {
+		return usageError("--mode %q: use plan, approval-required, auto or unrestricted", *mode)
 	}
 	command := launch.Command{Path: *program, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}
 	if *check {

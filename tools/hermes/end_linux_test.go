@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
@@ -64,7 +65,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := sockdir.New(t)
 			agent := filepath.Join(dir, "agent.sh")
 			seconds := fmt.Sprintf("600.%d", int64(os.Getpid())*1000+unique.Add(1))
 			if err := os.WriteFile(agent, fmt.Appendf(nil, stubbornAgent, seconds), 0o600); err != nil {
@@ -107,6 +108,41 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 				t.Errorf("the turn was not cancelled: %q", b)
 			}
 		})
+	}
+}
+
+// An agent whose turn ends neither in time nor after a cancel is asked to end before it is
+// killed, so that what is between them can write what it has to.
+func TestAnAgentThatIsOutOfTimeIsAskedToEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	agent := filepath.Join(dir, "agent.sh")
+	script := strings.Replace(stubbornAgent, "trap '' TERM HUP", "trap 'echo >\"$0.asked\"; exit' TERM", 1)
+	script = strings.Replace(script, "setsid setsid sleep %s >/dev/null 2>&1 &", ":", 1)
+	script = strings.ReplaceAll(script, "%%", "%")
+	script = strings.Replace(script, "while :;", `>"$0.closed"`+"\nwhile :;", 1)
+	if err := os.WriteFile(agent, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, argv := range map[string][]string{
+		"alone":          {"sh", agent},
+		"behind a proxy": {self(t), "lint", "proxy", "--out", "r.jsonl", "--report", "x.jsonl", "--", "sh", agent},
+	} {
+		began := time.Now()
+		_, errs, status := end(t, hermes(t, dir, append(demo("--timeout", "1s", "go"), append([]string{"--"}, argv...)...)...))
+		if status != statusTimeout {
+			t.Errorf("%s: %d after %v\n%s", name, status, time.Since(began), errs)
+		}
+		for _, file := range []string{"agent.sh.closed", "agent.sh.asked"} {
+			if err := os.Remove(filepath.Join(dir, file)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for file, want := range map[string]string{"x.jsonl": `"result"`, "r.jsonl": `"end"`} {
+		if text := readFile(t, filepath.Join(dir, file)); !strings.Contains(text, want) {
+			t.Errorf("%s has no %s:\n%s", file, want, text)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/trace"
@@ -29,21 +31,27 @@ type fault struct {
 	fits   int             // so far
 }
 
-const faultUsage = "break the line on purpose, `KIND:SPEC`: KIND is drop, duplicate, delay, cut or reorder, and SPEC says which messages, " +
+const faultUsage = "break the line on purpose, `KIND:SPEC`: KIND is drop, duplicate, delay, cut, half-close, reorder, restart or truncate, and SPEC says which messages, " +
 	"separated by commas: from=client|agent, method=NAME (of an answer that of its request; a final * matches any ending), " +
 	"kind=request|answer|notification, n=2 or n=2-5 or n=2- (of those that fit), and time=500ms for delay; may be repeated"
 
-var faultKinds = []string{"drop", "duplicate", "delay", "cut", "reorder"}
+var faultKinds = []string{"drop", "duplicate", "delay", "cut", "half-close", "reorder", "restart", "truncate"}
 
 func parseFault(text string) (*fault, error) {
 	f := &fault{text: text, first: 1, wait: time.Second}
 	kind, spec, _ := strings.Cut(text, ":")
+	if kind == "restart" {
+		f.last = 1 // an agent that talks first would start again and again
+	}
 	if f.kind = kind; !slices.Contains(faultKinds, kind) {
 		return nil, fmt.Errorf("%q is not one of %s", kind, strings.Join(faultKinds, ", "))
 	}
 	for _, part := range strings.FieldsFunc(spec, func(r rune) bool { return r == ',' }) {
 		name, value, _ := strings.Cut(part, "=")
 		ok := value != ""
+		if kind == "truncate" && name != "n" {
+			return nil, fmt.Errorf("%q: truncate is about what session/load replays, so it has only n", part)
+		}
 		switch name {
 		case "from":
 			f.from = map[string]trace.Direction{"client": trace.ToAgent, "agent": trace.ToClient}[value]
@@ -87,10 +95,17 @@ type faults struct {
 	// got is told of each message that is passed on, and closed when a way was cut.
 	got    func(way trace.Direction, r lint.Record)
 	closed func(way trace.Direction)
+	// born is told when another process of the agent begins, before anything reaches it.
+	born  func()
+	agent *lives
 
-	mu    sync.Mutex
-	asked map[string]string // methods of requests without an answer, by way and id
+	mu      sync.Mutex
+	asked   map[string]asked // requests without an answer, by way and id
+	replays map[string]int   // updates so far of sessions that are being loaded
 }
+
+// asked is what a request is about.
+type asked struct{ method, session string }
 
 func (f *faults) String() string { return "" }
 
@@ -116,19 +131,30 @@ func (f *faults) choose(way trace.Direction, line []byte) *fault {
 	case e.IsRequest():
 		what = "request"
 		if f.asked == nil || len(f.asked) >= maxAsked {
-			f.asked = map[string]string{}
+			f.asked, f.replays = map[string]asked{}, map[string]int{}
 		}
-		f.asked[string(way)+string(e.ID)] = method
+		f.asked[string(way)+string(e.ID)] = asked{method, string(e.SessionID)}
+		if way == trace.ToAgent && replays(&e) {
+			f.replays[string(e.SessionID)] = 0
+		}
 	case e.IsAnswer():
 		what = "answer"
 		back := trace.ToAgent
 		if way == back {
 			back = trace.ToClient
 		}
-		method = f.asked[string(back)+string(e.ID)]
+		request := f.asked[string(back)+string(e.ID)]
+		if method = request.method; way == trace.ToClient {
+			delete(f.replays, request.session) // whatever it asked for: the history comes first
+		}
 		delete(f.asked, string(back)+string(e.ID))
 	case e.Method != nil:
 		what = "notification"
+	}
+	replayed := 0 // which of the updates of a replay it is
+	if n, ok := f.replays[string(e.SessionID)]; ok && way == trace.ToClient && method == acp.MethodSessionUpdate {
+		replayed = n + 1
+		f.replays[string(e.SessionID)] = replayed
 	}
 	var chosen *fault
 	for _, one := range f.list {
@@ -137,11 +163,31 @@ func (f *faults) choose(way trace.Direction, line []byte) *fault {
 			!open && prefix != "" && prefix != method || open && !strings.HasPrefix(method, prefix) {
 			continue
 		}
-		if one.fits++; chosen == nil && one.fits >= one.first && (one.last == 0 || one.fits <= one.last) {
+		if one.kind == "truncate" {
+			if one.fits = replayed; replayed == 0 {
+				continue
+			}
+		} else {
+			one.fits++
+		}
+		if chosen == nil && one.fits >= one.first && (one.last == 0 || one.fits <= one.last) {
 			chosen = one
 		}
 	}
 	return chosen
+}
+
+// replays reports whether a request asks for the history of a session.
+func replays(e *envelope.Envelope) bool {
+	switch string(e.Method) {
+	case acp.MethodSessionLoad:
+		return true
+	case acp.MethodSessionResume:
+		var p struct{ ReplayFrom json.RawMessage }
+		json.Unmarshal(e.Params, &p)
+		return len(p.ReplayFrom) > 0 && string(p.ReplayFrom) != "null"
+	}
+	return false
 }
 
 // copy is copyLines with the faults. What the sender wrote is recorded, and what was
@@ -153,8 +199,14 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 	defer l.end()
 	pass := func(line []byte) bool {
 		text, whole := bytes.CutSuffix(line, []byte("\n"))
-		f.got(l.way, lint.Record{Bytes: text, Cut: !whole})
-		_, err := to.Write(line)
+		told := func() { f.got(l.way, lint.Record{Bytes: text, Cut: !whole}) }
+		var err error
+		if agent, ok := to.(*lives); ok {
+			_, err = agent.pass(line, told)
+		} else {
+			told()
+			_, err = to.Write(line)
+		}
 		return err == nil
 	}
 	in := bufio.NewReaderSize(from, 64<<10)
@@ -188,7 +240,19 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 		}
 		switch {
 		case chosen == nil:
-		case chosen.kind == "drop":
+		case chosen.kind == "drop", chosen.kind == "truncate":
+			continue
+		case chosen.kind == "restart":
+			if !pass(line) || held != nil && !pass(held) {
+				return false
+			}
+			held = nil
+			if f.agent.kill(); l.way == trace.ToClient {
+				return false // what it would have said next is lost
+			}
+			if f.agent.settled(); err != nil {
+				return true
+			}
 			continue
 		case chosen.kind == "delay":
 			time.Sleep(chosen.wait)
@@ -201,6 +265,10 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 			}
 		case chosen.kind == "cut":
 			pass(line[:len(line)/2])
+			f.closed(l.way)
+			return false
+		case chosen.kind == "half-close":
+			_ = pass(line) && held != nil && pass(held)
 			f.closed(l.way)
 			return false
 		}

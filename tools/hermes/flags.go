@@ -68,7 +68,9 @@ func (f flags) parse(args []string) (rest []string, err error) {
 			f.help()
 			return nil, &exit{Status: 0}
 		case err != nil:
-			return nil, usageError("%w (hermes %s -h lists the flags)", err, f.Name())
+			// Package flag calls every value boolean that may be left out.
+			problem := strings.Replace(err.Error(), "invalid boolean value", "invalid value", 1)
+			return nil, usageError("%s (hermes %s -h lists the flags)", problem, f.Name())
 		case f.NArg() == 0:
 			return rest, nil
 		}

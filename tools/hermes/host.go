@@ -40,7 +40,7 @@ func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 		}
 		logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})).With("pid", os.Getpid())
 	}
-	return host.Serve(ctx, std.in, std.protocol(), host.Options{Version: version, Keeper: keeper(), Launcher: launcher(), Logger: logger})
+	return host.Serve(ctx, std.in, std.protocol(), host.Options{Version: version, Keeper: keeper(), Launcher: launcher(), Shim: shimLauncher(), Logger: logger})
 }
 
 // number is the number in a variable of the environment, which must not be negative.

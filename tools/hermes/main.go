@@ -73,6 +73,19 @@ func launcher() []string {
 	return []string{"/proc/self/exe", "confine"}
 }
 
+// shimLauncher is the command line of this program as a shim of another; nil if its file
+// cannot be found.
+func shimLauncher() []string {
+	if runtime.GOOS == "linux" {
+		return []string{"/proc/self/exe", "shim"}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, "shim"}
+}
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
 		os.Exit(launch.Keep(os.Args[2:]))

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	goruntime "runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 // The numbers of messages that the agents of the memory tests send.
@@ -38,8 +39,8 @@ func TestPeakMemoryOfARunDoesNotGrowWithItsTurn(t *testing.T) {
 		t.Skip("the peak of another process is read from /proc")
 	}
 	program := filepath.Join(t.TempDir(), "hermes")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := gobuild.To(program, "."); err != nil {
+		t.Fatal(err)
 	}
 	const limit = 200 << 20
 	for _, c := range []struct {

@@ -105,32 +105,24 @@ func proxy(w proxied, argv []string, std *stdio) error {
 		toAgent, toClient = m.ToAgent, m.ToClient
 	}
 	in, out := std.in, std.protocol()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	// Pipes of our own: those of package exec would be closed under the readers.
-	var pipes [3][2]*os.File
-	for i := range pipes {
-		r, p, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		pipes[i] = [2]*os.File{r, p}
-	}
-	stdin, stdout, stderr := pipes[0][1], pipes[1][0], pipes[2][0]
-	theirs := []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	signals := make(chan os.Signal, 16)
 	process.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
-	err := cmd.Start()
-	for _, f := range theirs {
-		f.Close()
+	start := func() (*life, error) {
+		one, err := bear(argv)
+		if err != nil {
+			w.Note("cannot start: %v", err)
+			err = &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", launch.Command{Path: argv[0], Args: argv[1:]}, err)}
+		}
+		return one, err
 	}
-	defer stdout.Close()
-	defer stderr.Close()
+	one, err := start()
 	if err != nil {
-		stdin.Close()
-		w.Note("cannot start: %v", err)
-		return &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", launch.Command{Path: argv[0], Args: argv[1:]}, err)}
+		return err
+	}
+	agent := newLives(one)
+	if w.faults != nil {
+		w.faults.agent = agent
 	}
 	var left sync.Once // the client has, by closing its side or by a signal
 	leave := func() { left.Do(func() { w.End(trace.ToAgent) }) }
@@ -141,7 +133,7 @@ func proxy(w proxied, argv []string, std *stdio) error {
 			select {
 			case s := <-signals:
 				if !fromTerminal(s) {
-					cmd.Process.Signal(s)
+					agent.signal(s)
 				}
 				w.Note("signal %v", s)
 				if asksToEnd(s) {
@@ -154,39 +146,61 @@ func proxy(w proxied, argv []string, std *stdio) error {
 	}()
 	go func() { // ends with this program: a read from a terminal cannot be stopped
 		l := lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent, rename: toAgent}
-		if w.faults.copy(stdin, in, l) {
+		if w.faults.copy(agent, in, l) {
 			leave()
 		}
-		stdin.Close()
+		agent.Close()
 		if c, ok := in.(io.Closer); ok {
 			c.Close()
 		}
 	}()
-	var output sync.WaitGroup
-	output.Go(func() {
-		w.faults.copy(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient, rename: toClient})
-		stdout.Close()
-		out.Close()
-	})
-	line := func(_ trace.Direction, b []byte) error { return w.Line(b) }
-	output.Go(func() {
-		copyLines(std.wireErr, stderr, lines{w: w, add: line, cut: line})
-		stderr.Close()
-	})
-	err = cmd.Wait()
+	var state *os.ProcessState
+	for {
+		if state, err = w.listen(agent, out, std, toClient); !agent.restarts() {
+			break
+		}
+		w.Note("%v", state)
+		if one, err = start(); err != nil {
+			break
+		}
+		w.faults.born()
+		agent.next(one)
+	}
+	agent.next(nil)
+	out.Close() // also if no process follows
 	close(ended)
-	deadline := time.Now().Add(lastWords)
-	stdout.SetReadDeadline(deadline)
-	stderr.SetReadDeadline(deadline)
-	output.Wait()
 	<-heard
 	known := true
-	left.Do(func() { known = !killed(cmd.ProcessState) }) // otherwise somebody did it, and nobody knows who
+	left.Do(func() { known = !killed(state) }) // otherwise somebody did it, and nobody knows who
 	if known {
 		w.End(trace.ToClient)
 	}
-	w.Note("%v", cmd.ProcessState)
+	w.Note("%v", state)
 	return err
+}
+
+// listen passes on what a process of the agent says, until it has exited.
+func (w *proxied) listen(agent *lives, out io.WriteCloser, std *stdio, rename func([]byte) []byte) (*os.ProcessState, error) {
+	one := agent.now
+	var output sync.WaitGroup
+	output.Go(func() {
+		w.faults.copy(out, one.stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient, rename: rename})
+		one.stdout.Close()
+		if !agent.restarts() {
+			out.Close()
+		}
+	})
+	line := func(_ trace.Direction, b []byte) error { return w.Line(b) }
+	output.Go(func() {
+		copyLines(std.wireErr, one.stderr, lines{w: w, add: line, cut: line})
+		one.stderr.Close()
+	})
+	err := one.cmd.Wait()
+	deadline := time.Now().Add(lastWords)
+	one.stdout.SetReadDeadline(deadline)
+	one.stderr.SetReadDeadline(deadline)
+	output.Wait()
+	return one.cmd.ProcessState, err
 }
 
 // killed reports whether a signal that other processes send ended a process.
@@ -326,4 +340,16 @@ func passOn(err error) error {
 		return &exit{Status: 128 + int(status.Signal())}
 	}
 	return &exit{Status: failed.ExitCode()}
+}
+
+// agentStatus is the exit status that passOn makes of the end of a program, and says so.
+func agentStatus(err error) (status int, why string) {
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		return 1, err.Error()
+	}
+	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), "the agent was ended by " + status.Signal().String()
+	}
+	return failed.ExitCode(), fmt.Sprintf("the agent's exit status is %d", failed.ExitCode())
 }

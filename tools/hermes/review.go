@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/patch"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
@@ -27,11 +28,12 @@ const reviewSynopsis = `[flags] [files]
 
 Shows what agents changed in a project and nobody has decided yet: the files,
 the changes as a patch for git apply, the checkpoints, and the projects that
-have any of this. accept and reject work while no editor has the project under
-review. reject takes the changes back and keeps your own. tell reports a change to the editor that has; tell hook reads the JSON of a hook
-of Claude Code or Gemini CLI from standard input. The exit status is 0, 1 for an
-error and 2 for wrong usage; of tell hook 0 or 1. Nobody to tell is not an
-error.
+have any of this. What programs in a shim have changed without an editor is among
+it. accept and reject work while no editor has the project under review. reject
+takes the changes back and keeps your own. tell reports a change to the editor
+that has; tell hook reads the JSON of a hook of Claude Code or Gemini CLI from
+standard input. The exit status is 0, 1 for an error, such as nothing to accept,
+and 2 for wrong usage; of tell hook 0 or 1. Nobody to tell is not an error.
 `
 
 // reviewFlags are what the user chose.
@@ -84,6 +86,9 @@ func reviewProject(ctx context.Context, args []string, std *stdio) error {
 	}
 	if err := o.findRoot(); err != nil {
 		return err
+	}
+	if err := project.Replay(ctx, o.state, o.root, project.Options{Program: "hermes review"}); err != nil {
+		return fmt.Errorf("what programs in a shim have changed: %w", err)
 	}
 	if verb == "accept" || verb == "reject" {
 		return o.decide(ctx, verb, rest)
@@ -196,7 +201,7 @@ func (o *reviewFlags) names(r *review.Review, files []string) (names []string, e
 			path = filepath.Join(dir, filepath.Base(path))
 		}
 		name := path
-		if below, err := filepath.Rel(o.root, path); err == nil && filepath.IsLocal(below) {
+		if below, ok := pathname.Below(o.root, path); ok {
 			name = filepath.ToSlash(below)
 		}
 		if !slices.ContainsFunc(pending, func(f review.File) bool { return f.Path == name }) {
@@ -213,6 +218,7 @@ func (o *reviewFlags) projects() error {
 	if err != nil {
 		return err
 	}
+	all = append(all, project.Unopened(o.state)...)
 	slices.SortFunc(all, func(a, b store.Project) int { return b.Used.Compare(a.Used) })
 	for _, p := range all {
 		if p.Root != "" {
@@ -239,6 +245,9 @@ func (o *reviewFlags) decide(ctx context.Context, verb string, files []string) e
 		return err
 	}
 	if o.all {
+		if len(p.Review().Files()) == 0 {
+			return fmt.Errorf("nothing is pending in %s", patch.Quote(o.root))
+		}
 		names = []string{""} // any
 	}
 	var errs []error
@@ -254,9 +263,7 @@ func (o *reviewFlags) decide(ctx context.Context, verb string, files []string) e
 		if touched := (*review.TouchedError)(nil); errors.As(err, &touched) {
 			err = fmt.Errorf("%w (--force rejects the rest, and your lines stay)", err)
 		}
-		if !o.all || !errors.Is(err, review.ErrNothing) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, err)
 	}
 	return errors.Join(append(errs, p.Close())...)
 }

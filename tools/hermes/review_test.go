@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
@@ -26,11 +27,7 @@ type reviewed struct {
 
 func underReview(t *testing.T) *reviewed {
 	t.Helper()
-	state, err := os.MkdirTemp("", "rev") // short enough for the address of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(state) })
+	state := sockdir.New(t)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -139,9 +136,12 @@ func TestOnlyWithoutAnEditorAreChangesAccepted(t *testing.T) {
 	if _, errs, status := r.hermes("", "", "accept", "b"); status != 1 || !strings.Contains(errs, "nothing is pending in b") {
 		t.Errorf("%d %s", status, errs)
 	}
-	for range 2 {
-		if _, errs, status := r.hermes("", "", "accept", "--all"); status != 0 {
-			t.Errorf("%d %s", status, errs)
+	if _, errs, status := r.hermes("", "", "accept", "--all"); status != 0 {
+		t.Errorf("%d %s", status, errs)
+	}
+	for _, verb := range []string{"accept", "reject"} {
+		if _, errs, status := r.hermes("", "", verb, "--all"); status != 1 || !strings.Contains(errs, "nothing is pending in "+r.root) {
+			t.Errorf("%s: %d %s", verb, status, errs)
 		}
 	}
 	if out, _, _ := r.hermes("", "", "files"); out != "" {

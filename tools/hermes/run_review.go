@@ -14,30 +14,31 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
-	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/calls"
 	"github.com/hermes-nvim/hermes/runtime/review/patch"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
+	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
+// reviewUsage is that of hermes run; see shimReviewUsage.
 const reviewUsage = "write what the run changes in the working folder to `FILE`, as a patch with authors; - is standard output, and messages then go to standard error, indented"
 
 // lastLook is how long the last look at the folder may take.
 const lastLook = 2 * time.Minute
 
-// runReview keeps track of what a run changes. Its state is its own and does not
-// outlive it, so an editor may have the folder under review at the same time. Its
-// methods do nothing if it is nil.
+// runReview keeps track of what a run of an agent or of a program in a shim changes.
+// Its state is its own and does not outlive it, so an editor may have the folder under
+// review at the same time. Its methods do nothing if it is nil.
 type runReview struct {
 	file    string // or -
 	std     *stdio
+	program string // hermes run
 	agent   string
 	state   string // a folder
 	project *project.Project
+	calls   calls.Calls
 	notes   reviewNotes
-
-	mu    sync.Mutex
-	calls map[string]acp.ToolCallID // that are about to change a path
 }
 
 // openReview looks at the files of a folder. It returns nil if no patch was asked
@@ -46,30 +47,37 @@ func openReview(ctx context.Context, j *job) (r *runReview, err error) {
 	if j.patch == "" {
 		return nil, nil
 	}
-	r = &runReview{file: j.patch, std: j.std, agent: j.agent.Name, calls: make(map[string]acp.ToolCallID)}
+	if filepath.Dir(j.cwd) == j.cwd {
+		return nil, fmt.Errorf("--review: the working folder is %s, which has the files of the whole system; choose another with --cwd", j.cwd)
+	}
+	r = &runReview{file: j.patch, std: j.std, program: "hermes run", agent: j.agent.Name}
+	return r, r.open(ctx, j.cwd)
+}
+
+// open looks at the files of a folder.
+func (r *runReview) open(ctx context.Context, folder string) (err error) {
 	if r.file != "-" {
 		// What cannot be written is known before the agent does anything.
 		if err := r.write(nil); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if r.state, err = os.MkdirTemp("", "hermes-run-"); err != nil {
-		return nil, fmt.Errorf("--review: %w", err)
+		return fmt.Errorf("--review %s: %w", r.file, errors.Unwrap(err))
 	}
 	defer func() {
 		if err != nil {
 			r.close()
-			r = nil
 		}
 	}()
-	r.project, err = project.Open(r.state, j.cwd, project.Options{Program: "hermes run", Logger: slog.New(&r.notes)})
+	r.project, err = project.Open(r.state, folder, project.Options{Program: r.program, Home: true, Logger: slog.New(&r.notes)})
 	if err == nil {
 		err = r.project.Wait(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("--review: %w", err)
 	}
-	return r, err
+	return err
 }
 
 // author is the session, which is named as the reviews of an editor name it.
@@ -82,80 +90,29 @@ func (r *runReview) writing(id acp.SessionID, path, text string, write func() er
 	if r == nil {
 		return write()
 	}
-	r.mu.Lock()
-	call := r.calls[filepath.Clean(path)]
-	r.mu.Unlock()
 	a := r.author(id)
-	a.ToolCall, a.Source, a.Inferred = string(call), "write", false
+	a.ToolCall, a.Source, a.Inferred = string(r.calls.About(path)), "write", false
 	return r.project.Write(a, path, text, write)
 }
 
-// updated looks at the files that a tool call was about to change, or has changed.
-func (r *runReview) updated(id acp.SessionID, update acp.SessionUpdate, state *history.State) {
-	if r == nil || state == nil {
+// updated looks at the files of a tool call.
+func (r *runReview) updated(id acp.SessionID, update acp.SessionUpdate, services *services.Services) {
+	if r == nil {
 		return
 	}
-	var call *history.ToolCall
-	switch u := update.(type) {
-	case *acp.ToolCall:
-		call = state.ToolCall(u.ToolCallID)
-	case *acp.ToolCallUpdate:
-		call = state.ToolCall(u.ToolCallID)
-	}
-	if call == nil {
+	call, begins := calls.Subject(update)
+	state := services.State(id)
+	if call == "" || state == nil {
 		return
 	}
-	kind, status := call.Kind.Or(acp.ToolKindOther), call.Status.Or(acp.ToolCallStatusPending)
-	over := status == acp.ToolCallStatusCompleted || status == acp.ToolCallStatusFailed
-	a := r.author(id)
-	a.ToolCall = string(call.ToolCallID)
-	if kind == acp.ToolKindExecute {
-		if over {
-			r.project.Scan(a)
-		}
+	known := state.ToolCall(call)
+	if known == nil {
 		return
 	}
-	told := toldBy(call, kind == acp.ToolKindEdit || kind == acp.ToolKindDelete || kind == acp.ToolKindMove)
-	r.mu.Lock()
-	for _, f := range told {
-		if path := filepath.Clean(f.Path); !over {
-			r.calls[path] = call.ToolCallID
-		} else if r.calls[path] == call.ToolCallID {
-			delete(r.calls, path)
-		}
+	if news := r.calls.Seen(known, begins); news != nil {
+		ws, _ := services.Workspace(id) // without one, the files that the call names do not count
+		news.Tell(r.project, r.author(id), ws)
 	}
-	r.mu.Unlock()
-	switch {
-	case len(told) == 0:
-	case over:
-		a.Source, a.Inferred = "tool", false
-		r.project.Look(a, told...)
-	default:
-		for _, f := range told {
-			r.project.Expect(f.Path)
-		}
-	}
-}
-
-// toldBy returns the files that a tool call is about.
-func toldBy(call *history.ToolCall, locations bool) (files []project.Told) {
-	for _, c := range call.Content {
-		if d, ok := c.(*acp.Diff); ok && filepath.IsAbs(d.Path) {
-			f := project.Told{Path: d.Path, After: &d.NewText}
-			if old, ok := d.OldText.Get(); ok {
-				f.Before = &old
-			}
-			files = append(files, f)
-		}
-	}
-	if locations {
-		for _, l := range call.Locations {
-			if filepath.IsAbs(l.Path) {
-				files = append(files, project.Told{Path: l.Path})
-			}
-		}
-	}
-	return files
 }
 
 // finish writes the patch, after the agent has ended.
@@ -165,6 +122,11 @@ func (r *runReview) finish(id acp.SessionID) error {
 	}
 	defer r.close()
 	r.project.Scan(r.author(id))
+	return r.conclude()
+}
+
+// conclude writes the patch of what is known.
+func (r *runReview) conclude() error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
 	defer cancel()
 	err := r.project.Wait(ctx)
@@ -174,10 +136,10 @@ func (r *runReview) finish(id acp.SessionID) error {
 	}
 	notes := r.notes.all()
 	if changes.Len() > 0 || len(notes) > 0 {
-		fmt.Fprintf(&text, "# hermes run, agent %s\n", patch.Quote(r.agent))
+		fmt.Fprintf(&text, "# %s, agent %s\n", r.program, patch.Quote(r.agent))
 		for _, n := range notes {
 			fmt.Fprintf(&text, "# incomplete: %s\n", n)
-			fmt.Fprintf(r.std.err, "hermes run: --review: %s\n", n)
+			fmt.Fprintf(r.std.err, "%s: --review: %s\n", r.program, n)
 		}
 		changes.WriteTo(&text)
 	}
@@ -190,18 +152,16 @@ func (r *runReview) write(text []byte) error {
 		_, err := r.std.wire.Write(text)
 		return err
 	}
-	dir, err := os.OpenRoot(filepath.Dir(r.file))
-	if err == nil {
-		defer dir.Close()
-		err = atomicfile.Replace(dir, filepath.Base(r.file), string(text), nil, 0o644, nil)
-	}
-	if err != nil {
-		return fmt.Errorf("--review %s: %w", r.file, err)
+	if err := atomicfile.Write(r.file, string(text), nil, 0o644); err != nil {
+		return fmt.Errorf("--review %s: %w", r.file, errors.Unwrap(err))
 	}
 	return nil
 }
 
 func (r *runReview) close() {
+	if r == nil {
+		return
+	}
 	if r.project != nil {
 		r.project.Close()
 	}
@@ -243,6 +203,11 @@ func (n *reviewNotes) Handle(_ context.Context, record slog.Record) error {
 		}
 		return true
 	})
+	n.add(line)
+	return nil
+}
+
+func (n *reviewNotes) add(line string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.lines) == maxNotes {
@@ -250,7 +215,6 @@ func (n *reviewNotes) Handle(_ context.Context, record slog.Record) error {
 	} else {
 		n.lines = append(n.lines, oneLine(strings.TrimSpace(line)))
 	}
-	return nil
 }
 
 // WithAttrs implements slog.Handler. What all lines have is left out.

@@ -99,6 +99,25 @@ func TestAPatchHasWhatTheAgentDidBehindTheProtocol(t *testing.T) {
 	}
 }
 
+// In a container, the home folder is often the project or in it.
+func TestAPatchOfAHomeFolderIsAsWhole(t *testing.T) {
+	t.Parallel()
+	for name, home := range map[string]string{"it is the folder": ".", "it is in the folder": "home", "the folder is in it": ".."} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "project")
+			write(t, filepath.Join(dir, "kept"), "1\n")
+			write(t, filepath.Join(dir, "home", "x"), "")
+			cmd := hermes(t, dir, append([]string{"run", "--env", asHermes, "--review", "-", "/say hi"}, writer(t, "echo 2 >> kept", "")...)...)
+			cmd.Env = append(cmd.Env, "HOME="+filepath.Join(dir, home))
+			out, errs, status := end(t, cmd)
+			if status != 0 || !strings.Contains(out, "# kept: changed, +1 -0\n") {
+				t.Errorf("%d\n%s%s", status, out, errs)
+			}
+		})
+	}
+}
+
 func TestAPatchIsWrittenHoweverTheRunEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -138,6 +157,11 @@ func TestAPatchThatCannotBeWrittenStopsTheRunBeforeTheAgentStarts(t *testing.T) 
 	}
 	_, errs, status = end(t, hermes(t, dir, append([]string{"run", "--format", "json"}, args("-")[1:]...)...))
 	if status != statusUsage || !strings.Contains(errs, "--format json") {
+		t.Errorf("%d\n%s", status, errs)
+	}
+	// What the whole system does would be in it, and most of it is no file of a disk.
+	_, errs, status = end(t, hermes(t, dir, append([]string{"run", "--cwd", "/"}, args("p.patch")[1:]...)...))
+	if status != 1 || !strings.Contains(errs, "--cwd") {
 		t.Errorf("%d\n%s", status, errs)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
@@ -191,5 +215,41 @@ func TestIDsOfAnAgentAreWordsOfAComment(t *testing.T) {
 	out, errs, status := end(t, cmd)
 	if status != 0 || strings.Count(out, "\ndiff --git") != 1 || !strings.Contains(out, `/x\ndiff --git a/evil b/evil\x1b[2J`) {
 		t.Errorf("%d\n%s\n%s", status, out, errs)
+	}
+}
+
+// Whatever kind a tool call is of that changes files itself, a change is known to be
+// its, as in Neovim. Files elsewhere are not read because it names them.
+func TestAPatchNamesTheToolCall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ members, want string }{
+		"a command":         {`"kind":"execute",`, "tool call c"},
+		"another kind":      {`"kind":"other",`, "tool call c"},
+		"no kind":           {``, "tool call c"},
+		"an edit":           {`"kind":"edit","locations":[{"path":"DIR/made"}],`, "tool call c"},
+		"an edit elsewhere": {`"kind":"edit","content":[{"type":"diff","path":"OUT/secret","newText":"secret\n"}],`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, out := t.TempDir(), t.TempDir()
+			write(t, filepath.Join(out, "secret"), "secret\n")
+			members := strings.NewReplacer("DIR", dir, "OUT", out).Replace(c.members)
+			say := func(message string) string { return `read x; printf '%s\n' '{"jsonrpc":"2.0",` + message + `}'` + "\n" }
+			update := func(rest string) string {
+				return `printf '%s\n' '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"toolCallId":"c",` + rest + `}}}'` + "\n"
+			}
+			agent := say(`"id":1,"result":{"protocolVersion":1}`) + say(`"id":2,"result":{"sessionId":"s"}`) + "read x\n" +
+				update(`"sessionUpdate":"tool_call",`+members+`"title":"t","status":"in_progress"`) +
+				"sleep 0.3; echo made > made\n" +
+				update(`"sessionUpdate":"tool_call_update","status":"completed"`) +
+				`printf '%s\n' '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'; read x`
+			patch, errs, status := end(t, hermes(t, dir, "run", "--review", "-", "go", "--", "sh", "-c", agent))
+			if status != 0 || !strings.Contains(patch, "# made: created, +1 -0\n") || !strings.Contains(patch, c.want) {
+				t.Errorf("%d\n%s\n%s", status, patch, errs)
+			}
+			if strings.Contains(patch, "secret") {
+				t.Errorf("it has a file from elsewhere:\n%s", patch)
+			}
+		})
 	}
 }

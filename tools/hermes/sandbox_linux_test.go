@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
@@ -22,7 +23,7 @@ func newSandboxes(t *testing.T) sandboxes {
 		}
 		t.Skip(lacks)
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(sockdir.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +87,9 @@ func TestRunConfinesTheAgentAndItsCommands(t *testing.T) {
 func TestAnAgentThatCannotBeConfinedIsNotStarted(t *testing.T) {
 	t.Parallel()
 	s := newSandboxes(t)
-	write(t, filepath.Join(s.work, "config/hermes/agents.json"), `{"mine": {"command": "sh", "args": ["-c", "echo x > `+s.outside+`/started"], "sandbox": {"write": ["/nonexistent"]}}}`)
+	write(t, filepath.Join(s.work, "config/hermes/agents.json"), `{"mine": {"command": "sh", "args": ["-c", "echo x > `+s.outside+`/started"], "sandbox": {"write": ["`+s.work+`/missing"]}}}`)
 	for args, want := range map[string]string{
-		"mine hi":                                            "sandbox: lstat /nonexistent: no such file",
+		"mine hi":                                            "sandbox: lstat " + s.work + "/missing: no such file",
 		`--sandbox={"write":["rel"]} mine hi`:                `write "rel": not an absolute path`,
 		`--sandbox=["no-such-wrapper"] mine hi`:              `"no-such-wrapper": executable file not found`,
 		`--sandbox={"hidden":["/x"]} mine hi`:                `unknown field "hidden"`,

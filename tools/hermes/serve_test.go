@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -42,7 +44,7 @@ func TestServeRefusesSenselessFlags(t *testing.T) {
 		"--idle -1s -- agent":                "cannot be negative",
 		"--listen ftp://x -- agent":          "expected unix:PATH",
 		"--listen tcp:0.0.0.0:0 -- agent":    "without TLS",
-		"--token-file /nonexistent -- agent": "no such file",
+		"--token-file " + short + "er -- x":  "no such file",
 		"--token-file " + open + " -- agent": "chmod 600",
 		"--token-file " + short + " -- x":    "at least 32",
 		"--no-such-flag -- agent":            "not defined",
@@ -64,14 +66,10 @@ func serveAgentQuietly(ctx context.Context, args []string) error {
 
 func TestServeFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "serve")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := sockdir.New(t)
 	program := filepath.Join(dir, "hermes")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := gobuild.To(program, "."); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "serve", "--verbose", "--listen", "unix:"+filepath.Join(dir, "s"), "--listen", "tcp:127.0.0.1:0",
 		"--listen", "http://127.0.0.1:0", "--", program, "demo-agent")

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 const shimSynopsis = `[flags] -- COMMAND [ARGUMENT...]
@@ -45,11 +48,14 @@ const (
 // names the running program, even if its file has been replaced.
 var shimChild = []string{"/proc/self/exe", shimCommand}
 
+// newSession is what the flag says for a session of this run.
+const newSession = "new"
+
 // keptJournals is how many journals of a project are kept.
 const keptJournals = 50
 
 // shimProgram runs a program that has a terminal of its own.
-func shimProgram(_ context.Context, args []string, std *stdio) error {
+func shimProgram(ctx context.Context, args []string, std *stdio) error {
 	before, command := splitCommand(args)
 	if len(command) == 0 && len(before) == 1 && before[0] == "doctor" {
 		return shimDoctor(std)
@@ -57,7 +63,7 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	if len(command) == 0 && len(before) > 0 && before[0] == "content" {
 		return shimContent(before[1:], std)
 	}
-	c, sandbox, err := parseShim(before, std)
+	c, sandbox, file, err := parseShim(before, std)
 	if err != nil {
 		return err
 	}
@@ -75,6 +81,14 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	if c.Agent == "" {
 		c.Agent = filepath.Base(command[0])
 	}
+	if c.Session == newSession {
+		// Each run is a session, so that decisions can be about one of several.
+		c.Session = fmt.Sprintf("%s-%08x", c.Agent, rand.Uint32())
+	}
+	if filepath.Base(command[0]) == "codex" && knowsDaemon(ctx, path) {
+		// In its daemon it would work outside of the shim.
+		command = slices.Insert(slices.Clone(command), 1, noDaemon)
+	}
 	box, err := boxFor(preset.Preset{Command: path, Sandbox: sandbox}, os.Environ(), c.Root, std.err)
 	if err != nil {
 		return &exit{statusNoShim, err}
@@ -82,18 +96,38 @@ func shimProgram(_ context.Context, args []string, std *stdio) error {
 	if w := box.Wrapper(); len(w) > 0 {
 		path, command = w[0], slices.Concat(w, []string{path}, command[1:])
 	}
+	review, err := openShimReview(ctx, file, c, std)
+	if err != nil {
+		return &exit{statusNoShim, err}
+	}
 	status, err := shim.Run(c, shimChild, path, command)
 	if errors.Is(err, shim.ErrUnavailable) && c.Gate == nil {
 		fmt.Fprintf(std.err, "hermes shim: %s; changes are found by watching files\n", oneLine(err.Error()))
 		status, err = shim.Portable(c, path, command)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
+		review.close()
 		return &exit{statusNoShim, err}
-	case status < 0:
+	}
+	if err := review.finishShim(c.Journal); err != nil {
+		fmt.Fprintf(std.err, "hermes shim: %s\n", oneLine(err.Error()))
+		status = cmp.Or(status, 1)
+	}
+	if status < 0 {
 		shim.Die(syscall.Signal(-status))
 	}
 	return &exit{Status: status}
+}
+
+// noDaemon makes codex work in its own process, not in one that it shares with others.
+const noDaemon = "--no-daemon"
+
+// knowsDaemon reports whether a codex program has a daemon.
+func knowsDaemon(ctx context.Context, path string) bool {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	out, _ := exec.CommandContext(ctx, path, "--help").Output()
+	return strings.Contains(string(out), noDaemon)
 }
 
 // shimContent prints a content of a journal.
@@ -105,12 +139,12 @@ func shimContent(args []string, std *stdio) error {
 	if err != nil {
 		return usageError("%v", err)
 	}
-	journal, err := shim.OpenJournal(args[0])
+	in, err := journal.Open(args[0])
 	if err != nil {
 		return err
 	}
-	defer journal.Close()
-	data, err := journal.Content(hash)
+	defer in.Close()
+	data, err := in.Content(hash)
 	if err != nil {
 		return err
 	}
@@ -118,7 +152,7 @@ func shimContent(args []string, std *stdio) error {
 	return err
 }
 
-func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandbox, err error) {
+func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandbox, file string, err error) {
 	var g shim.Gate
 	var allow, deny list
 	f := newFlags("shim", shimSynopsis, std.out)
@@ -126,34 +160,35 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	f.StringVar(&c.Socket, "socket", "", "report to this `SOCKET` (default: that of the editor that has the project)")
 	f.StringVar(&c.Journal, "journal", "", "`FOLDER` for the journal (default: one in the state of the editor)")
 	f.StringVar(&c.Agent, "agent", "", "`NAME` of the agent in reports (default: that of COMMAND)")
-	f.StringVar(&c.Session, "session", "", "`ID` of the session of the agent in reports (default: none)")
+	f.StringVar(&c.Session, "session", newSession, "`ID` of the session of the agent in reports; new: one that begins with NAME; empty: that of the turn that the agent runs")
 	state := f.String("state", "", "`FOLDER` with the state of the editor (default: Neovim's)")
 	gate := f.Bool("gate", false, "every change in the project waits until the editor allows it; without an answer it fails")
 	f.Var(&allow, "allow", "with --gate: a file or folder that may be changed without asking, `PATH`; may be repeated")
 	f.Var(&deny, "deny", "with --gate: a file or folder that may not be changed, `PATH`; may be repeated")
 	f.DurationVar(&g.Timeout, "timeout", time.Minute, "with --gate: how long an answer may take")
 	f.Var(sandboxFlag{&sandbox}, "sandbox", sandboxUsage)
+	f.StringVar(&file, "review", "", shimReviewUsage)
 	rest, err := f.parse(args)
 	switch {
 	case err != nil:
-		return c, nil, err
+		return c, nil, "", err
 	case len(rest) > 0:
-		return c, nil, usageError("unexpected argument %q; a command follows --", rest[0])
+		return c, nil, "", usageError("unexpected argument %q; a command follows --", rest[0])
 	case *gate && sandbox.On():
-		return c, nil, usageError("--gate and --sandbox do not go together: with a gate the supervisor changes the files, and it is not confined")
+		return c, nil, "", usageError("--gate and --sandbox do not go together: with a gate the supervisor changes the files, and it is not confined")
 	case *gate:
 		g.Allow, g.Deny = allow, deny
 		c.Gate = &g
 	case len(allow)+len(deny) > 0:
-		return c, nil, usageError("--allow and --deny need --gate")
+		return c, nil, "", usageError("--allow and --deny need --gate")
 	}
 	if *state == "" {
 		if *state, err = neovimState(); err != nil {
-			return c, nil, err
+			return c, nil, "", &exit{statusNoShim, err}
 		}
 	}
 	if c.Root, err = projectRoot(c.Root, *state); err != nil {
-		return c, nil, &exit{statusNoShim, err}
+		return c, nil, "", &exit{statusNoShim, err}
 	}
 	dir := store.Dir(*state, c.Root)
 	if c.Socket == "" {
@@ -164,7 +199,7 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 		pruneJournals(all)
 		c.Journal = filepath.Join(all, fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid()))
 	}
-	return c, sandbox, nil
+	return c, sandbox, file, nil
 }
 
 // projectRoot returns the folder of the project, unless it was named.

@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
@@ -26,6 +28,15 @@ func shimHere(t *testing.T) {
 		t.Skip(out + errs)
 	}
 }
+
+// pending lists the files with pending changes. A session of a shim is different in
+// each run, and only its agent is left here.
+func (r *reviewed) pending() string {
+	out, _, _ := r.hermes("", "", "files")
+	return ofRun.ReplaceAllString(out, "$1")
+}
+
+var ofRun = regexp.MustCompile(`(\w+)/\w+-[0-9a-f]{8}\b`)
 
 func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 	t.Parallel()
@@ -45,7 +56,7 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 	want := "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +1 -0\tsh\ndeep/new\tcreated, +1 -0\tsh\n"
 	for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		r.wait()
-		got, _, _ := r.hermes("", "", "files")
+		got := r.pending()
 		if got == want {
 			break
 		}
@@ -80,6 +91,178 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 	}
 }
 
+// A machine without an editor, such as a job in CI, has only this program.
+func TestAShellReviewsWhatAProgramInAShimChanged(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	state, root := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(root, ".git", "HEAD"), "")
+	write(t, filepath.Join(root, "a"), "one\n")
+	run := func(args ...string) (string, string, int) {
+		t.Helper()
+		cmd := hermes(t, root, args...)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+state, "NVIM_APPNAME=")
+		return end(t, cmd)
+	}
+	is := func(name, want string) {
+		t.Helper()
+		if text := readFile(t, filepath.Join(root, name)); text != want {
+			t.Errorf("%s: %q, want %q", name, text, want)
+		}
+	}
+	says := func(status int, want string, args ...string) string {
+		t.Helper()
+		out, errs, got := run(append([]string{"review"}, args...)...)
+		if got != status || !strings.Contains(ofRun.ReplaceAllString(out+errs, "$1"), want) || want == "" && out+errs != "" {
+			t.Errorf("%v: %d\n%s%s\nwant %d %s", args, got, out, errs, status, want)
+		}
+		return out
+	}
+	shim := func(script string) {
+		t.Helper()
+		if out, errs, status := run("shim", "--agent", "ci", "--", "sh", "-c", script); status != 0 {
+			t.Fatal(out, errs)
+		}
+	}
+	shim("echo two >> a")
+	says(0, root+"\n", "projects")
+	says(0, "a\tchanged, +1 -0\tci\n")
+	says(0, "+two\n", "show", "a")
+	says(0, "", "accept", "--all")
+	is("a", "one\ntwo\n")
+	says(1, "nothing is pending in "+root, "reject", "--all")
+	if out, errs, status := run("shim", "--agent", "acp", "--session", "", "--", "sh", "-c", "echo x > acp"); status != 0 {
+		t.Fatal(out, errs)
+	}
+	says(0, "acp\tcreated, +1 -0\tacp\n", "files")
+	says(0, "", "reject", "acp")
+	shim("echo three >> a; echo x > new")
+	says(0, "", "reject", "--all") // the first that looks
+	is("a", "one\ntwo\n")
+	if _, err := os.Stat(filepath.Join(root, "new")); err == nil {
+		t.Error("what the program made is still there")
+	}
+	says(0, "", "files")
+}
+
+func TestAShimWritesAPatchOfWhatItsProgramChanged(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	state, root, out := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(root, "a"), "one\n")
+	write(t, filepath.Join(root, "gone"), "x\n")
+	write(t, filepath.Join(root, "mine"), "x\n")
+	run := func(file, script string) (string, int) {
+		t.Helper()
+		cmd := hermes(t, root, "shim", "--agent", "ci", "--review", file, "--", "sh", "-c", script)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+state, "NVIM_APPNAME=", "TMPDIR="+out)
+		stdout, errs, status := end(t, cmd)
+		return stdout + errs, status
+	}
+	file := filepath.Join(out, "p.patch")
+	if said, status := run(file, "echo two >> a; chmod +x a; rm gone; printf 'a\\0b' > binary; ln -s a link; exit 7"); status != 7 || said != "" {
+		t.Fatalf("%d %s", status, said)
+	}
+	patch := readFile(t, file)
+	for _, want := range []string{"# hermes shim, agent ci\n", "# a: changed, +1 -0\n# [1] session ci/ci-", "source shim, exact\n", "GIT binary patch"} {
+		if !strings.Contains(patch, want) {
+			t.Errorf("no %q in\n%s", want, patch)
+		}
+	}
+	gitApply(t, root, patch, "-R")
+	if readFile(t, filepath.Join(root, "a")) != "one\n" || readFile(t, filepath.Join(root, "gone")) != "x\n" {
+		t.Error(patch)
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "[bl]*")); len(left) > 0 {
+		t.Error(left)
+	}
+	if said, status := run(file, "true"); status != 0 || said != "" || readFile(t, file) != "" {
+		t.Errorf("%d %s%s", status, said, readFile(t, file))
+	}
+	for _, bad := range []string{"-", filepath.Join(out, "none", "p.patch")} {
+		if said, status := run(bad, "touch started"); status != statusNoShim || !strings.Contains(said, "--review "+bad) {
+			t.Errorf("%d %s", status, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "started")); err == nil {
+		t.Error("the program was started")
+	}
+	if left, _ := filepath.Glob(filepath.Join(out, "hermes-*")); len(left) > 0 {
+		t.Error(left)
+	}
+}
+
+// What somebody writes in another terminal while an agent in a shim runs is the user's.
+func TestWhatIsWrittenBesideAShimIsTheUsers(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	r := underReview(t)
+	stop, err := r.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	begin, go2 := filepath.Join(t.TempDir(), "begin"), filepath.Join(t.TempDir(), "go")
+	for _, fifo := range []string{begin, go2} {
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := filepath.Join(r.root, "deep", "a")
+	old := readFile(t, a)
+	cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", "echo one >> a; : > "+begin+"; read x < "+go2+"; echo two >> a; mkdir -p m/n; echo x > m/n/f")
+	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
+	done := make(chan int)
+	go func() {
+		_, _, status := end(t, cmd)
+		done <- status
+	}()
+	files := func(want string) {
+		t.Helper()
+		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			r.wait()
+			got, _, _ := r.hermes("", "", "files")
+			if got = ofRun.ReplaceAllString(got, "$1"); got == want {
+				return
+			}
+			if time.Now().After(until) {
+				t.Fatalf("got\n%swant\n%s", got, want)
+			}
+		}
+	}
+	readFile(t, begin)
+	files("deep/a\tchanged, +1 -0\tsh\n") // the shim has seen it
+	write := func(path, text string) {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			_, err = f.WriteString(text)
+			f.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	write(a, "me\n")
+	write(go2, "\n")
+	if status := <-done; status != 0 {
+		t.Fatal(status)
+	}
+	files("deep/a\tchanged, +2 -0\tsh\ndeep/m/n/f\tcreated, +1 -0\tsh\n")
+	plan, err := r.Reject(review.Selection{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Apply(plan, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFile(t, a); got != old+"me\n" {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(r.root, "deep", "m")); !os.IsNotExist(err) {
+		t.Errorf("the folders of the agent are there: %v", err)
+	}
+}
+
 func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
@@ -91,11 +274,11 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 		user    string // what a is at last
 		want    string
 	}{
-		{"new changes", []string{"echo two >> a", "echo three >> a; rm ../b"}, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"},
-		{"nothing new", nil, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh\n"},
+		{"new changes", []string{"echo two >> a", "echo three >> a; rm ../b"}, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh sh\n"},
+		{"nothing new", nil, "", "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +2 -0\tsh sh\n"},
 		{"changes of files with pending ones", []string{"echo four >> a; printf 'b\\nnew\\n' > ../b", "echo five >> a"}, "",
-			"b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +4 -0\tsh\n"},
-		{"changes before one of the user", []string{"echo six >> a"}, "user\n1\n2\n3\ntwo\nthree\nfour\nfive\nsix\n", "b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +5 -0\tsh\n"},
+			"b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +4 -0\tsh sh sh sh\n"},
+		{"changes before one of the user", []string{"echo six >> a"}, "user\n1\n2\n3\ntwo\nthree\nfour\nfive\nsix\n", "b\tchanged, +1 -0\tsh\ndeep/a\tchanged, +5 -0\tsh sh sh sh sh\n"},
 	} {
 		for _, script := range c.scripts {
 			cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", script)
@@ -114,7 +297,7 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 		}
 		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			r.wait()
-			got, _, _ := r.hermes("", "", "files")
+			got := r.pending()
 			if got == c.want {
 				break
 			}
@@ -141,6 +324,7 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		{"shim x -- true", 2, `unexpected argument "x"; a command follows --`},
 		{"shim --deny x -- true", 2, "--allow and --deny need --gate"},
 		{"shim --gate --sandbox -- true", 2, "--gate and --sandbox do not go together"},
+		{`shim --sandbox={"bogus":1} -- true`, 2, `invalid value "{\"bogus\":1}" for -sandbox: sandbox: json: unknown field`},
 		{`shim --sandbox=["no-such-wrapper"] -- true`, 125, `"no-such-wrapper": executable file not found`},
 		{"shim --root none -- true", 125, "none: no such file"},
 		{"shim --journal none/../file/x -- true", 125, "journal: mkdir"},
@@ -152,6 +336,13 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		if status != c.status || !strings.Contains(errs, c.want) || out != "" {
 			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
 		}
+	}
+	homeless := hermes(t, dir, "shim", "--", "true")
+	homeless.Env = slices.DeleteFunc(homeless.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_STATE_HOME=")
+	})
+	if out, errs, status := end(t, homeless); status != 125 || !strings.Contains(errs, "--state") || out != "" {
+		t.Errorf("without HOME: %d\n%s%s", status, out, errs)
 	}
 }
 

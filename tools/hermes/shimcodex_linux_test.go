@@ -14,7 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/testcodex"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 
@@ -79,7 +79,7 @@ func TestChangesOfThePublishedCodexAreExactAndReviewed(t *testing.T) {
 			}
 			for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 				r.wait()
-				got, _, _ := r.hermes("", "", "files")
+				got := r.pending()
 				if got == c.review {
 					break
 				}
@@ -103,35 +103,35 @@ func fileChanges(t *testing.T, r *reviewed) (list []string) {
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("journals: %v, %v", journals, err)
 	}
-	journal, err := shim.OpenJournal(journals[0])
+	in, err := journal.Open(journals[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer journal.Close()
-	text := func(v *shim.Version) string {
+	defer in.Close()
+	text := func(v *journal.Version) string {
 		if v.Absent {
 			return "absent"
 		}
-		data, err := journal.Content(v.Hash)
+		data, err := in.Content(v.Hash)
 		if err != nil {
 			t.Errorf("content is lost: %v", err)
 		}
 		return fmt.Sprintf("%q", data)
 	}
 	for {
-		e, err := journal.Next()
+		e, err := in.Next()
 		switch {
 		case err == io.EOF:
 			return list
 		case err != nil:
 			t.Fatal(err)
-		case e.Phase != shim.Post:
+		case e.Phase != journal.Post:
 			continue
 		}
 		line := string(e.Op) + " " + strings.TrimPrefix(e.Path, r.root+"/") + " "
 		switch e.Op {
-		case shim.Mkdir, shim.Rmdir: // the sandbox mounts there
-		case shim.Remove:
+		case journal.Mkdir, journal.Rmdir: // the sandbox mounts there
+		case journal.Remove:
 			list = append(list, line+text(e.Before))
 		default:
 			list = append(list, line+text(e.Before)+" "+text(e.After))

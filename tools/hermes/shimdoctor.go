@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/shim"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // shimDoctor tries out what the shim can do on this system.
@@ -82,7 +83,7 @@ func tryShim(c shim.Config) (err error) {
 
 // journalled lists the phases and names of the events of a journal.
 func journalled(dir string) (list []string, err error) {
-	r, err := shim.OpenJournal(dir)
+	r, err := journal.Open(dir)
 	if err != nil {
 		return nil, err
 	}

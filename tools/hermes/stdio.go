@@ -26,6 +26,10 @@ type stdio struct {
 	// A terminal that may show colours; nil otherwise. What is written here must be
 	// printable but for the colours: it is not looked at.
 	colour io.Writer
+
+	// A terminal at standard error on which a line may be written again; nil otherwise.
+	// What is written here must be printable but for that.
+	progress io.Writer
 }
 
 // standard returns the streams of this process.
@@ -42,6 +46,9 @@ func standard() *stdio {
 	}
 	if isTerminal(os.Stderr) {
 		s.wireErr = s.err
+		if os.Getenv("TERM") != "dumb" {
+			s.progress = os.Stderr
+		}
 	}
 	return s
 }

@@ -33,6 +33,10 @@ const (
 // cancelTime is how long a cancelled turn may take to end.
 const cancelTime = 5 * time.Second
 
+// lastChance is how long an agent whose turn did not end after a cancel may take to end
+// once its input is closed. TERM comes halfway, and KILL at the end.
+const lastChance = 4 * time.Second
+
 // lastWork is how long an agent may go on after TERM. It may be writing what it keeps of
 // the session, on a slow disk or a busy machine.
 const lastWork = 10 * time.Second
@@ -43,7 +47,8 @@ type turn struct {
 	*job
 	agent  acp.Agent
 	denied atomic.Int64
-	hurry  bool // the agent has had its time to end; set by watch
+	hurry  bool // the agent is killed, after grace; set by watch
+	grace  time.Duration
 	began  bool // the agent has opened the session; set by talk
 	review *runReview
 
@@ -73,7 +78,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, t.review.finish(t.show.current())) }()
-	tap, closeTrace, err := t.recording(&cmd)
+	recorder, closeTrace, err := t.recording(&cmd)
 	if err != nil {
 		return "", 0, err
 	}
@@ -87,7 +92,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 		return "", 0, errors.Join(err, closeTrace())
 	}
 	conn := rpc.NewConn(pathmap.Wrap(process.Transport(), t.paths...), acp.ClientSide(t), rpc.Options{
-		Tap: tap, OnFault: t.show.losses.fault, Limits: rpc.Limits{Bytes: maxWaiting},
+		Middleware: recorder, OnFault: t.show.losses.fault, Limits: rpc.Limits{Bytes: maxWaiting},
 	})
 	t.agent = acp.Agent{Conn: conn}
 	watched := make(chan struct{})
@@ -101,7 +106,11 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	said := process.Said()
 	kill(nil)
 	<-watched
-	if t.hurry || interrupted(again, conn.Done()) {
+	var over <-chan time.Time
+	if t.hurry {
+		over = time.After(t.grace)
+	}
+	if interrupted(again, conn.Done(), over) {
 		process.Stop(life) // life is over, so at once
 	}
 	<-conn.Done() // the messages before the answer have been handled
@@ -111,7 +120,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 }
 
 // recording prepares the recording that was asked for.
-func (t *turn) recording(cmd *launch.Command) (tap func(rpc.Direction, []byte), done func() error, err error) {
+func (t *turn) recording(cmd *launch.Command) (recorder []rpc.Middleware, done func() error, err error) {
 	var stderr func(string)
 	if t.verbose {
 		stderr = func(line string) { t.show.note(line) }
@@ -136,7 +145,7 @@ func (t *turn) recording(cmd *launch.Command) (tap func(rpc.Direction, []byte), 
 			stderr(line)
 		}
 	}
-	return w.Tap(false), w.Close, nil
+	return []rpc.Middleware{w.Middleware()}, w.Close, nil
 }
 
 // watch stops the turn on an interrupt or a timeout. It cancels first, and kills the
@@ -172,7 +181,7 @@ func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, ag
 		select {
 		case <-again:
 		case <-limit.C:
-			interrupts = 0
+			interrupts, t.grace = 0, lastChance
 		case <-life.Done():
 			return
 		}
@@ -182,8 +191,8 @@ func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, ag
 }
 
 // interrupted waits for the end of an agent whose turn is over, and reports whether the
-// user has interrupted that.
-func interrupted(again <-chan os.Signal, ended <-chan struct{}) bool {
+// user has interrupted that, or its time is over.
+func interrupted(again <-chan os.Signal, ended <-chan struct{}, over <-chan time.Time) bool {
 	for len(again) > 0 {
 		<-again // this one was for the turn
 	}
@@ -191,6 +200,8 @@ func interrupted(again <-chan os.Signal, ended <-chan struct{}) bool {
 	case <-ended:
 		return false
 	case <-again:
+		return true
+	case <-over:
 		return true
 	}
 }
@@ -336,7 +347,7 @@ func (t *turn) services(terminals terminal.Options) error {
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated: func(_ context.Context, n *acp.SessionNotification) error {
 			t.show.update(n)
-			t.review.updated(n.SessionID, n.Update, t.State(n.SessionID))
+			t.review.updated(n.SessionID, n.Update, t.Services)
 			return nil
 		},
 		Limits: history.Limits{Bytes: maxState},

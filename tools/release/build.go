@@ -28,7 +28,7 @@ var targets = []target{
 
 func (t target) String() string { return t.os + "-" + t.arch }
 
-// manifest is what lua/hermes/install.lua reads.
+// manifest is what lua/hermes/core/install.lua reads.
 type manifest struct {
 	Version  string             `json:"version"`
 	Archives map[string]archive `json:"archives"` // by target

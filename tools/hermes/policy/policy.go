@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/tools/hermes/tomlfile"
 )
 
 // Name is the name of the file.
@@ -22,6 +23,7 @@ const Name = ".hermes-lint.toml"
 type Policy struct {
 	File    string
 	Profile lint.Profile // empty if the file does not set it
+	Rules   string       // a month or latest; empty if the file does not set it
 	FailOn  string       // a severity or never; empty if the file does not set it
 
 	severities map[string]lint.Severity // 0 is off
@@ -78,19 +80,9 @@ func Find(folders ...string) (string, error) {
 	return "", nil
 }
 
-// maxFile bounds the file, in bytes.
-const maxFile = 1 << 20
-
 // Read reads a file. The error names the line and the key, and what they may be.
 func Read(name string) (*Policy, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes, more than the %d that a configuration may have", name, info.Size(), maxFile)
-	}
-	text, err := os.ReadFile(name)
+	text, err := tomlfile.Load(name)
 	if err != nil {
 		return nil, err
 	}
@@ -210,6 +202,7 @@ func (p *Policy) Report() *lint.Report {
 				continue
 			}
 			v.Failed++
+			v.Counts[severity]++
 			v.Findings = append(v.Findings, lint.Finding{Rule: rule, Severity: severity, Version: lint.All, Line: e.line, Text: text, Quote: e.reason})
 			switch severity {
 			case lint.Error:
