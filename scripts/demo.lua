@@ -26,13 +26,18 @@ local demos = {
 local agent = vim.env.HERMES_DEMO or "demo"
 local demo = demos[agent]
 
+-- print() of Neovim 0.10 makes one line of it and cuts that.
+local function say(text)
+  io.stdout:write(text, "\n")
+end
+
 local headless = #vim.api.nvim_list_uis() == 0
 vim.o.showmode = not headless
 if headless then
   vim.ui.select = function(items, opts, answer)
     for i, item in ipairs(items) do
       if item.kind == "allow_once" then
-        print(("\n%s\n> %s"):format(opts.prompt, opts.format_item(item)))
+        say(("\n%s\n> %s"):format(opts.prompt, opts.format_item(item)))
         return vim.schedule(function()
           answer(item, i)
         end)
@@ -47,7 +52,7 @@ vim.cmd.edit(demo.file)
 
 local function finish(command)
   local buf = require("hermes.chat").list()[1].buf
-  print("\n" .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n"))
+  say("\n" .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n"))
   vim.cmd(command)
 end
 

@@ -1,5 +1,5 @@
-local answers = require("hermes.answers")
-local rpc = require("hermes.rpc")
+local answers = require("hermes.ask.answers")
+local rpc = require("hermes.core.rpc")
 local eq = MiniTest.expect.equality
 
 vim.cmd.source(vim.fn.globpath(vim.o.rtp, "plugin/hermes.lua", false, true)[1])
@@ -7,7 +7,7 @@ vim.cmd.source(vim.fn.globpath(vim.o.rtp, "plugin/hermes.lua", false, true)[1])
 describe("answers", function()
   local sent, send, defaults, last, notes
   local notify = vim.notify
-  local default = require("hermes.defaults")["session/request_permission"]
+  local default = require("hermes.ask.defaults")["session/request_permission"]
 
   before_each(function()
     sent, defaults, notes, last = {}, 0, {}, 0
@@ -20,7 +20,7 @@ describe("answers", function()
     vim.notify = function(text)
       notes[#notes + 1] = text
     end
-    require("hermes.defaults")["session/request_permission"] = function(_, answer)
+    require("hermes.ask.defaults")["session/request_permission"] = function(_, answer)
       defaults = defaults + 1
       answer.respond("default")
     end
@@ -28,8 +28,8 @@ describe("answers", function()
 
   after_each(function()
     rpc.send, vim.notify = send, notify
-    require("hermes.defaults")["session/request_permission"] = default
-    require("hermes.config").reset()
+    require("hermes.ask.defaults")["session/request_permission"] = default
+    require("hermes.core.config").reset()
     for _, key in ipairs({
       "PermissionRequest",
       "session/request_permission",
@@ -279,16 +279,16 @@ describe("answers", function()
   end)
 
   it("given elsewhere take the question of the default away", function()
-    require("hermes.defaults")["session/request_permission"] = default
+    require("hermes.ask.defaults")["session/request_permission"] = default
     local select = vim.ui.select
     local shown = 0
     vim.ui.select = function()
       shown = shown + 1
     end
     local id = permission()
-    eq({ shown, #require("hermes.questions").list() }, { 1, 1 })
+    eq({ shown, #require("hermes.ask.questions").list() }, { 1, 1 })
     eq(require("hermes").respond(id, "late"), true)
-    eq({ #require("hermes.questions").list(), #sent }, { 0, 1 })
+    eq({ #require("hermes.ask.questions").list(), #sent }, { 0, 1 })
     vim.ui.select = select
   end)
 

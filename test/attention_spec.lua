@@ -2,14 +2,14 @@
 -- sends them.
 
 local hermes, attention, events =
-  require("hermes"), require("hermes.attention"), require("hermes.events")
+  require("hermes"), require("hermes.session.attention"), require("hermes.core.events")
 local eq = MiniTest.expect.equality
 
 describe("attention", function()
   local notices, builtin, views
 
   local function deliver(...)
-    require("hermes.rpc").deliver(vim.json.encode({ ... }))
+    require("hermes.core.rpc").deliver(vim.json.encode({ ... }))
   end
 
   local function state(session, to)
@@ -31,7 +31,7 @@ describe("attention", function()
 
   before_each(function()
     views = {}
-    require("hermes.config").reset()
+    require("hermes.core.config").reset()
     notices, builtin = {}, vim.notify
     vim.notify = function(text)
       notices[#notices + 1] = text
@@ -51,8 +51,8 @@ describe("attention", function()
     for _, buf in ipairs(views) do
       vim.api.nvim_buf_delete(buf, { force = true })
     end
-    require("hermes.config").reset()
-    require("hermes.state").agent_gone("a")
+    require("hermes.core.config").reset()
+    require("hermes.session.state").agent_gone("a")
   end)
 
   it("says that an agent waits in its terminal, unless the terminal is in a window", function()
@@ -96,7 +96,7 @@ describe("attention", function()
     turn("s2", failed)
     turn("s3", { stopReason = "cancelled" })
     turn("s3", { error = { kind = "disconnected", message = "the host was stopped" } })
-    eq(notices, { "hermes: a is done: Fix<0a>it", "hermes: a failed (no<1b> luck)" })
+    eq(notices, { "hermes: a is done: Fix it", "hermes: a failed (no<1b> luck)" })
   end)
 
   it("tells nothing of a session that the user sees, unless asked to", function()
@@ -194,14 +194,14 @@ describe("attention", function()
     )
     eq(shown.str, "%{execute('let g:marked=1')}%@…: idle")
     eq(vim.g.marked, nil)
-    require("hermes.state").agent_gone(evil)
+    require("hermes.session.state").agent_gone(evil)
   end)
 
   it("names the agents that have no session", function()
-    require("hermes.state").agent_gone("a")
+    require("hermes.session.state").agent_gone("a")
     deliver("StateChanged", { agent = "b", from = "disconnected", to = "starting" })
     eq(hermes.statusline(), "b: starting")
-    require("hermes.state").agent_gone("b")
+    require("hermes.session.state").agent_gone("b")
     eq(hermes.statusline(), "")
   end)
 
@@ -212,7 +212,7 @@ describe("attention", function()
     state("s1", "running")
     state("s2", "waiting")
     settle()
-    eq(vim.o.titlestring, "%{v:lua.require'hermes.attention'._title()}mine")
+    eq(vim.o.titlestring, "%{v:lua.require'hermes.session.attention'._title()}mine")
     eq(vim.api.nvim_eval_statusline(vim.o.titlestring, {}).str, "[1 waiting, 1 running] mine")
     vim.o.title, vim.o.titlestring = title, own
   end)

@@ -1,4 +1,5 @@
-local buffer = require("hermes.buffer")
+local agent_write = require("hermes.doc.agent_write")
+local buffer = require("hermes.doc.buffer")
 local eq = MiniTest.expect.equality
 local api = vim.api
 
@@ -37,7 +38,7 @@ end
 local function write(path, content, opts)
   local result
   eq(
-    buffer.write(path, content, opts, function(problem)
+    agent_write.write(path, content, opts, function(problem)
       eq(result, nil)
       result = problem or "written"
     end),
@@ -141,7 +142,7 @@ describe("buffer", function()
   describe("write", function()
     it("leaves files without a loaded buffer to the host", function()
       local path = on_disk("a.txt", "x\n")
-      eq(buffer.write(path, "y\n", {}, error), false)
+      eq(agent_write.write(path, "y\n", {}, error), false)
       eq(disk(path), "x\n")
     end)
 
@@ -191,7 +192,7 @@ describe("buffer", function()
     end)
 
     it("keeps the marks around a file too large to compare", function()
-      local diff = require("hermes.diff")
+      local diff = require("hermes.doc.diff")
       local limit = diff.max_hunk_bytes
       diff.max_hunk_bytes = 10
       MiniTest.finally(function()
@@ -530,7 +531,7 @@ describe("buffer", function()
         end,
       })
       local text
-      buffer.write(path, "b\n", nil, function(problem, now)
+      agent_write.write(path, "b\n", nil, function(problem, now)
         eq(problem, nil)
         text = now
       end)
@@ -563,7 +564,7 @@ describe("buffer", function()
         end,
       })
       local text
-      buffer.write(path, "b\n", nil, function(_, now)
+      agent_write.write(path, "b\n", nil, function(_, now)
         text = now
       end)
       vim.wait(60000, function()
@@ -624,7 +625,7 @@ describe("buffer", function()
             end
             before = options()
             local function done(p) problem = p or "written" end
-            require("hermes.buffer").write(path, text, nil, done)
+            require("hermes.doc.agent_write").write(path, text, nil, done)
             vim.wait(60000, function() return problem end, 2)]],
               path,
               ("new text\n"):rep(50000)
@@ -656,10 +657,10 @@ describe("buffer", function()
     it("gives up on a buffer that stays unmodifiable", function()
       local path, buf = open("a.txt", "a\n")
       vim.bo[buf].modifiable = false
-      local retries = buffer.retries
-      buffer.retries = 2
+      local retries = agent_write.retries
+      agent_write.retries = 2
       MiniTest.finally(function()
-        buffer.retries = retries
+        agent_write.retries = retries
       end)
       eq(write(path, "b\n"), "E21: 'modifiable' is off")
       eq(disk(path), "a\n")
@@ -673,7 +674,7 @@ describe("buffer", function()
       child.lua(
         [[local path = ...
         function _G.Expr() -- an expression mapping holds the text lock
-          require("hermes.buffer").write(path, "b\n", nil, function(problem)
+          require("hermes.doc.agent_write").write(path, "b\n", nil, function(problem)
             _G.result = problem or "written"
           end)
           vim.wait(100)
@@ -695,7 +696,7 @@ describe("buffer", function()
     it("says when the buffer went away meanwhile", function()
       local path, buf = open("a.txt", "a\n")
       local result
-      buffer.write(path, "b\n", nil, function(problem)
+      agent_write.write(path, "b\n", nil, function(problem)
         result = problem
       end)
       api.nvim_buf_delete(buf, { force = true })
@@ -703,6 +704,137 @@ describe("buffer", function()
         return result ~= nil
       end, 2)
       eq(result, "the buffer was closed before it could be written")
+    end)
+  end)
+
+  -- An agent may change what a name below the folder of its session leads to.
+  describe("strays", function()
+    local away
+
+    before_each(function()
+      away = dir .. "/away"
+      vim.fn.mkdir(away)
+      on_disk("away/a.txt", "theirs\n")
+      vim.fn.mkdir(dir .. "/sub")
+    end)
+
+    ---@type table<string, fun(path: string)>
+    local ways = {
+      ["the file becomes a link"] = function(path)
+        vim.uv.fs_unlink(path)
+        vim.uv.fs_symlink(away .. "/a.txt", path)
+      end,
+      ["the file becomes a link with the same text"] = function(path)
+        on_disk("away/a.txt", disk(path))
+        vim.uv.fs_unlink(path)
+        vim.uv.fs_symlink(away .. "/a.txt", path)
+      end,
+      ["the file becomes a link to nothing"] = function(path)
+        vim.uv.fs_unlink(path)
+        vim.uv.fs_symlink(away .. "/none.txt", path)
+      end,
+      ["the folder becomes a link"] = function(path)
+        vim.fn.delete(vim.fs.dirname(path), "rf")
+        vim.uv.fs_symlink(away, vim.fs.dirname(path))
+      end,
+      ["the folder becomes a link to one without the file"] = function(path)
+        vim.fn.delete(vim.fs.dirname(path), "rf")
+        vim.fn.mkdir(away .. "/empty")
+        vim.uv.fs_symlink(away .. "/empty", vim.fs.dirname(path))
+      end,
+    }
+
+    --- What is in the folder that is not the buffer's.
+    local function outside()
+      local found = {}
+      for name, kind in vim.fs.dir(away, { depth = 3 }) do
+        local path = away .. "/" .. name
+        found[name] = kind == "file" and { disk(path), vim.uv.fs_stat(path).mode } or kind
+      end
+      return found
+    end
+
+    local function apply(item)
+      return function(_, buf)
+        local answer
+        item = vim.tbl_extend("force", item, { id = 1, tick = vim.b[buf].changedtick })
+        require("hermes.doc.review_apply").run(buf, item, function(payload)
+          answer = payload
+        end)
+        return answer.error
+      end
+    end
+
+    ---@type table<string, fun(path: string, buf: integer): string?>
+    local acts = {
+      ["a decision with edits"] = apply({
+        edits = { { start = 0, ["end"] = 1, lines = { "x\n" } } },
+      }),
+      ["a decision with a text"] = apply({ text = "x\n" }),
+      ["a decision that removes"] = apply({ delete = true }),
+      ["a decision about permissions"] = apply({ text = "one\n", mode = 511 }),
+      ["a text of the user"] = function(_, buf)
+        local _, problem = buffer.put(buf, "x\n", true)
+        return problem
+      end,
+      ["a refresh"] = function(_, buf)
+        eq(buffer.update(buf), "strayed")
+        eq(lines(buf), { "one" })
+        return "leads to another file"
+      end,
+      ["an agent's write"] = function(path, buf)
+        local found = agent_write.write(path, "x\n", nil, function() end)
+        eq({ found, lines(buf) }, { false, { "one" } })
+        return "leads to another file"
+      end,
+    }
+    for way, stray in pairs(ways) do
+      for act, run in pairs(acts) do
+        it(("outside are left alone by %s when %s"):format(act, way), function()
+          local path, buf = open("sub/a.txt", "one\n")
+          stray(path)
+          local before = outside()
+          local problem = run(path, buf)
+          eq({ problem, problem and problem:find("leads to another file", 1, true) ~= nil }, {
+            problem,
+            true,
+          })
+          eq(outside(), before)
+        end)
+      end
+    end
+
+    it("while it is being written are left alone, too", function()
+      local path, buf = open("sub/a.txt", "one\n")
+      local before = outside()
+      api.nvim_create_autocmd("BufWritePre", {
+        buffer = buf,
+        once = true,
+        callback = function()
+          ways["the file becomes a link"](path)
+        end,
+      })
+      local _, problem = buffer.put(buf, "x\n", true)
+      eq(problem and problem:find("leads to another file", 1, true) ~= nil, true)
+      eq(outside(), before)
+    end)
+
+    it("is not written once it is a named pipe, for whose other end Neovim would wait", function()
+      local path, buf = open("sub/a.txt", "one\n")
+      vim.uv.fs_unlink(path)
+      vim.fn.system({ "mkfifo", path })
+      local replaced, problem = buffer.put(buf, "x\n", true)
+      eq({ replaced, problem }, { false, "it is a fifo now; nothing was written" })
+      eq(apply({ text = "x\n" })(path, buf), "it is a fifo now; nothing was written")
+      eq(write(path, "x\n"), "it is a fifo now; nothing was written")
+    end)
+
+    it("are what the user opens again", function()
+      local path, buf = open("sub/a.txt", "one\n")
+      ways["the file becomes a link"](path)
+      eq(buffer.update(buf), "strayed")
+      vim.cmd("silent edit!")
+      eq({ lines(), buffer.update(buf) }, { { "theirs" } })
     end)
   end)
 

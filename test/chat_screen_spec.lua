@@ -117,7 +117,9 @@ describe("the chat on the screen", function()
   it("shows each kind of thing, and hides nothing", function()
     open()
     screen:lua("Say(...)", turn)
-    screen:wait_for_text("with `code`.")
+    screen:wait_for("the answer", function() -- the prompt has the same words
+      return vim.tbl_contains(right(), "**Done**, with `code`.")
+    end)
     screen:wait_for_text("12k/200k")
     local status = "scripted · idle · Ask · 12k/200k 6% · 0.50 USD · A %{2+2} title"
     screen:wait_for("status", function()
@@ -238,6 +240,31 @@ describe("the chat on the screen", function()
     end)
   end)
 
+  for _, columns in ipairs({ 40, 80 }) do
+    local on = (", on %d columns"):format(columns)
+    it("says in one row what a question is about, and why it cannot be allowed" .. on, function()
+      screen:lua("vim.notify = builtin_notify; vim.o.columns, vim.o.lines = ..., 20", columns)
+      open()
+      local words = {}
+      for i = 1, 400 do
+        words[i] = ("w%04d"):format(i)
+      end
+      local call = { toolCallId = "t", kind = "execute", title = table.concat(words, " ") }
+      screen:lua("Say(...)", { { ask = { toolCall = call } } })
+      screen:wait_for_text("▸ Yes  [allow once]")
+      screen:type("<Esc>ga")
+      screen:wait_for("the question", function()
+        return screen:lua("return vim.api.nvim_get_current_line()"):find("▸ No", 1, true)
+      end)
+      screen:type("j<CR>")
+      screen:wait_for_text("NOT ALL IS SHOWN")
+      screen:wait_for_mode("n") -- and not for Enter
+      screen:wait_for("the heading above the title", function()
+        return screen:text():find("scripted asks: w0001[^\n]*\n[^\n]*title: w0001 ")
+      end)
+    end)
+  end
+
   it("follows the end, unless the user reads something else", function()
     open({ insert = false })
     screen:lua(
@@ -258,8 +285,51 @@ describe("the chat on the screen", function()
     end)
     vim.wait(200)
     eq({ screen:shows("another end"), screen:lua("return vim.fn.line('.')") }, { false, 1 })
+    screen:wait_for_text("↓ 104 new lines · scripted · idle") -- with the prompt and two gaps
     screen:type("G")
     screen:wait_for_text("another end")
+    screen:wait_for("all lines seen", function()
+      return vim.startswith(right()[1], "scripted · idle")
+    end)
+  end)
+
+  -- The prompt is shown, too, so that the text comes in two pieces.
+  local long = { { say = "line\n", times = 100 }, { say = "the la" }, { say = "st line" } }
+
+  it("goes to the answer when a prompt is sent, wherever the user has read", function()
+    open()
+    screen:lua("Say(...)", long)
+    screen:wait_for_text("the last line")
+    screen:type("<Esc><C-w>kgg")
+    screen:wait_for("top", function()
+      return not screen:shows("the last line")
+    end)
+    screen:type("ihello<C-s>")
+    screen:wait_for_text("You said: hello")
+    eq(right()[1], "scripted · idle · Ask")
+  end)
+
+  it("follows the end again once the mouse has brought it back", function()
+    screen:lua("vim.o.mouse = 'a'")
+    open()
+    local function wheel(direction)
+      screen:lua("vim.api.nvim_input_mouse('wheel', ..., '', 0, 5, 60)", direction)
+    end
+    screen:lua("Say(...)", long)
+    screen:wait_for_text("the last line")
+    while screen:shows("the last line") do
+      wheel("up")
+      vim.wait(20)
+    end
+    screen:lua("Say(...)", { { say = "mo" }, { say = "re" } })
+    screen:wait_for_text("new lines")
+    while not screen:shows("more") do
+      wheel("down")
+      vim.wait(20)
+    end
+    screen:lua("Say(...)", { long[1], { say = "the very" }, { say = " end" } })
+    screen:wait_for_text("the very end")
+    screen:wait_for_mode("i")
   end)
 
   -- One question of every kind.
@@ -296,7 +366,7 @@ describe("the chat on the screen", function()
     it("loses no key to 240 questions and answers none by one; in the " .. where, function()
       open({ permissions = where, insert = false })
       screen:lua([[
-        require("hermes.chat.asks").too_soon_ms, require("hermes.dialog").too_soon_ms = 0, 0
+        require("hermes.ask.reading").too_soon_ms = 0
         _G.asked, _G.answered, _G.entered, _G.plus = 0, 0, 0, 0
         hermes.on({ "PermissionRequest", "FormElicitation", "UrlElicitation" }, function()
           asked = asked + 1

@@ -9,8 +9,7 @@ describe("the chat example", function()
   local dir
 
   before_each(function()
-    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
-    vim.fn.mkdir(dir, "p")
+    dir = dofile(root .. "/test/place.lua").new() -- a question shows all of the path
     child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
     child.o.lines, child.o.columns = 50, 120
     child.lua(
@@ -128,7 +127,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       "Allow this and more …  [rule]",
     }
     eq(child.lua_get("asked"), {
-      { ("demo asks: changes: %s/hermes-demo.md (Edit hermes-demo.md)"):format(dir), options },
+      { "demo asks: create hermes-demo.md (Edit hermes-demo.md)", options },
       { "demo asks: command: wc '-l' 'hermes-demo.md' (wc -l hermes-demo.md)", options },
     })
     eq(vim.fn.readfile(dir .. "/hermes-demo.md"), { "# Visits of the demo agent", "", "- visit 1" })

@@ -12,6 +12,40 @@ case $1 in
 esac
 ]]
 
+-- Reports a turn with a command to its hooks, as Claude Code does.
+local worker = [[#!/bin/sh
+case $1 in --version) echo "2.1.400 (Claude Code)"; exit ;; esac
+settings=$2
+post() {
+  printf '{"session_id":"x",%s}' "$1" |
+    "$NVIM_PROGRAM" --clean --headless -l "${0%/*}/post.lua" "$settings"
+}
+call='"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"echo"}'
+post '"hook_event_name":"UserPromptSubmit","prompt":"go on"'
+post "\"hook_event_name\":\"PreToolUse\",$call"
+echo two >> f
+echo new > made
+post "\"hook_event_name\":\"PostToolUse\",$call,\"tool_response\":{}"
+post '"hook_event_name":"Stop"'
+read -r line
+]]
+
+local post = [[
+local settings = vim.json.decode(table.concat(vim.fn.readfile(arg[1]), "\n"))
+local hook, body = settings.hooks.Stop[1].hooks[1], io.read("*a")
+local host, port, path = hook.url:match("^http://([^:/]+):(%d+)(.*)$")
+local tcp, got, over = vim.uv.new_tcp(), "", false
+tcp:connect(host, tonumber(port), function()
+  tcp:write(table.concat({
+    ("POST %s HTTP/1.1"):format(path), "Host: " .. host .. ":" .. port, "Connection: close",
+    "Content-Type: application/json", "Authorization: " .. hook.headers.Authorization,
+    "Content-Length: " .. #body, "", body,
+  }, "\r\n"))
+  tcp:read_start(function(_, data) got, over = got .. (data or ""), data == nil end)
+end)
+vim.wait(20000, function() return over end, 5)
+]]
+
 describe("Claude Code in a terminal", function()
   local child = MiniTest.new_child_neovim()
   local dir ---@type string
@@ -69,6 +103,41 @@ describe("Claude Code in a terminal", function()
     eq(child.lua_get("hermes.sessions()[1].state"), "idle")
     child.lua([[vim.fn.chansend(vim.bo[result.bufnr].channel, "end\n")]])
     wait_for("#hermes.sessions() == 0 and vim.fn.filereadable(result.settings) == 0")
+  end)
+
+  it("in a shim has its changes exactly, with their turn and tool call", function()
+    vim.fn.writefile(vim.split(worker, "\n"), dir .. "/bin/claude")
+    vim.fn.writefile(vim.split(post, "\n"), dir .. "/bin/post.lua")
+    vim.fn.mkdir(dir .. "/p/.git", "p")
+    vim.fn.writefile({ "one" }, dir .. "/p/f")
+    child.lua([[hermes.setup({ review = true })
+      vim.env.NVIM_PROGRAM = vim.v.progpath
+      _G.authors = {}
+      function _G.Ask()
+        hermes.review.pending({ on_done = function(_, result)
+          authors = {}
+          for _, hunk in ipairs(result and result.hunks or {}) do
+            local a = hunk.authors[1]
+            local how = { a.toolCallId, a.source, a.inferred or false }
+            local who = { vim.fs.basename(hunk.path), a.sessionId, a.turn ~= nil }
+            authors[#authors + 1] = vim.list_extend(who, how)
+          end
+        end })
+      end]])
+    open("{ cwd = dir .. '/p', shim = true }")
+    eq(child.lua_get("failure"), vim.NIL)
+    local session = child.lua_get("result.sessionId")
+    local want = vim.inspect({
+      { "f", session, true, "t1", "shim", false },
+      { "made", session, true, "t1", "shim", false },
+    })
+    wait_for(("vim.inspect(authors) == %q or Ask()"):format(want))
+    child.lua(
+      "hermes.review.checkpoints({ on_done = function(_, r) _G.points = r.checkpoints end })"
+    )
+    wait_for("points")
+    eq(child.lua_get("{ points[1].name, points[1].sessionId }"), { "go on", session })
+    eq(child.lua_get("#points"), 1)
   end)
 
   it("is not left behind half open", function()

@@ -208,6 +208,23 @@ local function go_to(text)
   end
 end
 
+describe("the files of lua/hermes/command", function()
+  it("have the subcommands that are offered, each once", function()
+    local found = {}
+    for file in vim.fs.dir(root .. "/lua/hermes/command") do
+      if file ~= "line.lua" then
+        local part = require("hermes.command." .. file:gsub("%.lua$", ""))
+        for name, subcommand in pairs(part) do
+          eq({ name, type(subcommand.run) }, { name, "function" })
+          found[#found + 1] = name
+        end
+      end
+    end
+    table.sort(found)
+    eq(found, require("hermes.command").complete("", "Hermes "))
+  end)
+end)
+
 describe(":Hermes", function()
   before_each(fresh)
 
@@ -294,7 +311,7 @@ describe(":Hermes", function()
     asked_agent(name, "second")
     child.cmd("Hermes cancel") -- the one that runs
     asked_agent(name, [[session/cancel {"sessionId":"s3"}]])
-    child.lua("_G.picks = { 's2' }")
+    child.lua("_G.picks = { 'second' }")
     child.cmd("Hermes close") -- asks
     sessions(1)
     eq(get("#menus"), 1)
@@ -560,11 +577,22 @@ describe(":Hermes", function()
     eq(get("#vim.api.nvim_tabpage_list_wins(0)"), 2)
     for _, log in ipairs({ "hermes-host.log", "hermes.log" }) do
       eq(vim.fs.basename(child.api.nvim_buf_get_name(0)), log)
-      eq(child.fn.line("."), child.fn.line("$")) -- the newest
+      wait_for("the newest line", function() -- the log may grow meanwhile
+        return get("vim.fn.line('.') == vim.fn.line('$')")
+      end)
       child.cmd("wincmd w")
     end
     child.cmd("wincmd w")
     shows('there is no session "nosuch"')
+    vim.fn.writefile({ "one more" }, child.api.nvim_buf_get_name(0), "a")
+    child.cmd("checktime")
+    -- Other specs write there, too.
+    local seen = "{ vim.fn.line('.') == vim.fn.line('$'), vim.fn.search(..., 'nw') > 0 }"
+    eq(get(seen, "^one more$"), { true, true })
+    vim.fn.writefile({ "and another" }, child.api.nvim_buf_get_name(0), "a")
+    child.cmd("normal! gg")
+    child.cmd("checktime")
+    eq(get(seen, "^and another$"), { false, true })
     child.cmd("tabclose")
     child.cmd("Hermes cancel nosuchagain")
     child.cmd("Hermes log")
@@ -581,7 +609,7 @@ describe("completion of :Hermes", function()
     local stored = { { sessionId = "old", cwd = dir, title = "Old" } }
     local name = connect({ modes = modes, options = options, stored = stored, login = login })
     open(2)
-    child.lua([[require("hermes.picker").sessions()]])
+    child.lua([[require("hermes.view.picker").sessions()]])
     wait_for("list", function()
       return get("#menus") == 1
     end)
@@ -753,11 +781,11 @@ describe("the status window", function()
     shows("  session s2: idle")
     eq(child.api.nvim_get_current_line():find("session s1", 1, true) ~= nil, true)
     child.cmd("Hermes prompt hold") -- the one under the cursor
-    shows("  session s1: running")
+    shows("  session hold (s1): running")
     child.cmd("Hermes prompt next")
-    shows("  session s1: running, 1 prompt waits")
+    shows("  session hold (s1): running, 1 prompt waits")
     child.type_keys("x")
-    shows("  session s1: idle")
+    shows("  session hold (s1): idle")
     child.cmd("Hermes prompt title A new name")
     shows("  session A new name (s1): idle")
     child.cmd("wincmd p")
@@ -769,7 +797,7 @@ describe("the status window", function()
     eq(screen():find("close this window", 1, true), nil)
     child.type_keys("q")
     eq(child.lua_get("#vim.api.nvim_list_wins()"), 1)
-    eq(get([[require("hermes.pane").buffer("status")]]), vim.NIL)
+    eq(get([[require("hermes.view.pane").buffer("status")]]), vim.NIL)
   end)
 
   it("has keys for the agent and the session under the cursor", function()
@@ -797,21 +825,21 @@ describe("the status window", function()
     child.type_keys("p")
     asked_agent(name, "hello there")
     child.lua([[require("hermes").on_request("PermissionRequest", function() end)]])
-    child.type_keys("<CR>")
+    child.type_keys("p")
     shows("    waits for a handler: PermissionRequest, Delete it")
-    shows("session s1: waits for you")
+    shows("session hello there (s1): waits for you")
     child.lua("_G.picks = { 'refuse' }")
     go_to("waits for a handler")
     child.type_keys("a")
-    shows("session s1: idle")
+    shows("session hello there (s1): idle")
     child.lua([[require("hermes").on_request("PermissionRequest", nil)]])
-    go_to("session s1")
+    go_to("session hello there (s1)")
     child.type_keys("f")
     shows("session s1-fork")
-    go_to("session s1:")
+    go_to("session hello there (s1):")
     child.type_keys("X")
     wait_for("s1 gone", function()
-      return not screen():find("session s1:", 1, true)
+      return not screen():find("(s1):", 1, true)
     end)
     go_to("agent " .. name)
     child.type_keys("l")
@@ -862,6 +890,6 @@ describe("<Plug> maps", function()
     child.type_keys(",respond")
     noted("no question is waiting")
     child.type_keys(",status")
-    shows("session s1")
+    shows("(s1): ")
   end)
 end)

@@ -9,7 +9,7 @@ describe("completion", function()
   local dir
 
   before_each(function()
-    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+    dir = dofile(root .. "/test/place.lua").new()
     for file, text in pairs({
       ["main.go"] = "x",
       ["src/main_test.go"] = "x",
@@ -98,12 +98,42 @@ describe("completion", function()
         wait_for("answer", function()
           return child.lua_get("not vim.in_fast_event()")
         end)
-        eq(child.fn.pumvisible(), git and 0 or 1)
+        eq(child.fn.pumvisible(), 0)
         child.type_keys("<C-e><Esc>S@txt<F5>")
         eq(offered(), { '@"two words.txt"' }) -- and none with an escape sequence
       end
     )
   end
+
+  it("lists the files of a folder for plugins, too", function()
+    local function list(folder)
+      return child.lua(
+        [[local answer
+        hermes.list_files(..., { on_done = function(err, result)
+          answer = err and { err = err.message } or result
+        end })
+        vim.wait(60000, function() return answer end, 5)
+        return answer]],
+        { folder }
+      )
+    end
+    local listed = list(dir)
+    eq({ listed.complete, vim.tbl_contains(listed.files, "main.go") }, { true, true })
+    eq(list(dir .. "/none").err:find("no such file", 1, true) ~= nil, true)
+  end)
+
+  it("runs no program in the project, which its .git could choose", function()
+    local bin = vim.fn.tempname()
+    vim.fn.mkdir(bin, "p")
+    vim.fn.writefile({ "#!/bin/sh", ('pwd >> "%s/ran"; exit 1'):format(bin) }, bin .. "/git")
+    vim.uv.fs_chmod(bin .. "/git", 493)
+    vim.fn.mkdir(dir .. "/.git")
+    child.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", { bin })
+    child.lua("vim.keymap.set('i', '<F5>', complete.tab)")
+    child.type_keys("isee @ma<F5>")
+    eq(offered(), { "@main.go", "@src/main_test.go" })
+    eq(vim.uv.fs_stat(bin .. "/ran"), nil)
+  end)
 
   it("is a source of blink.cmp", function()
     local got = child.lua([[local source = require("hermes.complete.source").new({}, {})
@@ -157,27 +187,17 @@ describe("completion", function()
     )
   end)
 
-  it("sends the files that a prompt names along", function()
-    local blocks = child.lua([[local function uris(text)
-        local blocks = complete.blocks(text, vim.fn.getcwd())
-        return type(blocks) == "string" and blocks
-          or vim.tbl_map(function(block)
-            return block.resource and block.resource.uri or block
-          end, blocks)
+  it("offers no command whose name looks like a file", function()
+    local got = child.lua([[local names = {}
+      hermes.state = function(_, member)
+        return member == "commands" and vim.tbl_map(function(name)
+          return { name = name, description = "" }
+        end, { "fix(@.env", "fix@main.go", "fix[x]", "fix" }) or vim.fn.getcwd()
       end
-      return {
-        uris("see @main.go, @\"two words.txt\" and (@src/main_test.go)."),
-        uris("mail me@main.go or @nobody or @src"),
-        uris("@main.go @main.go"),
-      }]])
-    local function uri(file)
-      return vim.uri_from_fname(dir .. "/" .. file)
-    end
-    local first = 'see @main.go, @"two words.txt" and (@src/main_test.go).'
-    eq(blocks, {
-      { first, uri("main.go"), uri("two words.txt"), uri("src/main_test.go") },
-      "mail me@main.go or @nobody or @src",
-      { "@main.go @main.go", uri("main.go") },
-    })
+      complete.items(complete.lead("/fi", 1), "s", function(items)
+        names = vim.tbl_map(function(item) return item.name end, items)
+      end)
+      return names]])
+    eq(got, { "fix" })
   end)
 end)

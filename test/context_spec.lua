@@ -35,7 +35,7 @@ describe("a block of", function()
     vim.cmd.cd(dir)
   end)
   after_each(function()
-    require("hermes.config").reset()
+    require("hermes.core.config").reset()
   end)
 
   it("a file holds what is on disk, or unsaved in its buffer", function()
@@ -76,6 +76,38 @@ describe("a block of", function()
       { context.image(path) },
       { nil, path .. ": the name does not say which kind of image it is" }
     )
+  end)
+
+  it("a file leaves out what a link in the folder of a session leads to", function()
+    local disk, folders = require("hermes.core.disk"), require("hermes.core.disk").folders
+    vim.fn.mkdir(dir .. "/project/sub", "p")
+    vim.fn.mkdir(dir .. "/away")
+    local key, image = on_disk("away/key", "canary\n"), on_disk("away/a.png", "canary")
+    local inside = on_disk("project/a.txt", "fine\n")
+    vim.uv.fs_symlink(key, dir .. "/project/key")
+    vim.uv.fs_symlink(image, dir .. "/project/a.png")
+    vim.uv.fs_symlink(dir .. "/away", dir .. "/project/folder")
+    vim.uv.fs_symlink(inside, dir .. "/project/inner")
+    edit(key)
+    function disk.folders()
+      return { dir .. "/project" }
+    end
+    local got = {}
+    for _, name in ipairs({ "project/key", "project/folder/key", "project/inner", "away/key" }) do
+      local block = context.file(name)
+      got[#got + 1] = block and block.resource.text or "none"
+    end
+    eq(got, { "none", "none", "fine\n", "canary\n" })
+    local _, err = context.file("project/key")
+    eq(err:find("leads out of the folder of a session", 1, true) ~= nil, true)
+    eq(context.image("project/a.png"), nil)
+    disk.folders = folders
+  end)
+
+  it("a named pipe is nil and a reason", function()
+    vim.system({ "mkfifo", dir .. "/pipe.png" }):wait()
+    eq(select(2, context.file("pipe.png")):find("not a file, but a fifo", 1, true) ~= nil, true)
+    eq(select(2, context.image("pipe.png")):find("not a file, but a fifo", 1, true) ~= nil, true)
   end)
 
   it("a buffer holds its lines, or some of them, and is cut at a line", function()

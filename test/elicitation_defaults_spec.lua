@@ -14,7 +14,7 @@ local function fill(property, required, typed)
     got.defaults[#got.defaults + 1] = opts.default
     on_confirm(typed[#got.prompts])
   end
-  require("hermes.elicitation").ask({
+  require("hermes.ask.elicitation").ask({
     requestId = "r",
     agent = "demo",
     mode = "form",

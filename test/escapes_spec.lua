@@ -1,4 +1,4 @@
-local escapes = require("hermes.terminals.escapes")
+local escapes = require("hermes.view.terminals.escapes")
 local eq = MiniTest.expect.equality
 
 ---@param bytes string

@@ -1,5 +1,5 @@
-local events = require("hermes.events")
-local rpc = require("hermes.rpc")
+local listeners = require("hermes.core.listeners")
+local rpc = require("hermes.core.rpc")
 local eq = MiniTest.expect.equality
 
 vim.cmd.source(vim.fn.globpath(vim.o.rtp, "plugin/hermes.lua", false, true)[1])
@@ -35,8 +35,8 @@ describe("events", function()
     vim.api.nvim_del_augroup_by_id(group)
     vim.api.nvim_clear_autocmds({ group = "hermes" })
     vim.api.nvim_clear_autocmds({ group = "Hermes" })
-    require("hermes.config").reset()
-    require("hermes.compat").apply()
+    require("hermes.core.config").reset()
+    require("hermes.session.compat").apply()
     vim.iter(offs):each(function(off)
       off()
     end)
@@ -203,7 +203,7 @@ describe("events", function()
 
   it("reach hermes.on before autocommands", function()
     listen("AgentTextMessage")
-    offs[1] = events.on("AgentTextMessage", function(data, name)
+    offs[1] = listeners.on("AgentTextMessage", function(data, name)
       got[#got + 1] = { match = "on " .. name, data = data }
     end, "on")
     deliver("AgentTextMessage", chunk("a"))
@@ -236,7 +236,7 @@ describe("events", function()
       end,
     })
     listen("AgentTextMessage")
-    offs[1] = events.on("AgentTextMessage", function()
+    offs[1] = listeners.on("AgentTextMessage", function()
       error("worse")
     end, "on")
     deliver("AgentTextMessage", chunk("a"))
@@ -250,7 +250,7 @@ describe("events", function()
 
   it("report a listener once, however many events it fails at", function()
     local ready = { state = "ready" }
-    offs[1] = events.on("*", function()
+    offs[1] = listeners.on("*", function()
       error("broken")
     end, "on")
     listen({ "AgentTextMessage", "AgentTextThought", "StateChanged" }, {
@@ -307,7 +307,7 @@ describe("events", function()
         listen("AgentTextThought", { callback = make })
       end,
       ["hermes.on"] = function(make)
-        offs[#offs + 1] = events.on("AgentTextThought", make, "on")
+        offs[#offs + 1] = listeners.on("AgentTextThought", make, "on")
       end,
     }
     for way, prepare in pairs(ways) do
@@ -401,7 +401,7 @@ describe("events", function()
       { "let v:errmsg = ''", 0 },
       { "stopinsert | redraw", 0 },
       { "lua vim.wait(1)", 0 },
-      { "lua require('hermes.events').emit('AgentPlan', { agent = 'demo' })", 0 },
+      { "lua require('hermes.core.events').emit('AgentPlan', { agent = 'demo' })", 0 },
     }) do
       local command, failures = unpack(case)
       local name = ("%s%sMessage"):format(
@@ -433,7 +433,7 @@ describe("events", function()
     listen("AgentTextMessage", {
       once = true,
       callback = function()
-        offs[1] = events.on("AgentTextMessage", try, "on")
+        offs[1] = listeners.on("AgentTextMessage", try, "on")
       end,
     })
     local batch = {}

@@ -15,7 +15,7 @@ describe("no frame is lost to", function()
   before_each(function()
     screen = screens.fresh()
     screen:lua([[
-      local rpc = require("hermes.rpc")
+      local rpc = require("hermes.core.rpc")
       rpc.send = function() end
       vim.o.statusline = "reset. %{%v:lua.require'hermes'.statusline()%}"
       function _G.Deliver(items) rpc.deliver(vim.json.encode(items)) end
@@ -70,8 +70,8 @@ describe("no frame is lost to", function()
   end)
   after_each(function()
     screen:lua([[
-      require("hermes.answers").drop_all("over")
-      require("hermes.state").agent_gone("demo")]])
+      require("hermes.ask.answers").drop_all("over")
+      require("hermes.session.state").agent_gone("demo")]])
   end)
 
   ---@param what string
@@ -100,19 +100,23 @@ describe("no frame is lost to", function()
   }
   for what, texts in pairs(diffs) do
     it("a diff of " .. what, function()
-      screen:lua(([[
+      screen:lua(
+        ([[
         local old, new = %s
         local diff = { type = "diff", path = "/w/a", oldText = old, newText = new }
         local text = Permission({ toolCallId = "t", kind = "edit", content = { diff } })
         Watch()
-        vim.schedule(function() require("hermes.rpc").deliver(text) end)]]):format(texts))
+        vim.schedule(function() require("hermes.core.rpc").deliver(text) end)]]):format(
+          texts
+        )
+      )
       screen:wait_for_question()
       screen:go_to()
       screen:wait_for("the diff", function()
         return not screen:shows("comparing")
       end)
       screen:type("G<C-b><C-f>Ggg")
-      screen:wait_for_text("changes: /w/a")
+      screen:wait_for_text("e /w/a") -- create or change
       fast_enough("diff of " .. what)
     end)
   end
@@ -141,13 +145,13 @@ describe("no frame is lost to", function()
         _G.text = text
         Watch()
         vim.schedule(function()
-          require("hermes.permission").ask(data, function() end)
+          require("hermes.ask.permission").ask(data, function() end)
         end)]]):format(call))
       screen:wait_for_question()
       screen:go_to()
       screen:type("G<C-b><C-f>Ggg")
       fast_enough(what)
-      screen:lua("require('hermes.permission').withdraw('r')")
+      screen:lua("require('hermes.ask.permission').withdraw('r')")
     end)
   end
 
@@ -185,13 +189,13 @@ describe("no frame is lost to", function()
         end
         local path = vim.fn.tempname()
         vim.fn.writefile(old, path)
-        require("hermes.disk") -- knows the buffers that are opened from now on
+        require("hermes.doc.versions") -- knows the buffers that are opened from now on
         vim.cmd.edit(path)
         local content = table.concat(new, "\n") .. "\n"
         _G.came = nil
         Watch()
         vim.defer_fn(function()
-          require("hermes.buffer").write(path, content, {}, function(problem, text)
+          require("hermes.doc.agent_write").write(path, content, {}, function(problem, text)
             _G.came = problem or text == content
           end)
         end, 20)]]):format(lines))
@@ -224,7 +228,7 @@ describe("no frame is lost to", function()
     fast_enough("10,000 tool calls")
     local count, kb = unpack(screen:lua([[
       collectgarbage() collectgarbage()
-      return { vim.tbl_count(require("hermes.state").session("s").toolCalls),
+      return { vim.tbl_count(require("hermes.session.state").session("s").toolCalls),
         collectgarbage("count") }]]))
     if vim.env.HERMES_FRAMES then
       io.stdout:write(("10,000 tool calls: %d MB\n"):format(kb / 1024))

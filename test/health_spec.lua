@@ -103,14 +103,15 @@ describe("health and the command", function()
     child.lua("vim.env.PATH = ...", { dir })
     ---@param agents string
     local function look(agents)
-      child.lua(([[require("hermes.config").reset()
+      child.lua(([[require("hermes.core.config").reset()
         require("hermes").setup({ agents = %s })]]):format(agents))
       child.cmd("checkhealth hermes")
     end
     look("{}")
     eq(text():find("terminal of Codex"), nil)
     eq(text():find("Claude Code in a terminal"), nil)
-    has(text(), "claude-terminal: not installed (npm install -g @anthropic-ai/claude-code)")
+    has(text(), "hermes-agent: hermes-acp is not installed (see https://hermes-agent.nous")
+    has(text(), "claude-terminal: claude is not installed (npm install -g @anthropic-ai/claude-")
     look([[{ codex = { shared = true }, ["claude-terminal"] = {} }]])
     has(text(), "ERROR the terminal of Codex: codex is not in PATH")
     has(text(), "npm install -g @openai/codex, then codex login")
@@ -173,7 +174,7 @@ describe("health and the command", function()
 
   it("say how to get a host that is missing", function()
     child.lua([[
-      require("hermes.host").root = function() return "/nowhere" end
+      require("hermes.core.host").root = function() return "/nowhere" end
       vim.env.PATH = "/nowhere"
       local executable = vim.fn.executable
       vim.fn.executable = function(name)

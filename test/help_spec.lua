@@ -66,6 +66,16 @@ describe("the help", function()
     eq(missing, {})
   end)
 
+  it("has every highlight group", function()
+    local before = vim.fn.getcompletion("Hermes", "highlight")
+    require("hermes.view.chat.transcript")
+    require("hermes.view.review.signs").start()
+    local missing = vim.tbl_filter(function(name)
+      return name ~= "HermesChat" and not text:find(("*hl-%s*"):format(name), 1, true)
+    end, vim.fn.getcompletion("Hermes", "highlight"))
+    eq({ missing, #before < #vim.fn.getcompletion("Hermes", "highlight") }, { {}, true })
+  end)
+
   it("has every function, every setting and every subcommand", function()
     local missing = {}
     for name, value in pairs(require("hermes")) do
@@ -82,7 +92,7 @@ describe("the help", function()
     end
     local from = text:find("*hermes-configuration*\n", 1, true)
     local settings = text:sub(from, (text:find("*hermes-functions*\n", 1, true)))
-    for key, value in pairs(require("hermes.config").defaults) do
+    for key, value in pairs(require("hermes.core.config").defaults) do
       local members = type(value) == "table" and not vim.islist(value) and value or {}
       if key == "host" then
         members = vim.tbl_extend("keep", { cmd = true }, members) -- its default is nil
@@ -120,7 +130,7 @@ describe("the help", function()
       end,
     }
     assert(load(code, "help", "t", env))()
-    eq(shown, require("hermes.config").defaults)
+    eq(shown, require("hermes.core.config").defaults)
   end)
 end)
 
@@ -129,8 +139,7 @@ describe("the examples of the help", function()
   local dir
 
   before_each(function()
-    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
-    vim.fn.mkdir(dir, "p")
+    dir = dofile(root .. "/test/place.lua").new() -- questions show all of the path
     child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
     child.lua(
       [[vim.cmd.cd(...)
@@ -438,7 +447,7 @@ describe("the examples of the help", function()
     )
     open()
     child.lua(
-      [[require("hermes.rpc").deliver(vim.json.encode({ "SessionUpdate", {
+      [[require("hermes.core.rpc").deliver(vim.json.encode({ "SessionUpdate", {
         agent = "demo",
         sessionId = session,
         update = { sessionUpdate = "session_info_update", title = ... },

@@ -20,11 +20,16 @@ describe("the chat", function()
         env = { HERMES_TEST_AGENT = config },
       },
     } })
+    chat.setup({ permissions = "dialog" })
     _G.choose = function() end -- what the user picks: an item, or nil
     vim.ui.select = function(items, opts, done)
       local labels = vim.tbl_map(opts.format_item or tostring, items)
       table.insert(picked, { opts.prompt, labels })
       done(choose(items, labels))
+    end
+    function _G.OnScreen() -- keys come from the spec; the picker is still the one above
+      vim.api.nvim_list_uis = function() return { {} } end
+      hermes.setup({ questions = { style = "select" } })
     end
     _G.stderr = {}
     hermes.on("AgentStderr", function(data) table.insert(stderr, data.line) end)
@@ -276,6 +281,23 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("cancelled")
   end)
 
+  it("stops the turn from insert mode, and without one leaves that mode", function()
+    child.lua([[chat.setup({ keys = { cancel = "gc" } })]]) -- not in insert mode, where it is text
+    open()
+    send({ { hold = true } })
+    wait_for_state("running")
+    child.type_keys("igc")
+    wait_for("the text", function()
+      return shown("hermes_prompt") == "gc"
+    end)
+    child.type_keys("<C-c>")
+    wait_for_text("cancelled")
+    wait_for_state("idle")
+    eq({ child.api.nvim_get_mode().mode, shown("hermes_prompt") }, { "i", "gc" })
+    child.type_keys("<C-c>")
+    eq(child.api.nvim_get_mode().mode, "n")
+  end)
+
   it("takes a waiting prompt back, and sends one at once", function()
     open()
     send({ { hold = true } })
@@ -314,6 +336,42 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("a new session: the agent could not load the old one")
     child.type_keys("<CR>")
     wait_for_text("You said: do not lose this")
+  end)
+
+  it("takes a session that is open already, by its name", function()
+    open()
+    send("make it blue")
+    wait_for_text("You said: make it blue")
+    wait_for_state("idle")
+    local first = child.lua_get("vim.b[find('hermes_chat')].hermes_session")
+    child.cmd("stopinsert")
+    child.cmd("Hermes fork")
+    wait_for("fork", function()
+      return child.lua_get("#hermes.sessions()") == 2
+    end)
+    local fork = first .. "-fork"
+    eq(
+      child.lua_get("require('hermes.command').complete('', 'Hermes chat scripted ')"),
+      { first, fork }
+    )
+    child.cmd("Hermes status")
+    child.fn.search("session " .. fork)
+    child.type_keys("<CR>")
+    wait_for_text("this session was open already")
+    send("make it red")
+    wait_for_text("You said: make it red")
+    wait_for_state("idle")
+    eq(
+      child.lua_get("vim.tbl_map(function(c) return { c.session, c.name } end, chat.list())"),
+      { { first, "make it blue" }, { fork, "make it red" } }
+    )
+    child.cmd("Hermes chat scripted " .. first)
+    eq(child.lua_get("vim.b.hermes_session"), first)
+    child.lua("choose = function(items) return items[2], 2 end; chat.pick()")
+    eq(
+      child.lua_get("picked[#picked][2]"),
+      { "make it red · scripted · idle · Ask", "make it blue · scripted · idle · Ask" }
+    )
   end)
 
   it("says why an agent cannot be started, and tries again", function()
@@ -381,8 +439,8 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     child.lua("choose = function(items) return items[1], 1 end chat.pick()")
     eq(child.lua_get("{ chat.list()[1].buf, #vim.api.nvim_list_wins() }"), { before, 3 })
     child.lua("chat.pick()")
-    local both = { "scripted · idle · Ask", "scripted · idle · Ask" }
-    eq(child.lua_get("picked"), { { "Chat:", both }, { "Chat:", both } })
+    local one, two = "s1 · scripted · idle · Ask", "s2 · scripted · idle · Ask"
+    eq(child.lua_get("picked"), { { "Chat:", { one, two } }, { "Chat:", { two, one } } })
     eq(child.lua_get("chat.list()[2].buf"), before)
     child.cmd("stopinsert | bdelete")
     wait_for("one session", function()
@@ -421,6 +479,143 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     start()
   end)
 
+  it("gives what was not sent to the next chat of the folder, and only once", function()
+    local function ended()
+      wait_for("no chat", function()
+        return child.lua_get("#chat.list() == 0 and next(hermes.state().agents) == nil")
+      end)
+    end
+    local ways = {
+      function()
+        child.type_keys("gX")
+        ended()
+      end,
+      function()
+        child.lua("vim.api.nvim_buf_delete(find('hermes_prompt'), { force = true })")
+        ended()
+      end,
+      function()
+        pcall(child.cmd, "qall") -- E37 would leave it there
+        local gone = vim.wait(60000, function()
+          return not pcall(child.lua_get, "1")
+        end, 20)
+        eq(gone, true)
+        pcall(child.stop)
+        start()
+      end,
+      function()
+        vim.uv.kill(child.fn.getpid(), "sigterm")
+        vim.wait(60000, function()
+          return not pcall(child.lua_get, "1")
+        end, 20)
+        pcall(child.stop)
+        start()
+      end,
+    }
+    for i, leave in ipairs(ways) do
+      open()
+      eq(shown("hermes_prompt"), "")
+      send({ { hold = true } })
+      wait_for_state("running")
+      for waiting, text in ipairs({ "second", "third,\nof two lines" }) do
+        send(text)
+        wait_for("queue", function()
+          return status():find(waiting .. " waiting", 1, true) and shown("hermes_prompt") == ""
+        end)
+      end
+      child.type_keys("ia draft<Esc>")
+      wait_for("draft", function()
+        return shown("hermes_prompt") == "a draft"
+      end)
+      leave()
+      open()
+      eq({ i, shown("hermes_prompt") }, { i, "second\nthird,\nof two lines\na draft" })
+      eq(child.lua_get("vim.api.nvim_win_get_cursor(0)[1]"), 4)
+      child.lua("vim.api.nvim_buf_set_lines(find('hermes_prompt'), 0, -1, true, {})")
+      child.type_keys("<Esc>gX")
+      ended()
+    end
+  end)
+
+  it("leaves no dead window in a session file", function()
+    vim.fn.writefile({ "a file" }, dir .. "/a")
+    for name, command in pairs({ a = "Hermes traffic", [""] = "1close" }) do -- it is all there is
+      child.cmd("edit a")
+      open()
+      child.cmd("stopinsert | " .. command)
+      child.cmd("mksession! " .. dir .. "/s.vim")
+      child.stop()
+      start()
+      child.cmd("source " .. dir .. "/s.vim")
+      local names = child.lua([[return vim.tbl_map(function(window)
+        return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window)))
+      end, vim.api.nvim_list_wins())]])
+      eq(names, { name })
+      eq(child.lua_get("vim.fn.bufnr('hermes://')"), -1)
+      wait_for("a word on it", function()
+        return child.cmd_capture("messages"):find(":Hermes chat, and there gl, reopens it", 1, true)
+      end)
+    end
+  end)
+
+  it("leaves the file that was beside it with :only", function()
+    vim.fn.writefile({ "a file" }, dir .. "/a")
+    child.cmd("edit a")
+    open()
+    child.cmd("stopinsert | only")
+    wait_for("the file", function()
+      return child.lua_get("vim.fs.basename(vim.api.nvim_buf_get_name(0))") == "a"
+    end)
+    eq(child.lua_get("#vim.api.nvim_list_wins()"), 1)
+  end)
+
+  it("lets no file into its windows", function()
+    vim.fn.writefile(vim.fn["repeat"]({ "line" }, 100), dir .. "/a")
+    vim.fn.writefile({ "b:70" }, dir .. "/list")
+    vim.fn.writefile(vim.fn["repeat"]({ "line" }, 100), dir .. "/b")
+    local function layout()
+      return child.lua([[local names = {}
+      for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+        local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window))
+        names[#names + 1] = name:match("^hermes://%a+") or vim.fs.basename(name)
+      end
+      local at = vim.api.nvim_win_get_cursor(0)
+      return { names, vim.fs.basename(vim.api.nvim_buf_get_name(0)), at[1] }]])
+    end
+    local chat = { "hermes://chat", "hermes://prompt" }
+    for _, case in ipairs({
+      { "edit +50 b", "b", 50 },
+      { "edit a", "a", 1 }, -- which is in a window
+      { "call setline(1, 'b') | normal! gf", "b", 50 },
+      { "cgetexpr ['b:70:x'] | cfirst", "b", 70 },
+      { "call nvim_win_set_buf(0, bufadd('b'))", "b", 70 }, -- as pickers do
+      { "edit b", "b" },
+    }) do
+      for _, from in ipairs({ "k", "j" }) do -- the transcript, and the prompt
+        child.cmd("silent! only! | edit! +1 a")
+        open()
+        child.cmd("stopinsert | wincmd " .. from)
+        local command, name, line = unpack(case)
+        if command:find("setline", 1, true) and from == "k" then
+          child.bo.modifiable = true
+        elseif not line then -- there is no other window
+          child.cmd("1close")
+        end
+        child.cmd(command)
+        local want = { vim.list_extend({ name }, chat), name }
+        local now
+        wait_for(command .. " from " .. from, function()
+          now = layout()
+          return vim.deep_equal({ now[1], now[2] }, want) and (not line or now[3] == line)
+        end)
+        eq(child.lua_get("{ vim.wo.winbar, vim.wo.signcolumn }"), { "", "auto" })
+        child.cmd("wincmd l")
+        eq(child.lua_get("vim.wo.winbar ~= '' and vim.wo.signcolumn"), "yes:1")
+      end
+    end
+    eq(vim.trim(child.cmd_capture("messages")):find("E%d+:"), nil)
+  end)
+
   it("takes several lines that are pasted", function()
     open()
     child.api.nvim_paste("one\ntwo\r\nthree\n", true, -1)
@@ -433,14 +628,41 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
 
   it("refuses options that it does not know, and takes keys of the user", function()
     for _, wrong in ipairs({
-      { { colour = 1 }, 'there is no option "colour"' },
-      { { keys = { sned = "x" } }, 'there is no key named "sned"' },
-      { { position = "middle" }, 'position cannot be "middle"' },
-      { { size = 2 }, "size cannot be 2" },
+      { { colour = 1 }, 'unknown key "<colour"; valid keys: agent, highlight, insert, keys,' },
+      { { agent = 1 }, "<agent must be the name of an agent, not 1" },
+      { { agent = "" }, '<agent must be the name of an agent, not ""' },
+      { { highlight = 1 }, "<highlight must be true or false, not 1" },
+      { { keys = { sned = "x" } }, 'unknown key "<keys.sned"; valid keys: cancel, chats,' },
+      { { keys = { send = { x = "y" } } }, 'unknown key "<keys.send.x"; valid keys: i, n' },
+      { { keys = { send = { i = 1 } } }, "<keys.send.i must be a key or false, not 1" },
+      { { keys = { send = 1 } }, "<keys.send must be a key, keys by mode or false, not 1" },
+      { { max_lines = 5 }, "<max_lines must be a whole number, 100 or more, not 5" },
+      { { on_last = "x" }, '<on_last must be one of "disconnect", "keep", "ask", not "x"' },
+      { { permissions = 1 }, '<permissions must be one of "dialog", "chat", not 1' },
+      { { position = "middle" }, '"right", "left", "above", "below", not "middle"' },
+      { { prompt_height = 5 }, "<prompt_height must be the least and the most lines, such as { 3" },
+      { { prompt_height = { 5, 3 } }, "<prompt_height must be the least and the most lines" },
+      { { prompt_height = { 5 } }, "<prompt_height must be the least and the most lines" },
+      { { size = 2 }, "<size must be a part of the screen, a number between 0 and 1, not 2" },
+      { { size = 80 }, "<size must be a part of the screen, a number between 0 and 1, not 80" },
     }) do
+      local text = wrong[2]:gsub("<", "")
       local ok, err = unpack(child.lua("return { pcall(chat.setup, ...) }", { wrong[1] }))
-      eq({ ok, err:find(wrong[2], 1, true) ~= nil or err }, { false, true })
+      eq({ ok, err:find(text, 1, true) ~= nil or err }, { false, true })
+      text = wrong[2]:gsub("<", "chat.")
+      ok, err = unpack(
+        child.lua("return { pcall(require([[hermes]]).setup, { chat = ... }) }", { wrong[1] })
+      )
+      eq({ ok, err:find(text, 1, true) ~= nil or err }, { false, true })
     end
+    child.lua(
+      "require([[hermes]]).setup({ chat = { size = 0.3, keys = { mode = 'gy', cancel = false } } })"
+    )
+    child.lua("options = require('hermes.view.chat.options').get()")
+    eq(
+      child.lua_get("{ options.size, options.keys, options.position }"),
+      { 0.3, { mode = "gy", cancel = false }, "right" }
+    )
     child.lua([[chat.setup({ keys = { send = { i = "<M-CR>" }, mode = "gz", hide = false } })]])
     open()
     child.type_keys("hello<M-CR>")
@@ -479,7 +701,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
   end)
 
   it("answers in place, by a key on the line of a choice and on no other", function()
-    child.lua("chat.setup({ permissions = 'chat' })")
+    child.lua("OnScreen() chat.setup({ permissions = 'chat' })")
     open()
     local call =
       { toolCallId = "t", title = "Clean", kind = "execute", rawInput = { command = "rm x" } }
@@ -517,8 +739,101 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("answer 2: no")
   end)
 
+  --- Puts a question in a chat with the settings that a new user has.
+  ---@param call? table what else the tool call has
+  local function ask_by_default(call)
+    child.lua([[package.loaded["hermes.chat"], package.loaded["hermes.view.chat.options"] = nil, nil
+      _G.chat = require("hermes.chat")
+      require("hermes.ask.reading").too_soon_ms = 0
+      OnScreen()]])
+    open()
+    local what = vim.tbl_extend("error", { toolCallId = "t", title = "Clean" }, call or {})
+    send({ { ask = { toolCall = what } } })
+  end
+
+  it("is where its questions are answered by default, and where :Hermes respond leads", function()
+    ask_by_default()
+    wait_for_text("▸ Yes  [allow once]")
+    eq(child.lua_get("picked"), {})
+    child.cmd("stopinsert")
+    child.cmd("Hermes respond")
+    wait_for("the question", function()
+      return child.api.nvim_get_current_line() == "▸ No  [reject once]"
+    end)
+    child.type_keys("gg/asks: Clean<CR><CR>") -- from the line that says who asks
+    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
+    child.type_keys("j<CR>")
+    wait_for_text("answer 1: yes")
+  end)
+
+  it(
+    "takes the number of a choice for those who want it, in the question and nowhere else",
+    function()
+      child.lua("hermes.setup({ questions = { digits = 'answer' } })")
+      ask_by_default()
+      wait_for_text("▸ 1: No  [reject once]\n▸ 2: Yes  [allow once]")
+      child.cmd("stopinsert")
+      child.type_keys("<C-w>kgg", "2j")
+      eq(child.api.nvim_win_get_cursor(0)[1], 3) -- a count
+      eq(shown():find("answer 1", 1, true), nil)
+      child.type_keys("ga")
+      wait_for("the question", function()
+        return child.api.nvim_get_current_line() == "▸ 1: No  [reject once]"
+      end)
+      child.type_keys("9k", "ga", "2")
+      wait_for_text("answer 1: yes")
+    end
+  )
+
+  it("leads to the beginning of a question that was not shown in full", function()
+    child.o.lines, child.o.columns = 20, 80
+    ask_by_default({ kind = "execute", rawInput = { command = "make " .. ("all "):rep(300) } })
+    wait_for_text("▸ Yes  [allow once]")
+    child.type_keys("<Esc>ga")
+    eq(child.api.nvim_get_current_line(), "▸ No  [reject once]")
+    child.type_keys("j<CR>")
+    eq(child.api.nvim_get_current_line(), "scripted asks: Clean")
+    eq(child.lua_get("vim.fn.winline()"), 1)
+    eq(child.cmd_capture("messages"):find("NOT ALL IS SHOWN; it begins here", 1, true) ~= nil, true)
+    for _ = 1, 10 do -- what the user reads, screen by screen
+      child.type_keys("<C-e><C-e><C-e><C-e>")
+      child.cmd("redraw")
+    end
+    child.type_keys("gaj<CR>")
+    wait_for_text("answer 1: yes")
+  end)
+
+  it("goes to a question that is still on its way into the transcript", function()
+    child.lua("OnScreen() chat.setup({ permissions = 'chat' })")
+    open()
+    child.cmd("stopinsert")
+    child.lua([[local permission = require("hermes.ask.permission")
+      local in_sight = permission.in_sight
+      function permission.in_sight(...)
+        local taken = in_sight(...)
+        vim.cmd("normal ga")
+        return taken
+      end]])
+    send({ { ask = { toolCall = { toolCallId = "t", title = "Clean" } } } })
+    wait_for("the question", function()
+      return child.api.nvim_get_current_line() == "▸ No  [reject once]"
+    end)
+    eq({ child.lua_get("vim.v.errmsg"), child.cmd_capture("messages") }, { "", "" })
+    child.type_keys("<CR>")
+    wait_for_text("answer 1: no")
+  end)
+
+  it("leaves questions to a handler of the user", function()
+    child.lua("hermes.on_request('PermissionRequest', function() return 'no' end)")
+    ask_by_default()
+    wait_for_text("answer 1: no")
+    eq(shown():find("▸", 1, true), nil)
+  end)
+
   it("makes a rule in place, in words, which answers the next question", function()
-    child.lua("chat.setup({ permissions = 'chat' }) require('hermes.chat.asks').too_soon_ms = 0")
+    child.lua(
+      "OnScreen() chat.setup({ permissions = 'chat' }) require('hermes.ask.reading').too_soon_ms = 0"
+    )
     open()
     local call = {
       toolCallId = "t",
@@ -554,8 +869,8 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     ["a question that is too long to show"] = { command = ("x"):rep(70000) },
   }) do
     it("allows nothing in place for " .. what .. ", and refuses all the same", function()
-      child.lua("chat.setup({ permissions = 'chat' })")
-      child.lua("require('hermes.chat.asks').too_soon_ms = ...", { case.soon and 60000 or 0 })
+      child.lua("OnScreen() chat.setup({ permissions = 'chat' })")
+      child.lua("require('hermes.ask.reading').too_soon_ms = ...", { case.soon and 60000 or 0 })
       open()
       local call = { toolCallId = "t", title = "T", rawInput = { command = case.command } }
       send({ { ask = { toolCall = call }, times = 1 } })
@@ -565,19 +880,24 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       child.type_keys("<CR>")
       vim.uv.sleep(200)
       wait_for_text("▸ Yes")
-      child.type_keys("k<CR>")
+      child.type_keys("ga<CR>")
       wait_for_text("answer 1: no")
     end)
   end
 
   it("leaves a question to the dialog once the chat is out of sight", function()
     child.lua(
-      "chat.setup({ permissions = 'chat' }) choose = function(items) return items[1], 1 end"
+      "OnScreen() chat.setup({ permissions = 'chat' }) choose = function(items) return items[1], 1 end"
     )
     open()
     send({ { ask = { toolCall = { toolCallId = "t", title = "Clean" } } } })
     wait_for_text("▸ Yes")
     child.cmd("quit")
+    wait_for("the end of the choices", function()
+      return not shown():find("▸", 1, true)
+    end)
+    child.cmd("stopinsert")
+    child.cmd("Hermes respond")
     wait_for_text("answer 1: no")
   end)
 

@@ -210,7 +210,7 @@ local function publish(change)
     root .. "/release.json",
     vim.json.encode({
       version = version,
-      protocol = change.protocol or require("hermes.rpc").PROTOCOL,
+      protocol = change.protocol or require("hermes.core.rpc").PROTOCOL,
       go = "go1.26",
       manifest = change.pinned or sha256(published.manifest),
     })
@@ -738,7 +738,7 @@ describe("installing the host", function()
       { path }
     )
     has(install(), 'setup{host={cmd}} names another host, "/opt/hermes"')
-    child.lua("require('hermes.config').get().host.cmd = nil")
+    child.lua("require('hermes.core.config').get().host.cmd = nil")
     untouched()
     eq(published.version, "v9.9.9")
   end)
@@ -857,7 +857,7 @@ end)
 
 describe("SHA-256", function()
   it("of any bytes is what other programs say", function()
-    local sha = require("hermes.sha256")
+    local sha = require("hermes.core.sha256")
     local function of(data)
       local digest
       sha.of(data, function(got)

@@ -1,4 +1,4 @@
-local log = require("hermes.log")
+local log = require("hermes.core.log")
 local eq = MiniTest.expect.equality
 
 describe("the log", function()
@@ -13,7 +13,7 @@ describe("the log", function()
   end)
   after_each(function()
     log.path = builtin
-    require("hermes.config").reset()
+    require("hermes.core.config").reset()
   end)
 
   local function lines(aside)
@@ -32,7 +32,7 @@ describe("the log", function()
     for keep, want in pairs({ [0] = { 1 }, [1] = { 1, 2 }, [2] = { 1, 2, 2 } }) do
       path = vim.fn.tempname()
       -- A line has 31 bytes.
-      require("hermes.config").set({ log = { max_size = 60, keep = keep } })
+      require("hermes.core.config").set({ log = { max_size = 60, keep = keep } })
       for i = 1, 9 do
         log.write(vim.log.levels.ERROR, ("%03d"):format(i))
       end
@@ -41,7 +41,7 @@ describe("the log", function()
   end)
 
   it("only grows when it has no size", function()
-    require("hermes.config").set({ log = { max_size = 0 } })
+    require("hermes.core.config").set({ log = { max_size = 0 } })
     for _ = 1, 100 do
       log.write(vim.log.levels.ERROR, "x")
     end
@@ -50,7 +50,7 @@ describe("the log", function()
 
   it("takes sizes and counts, nothing else", function()
     for _, bad in ipairs({ { max_size = -1 }, { keep = 1.5 }, { max_size = "5MB" } }) do
-      eq(pcall(require("hermes.config").set, { log = bad }), false)
+      eq(pcall(require("hermes.core.config").set, { log = bad }), false)
     end
   end)
 end)

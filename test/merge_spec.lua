@@ -1,5 +1,6 @@
 local buffer, diff, changed =
-  require("hermes.buffer"), require("hermes.diff"), require("hermes.changed")
+  require("hermes.doc.buffer"), require("hermes.doc.diff"), require("hermes.doc.applied")
+local agent_write = require("hermes.doc.agent_write")
 local eq = MiniTest.expect.equality
 local api = vim.api
 
@@ -69,7 +70,7 @@ describe("a change of an agent", function()
   --- Writes as an agent that read the buffer when it had `known`.
   local function write(text, rebase)
     local result
-    buffer.write(path, text, {
+    agent_write.write(path, text, {
       author = { agent = "a", sessionId = "s", requestId = "r", rebase = rebase },
     }, function(problem, now, merged)
       result = { problem or "written", now, merged }
@@ -122,10 +123,10 @@ describe("a change of an agent", function()
   end)
 
   it("is asked for again when the user types in the same line, but not for ever", function()
-    local merges, asked = buffer.merges, 0
-    buffer.merges = 3
+    local merges, asked = agent_write.merges, 0
+    agent_write.merges = 3
     MiniTest.finally(function()
-      buffer.merges = merges
+      agent_write.merges = merges
     end)
     local result = write("ONE\ntwo\n", function(_, done)
       asked = asked + 1
@@ -159,8 +160,15 @@ describe("a conflict with the file", function()
     local function done(why)
       problem = why or "none"
     end
+    local function resolve(choice)
+      problem = nil
+      hermes.resolve_conflict(choice, { on_done = done })
+      vim.wait(60000, function()
+        return problem ~= nil
+      end, 5)
+    end
     eq(hermes.conflicts(), {})
-    hermes.resolve_conflict("mine", { on_done = done })
+    resolve("mine")
     eq(problem, "the buffer and its file have no conflict")
     api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
     vim.fn.writefile({ "theirs" }, path)
@@ -171,13 +179,13 @@ describe("a conflict with the file", function()
     MiniTest.expect.error(function()
       hermes.resolve_conflict("mine", { bufnr = 9999 })
     end, "buffer 9999 is not loaded")
-    hermes.resolve_conflict("both", { on_done = done })
+    resolve("both")
     eq({ problem, #api.nvim_list_tabpages() }, { "none", 2 })
     vim.cmd("tabclose")
     -- Without the host nothing can be merged.
-    hermes.resolve_conflict("theirs", { on_done = done })
+    resolve("theirs")
     eq(problem, "the texts cannot be merged; :e! loads the file")
-    hermes.resolve_conflict("mine", { on_done = done })
+    resolve("mine")
     eq({ problem, #hermes.conflicts() }, { "none", 0 })
     vim.cmd("silent write")
     eq(vim.fn.readfile(path), { "mine" })

@@ -1,5 +1,5 @@
-local permission = require("hermes.permission")
-local questions = require("hermes.questions")
+local permission = require("hermes.ask.permission")
+local questions = require("hermes.ask.questions")
 local eq = MiniTest.expect.equality
 
 local options = {
@@ -63,6 +63,37 @@ describe("permission", function()
     ask(request("a"))
     shown[1].choose(shown[1].items[2], 2)
     eq(answers, { "a=always" })
+  end)
+
+  it("says whether everything was in sight when it was answered", function()
+    local seen = {}
+    local function ask_seen(id, text)
+      local diff = { type = "diff", path = "/w/a", oldText = "a\n", newText = text }
+      local call = { toolCallId = "t", title = "Edit", kind = "edit", content = { diff } }
+      permission.ask(request(id, { toolCall = call }), function(option, all)
+        seen[#seen + 1] = { option, all }
+      end)
+      vim.wait(5000, function() -- the diff is compared in a thread
+        return #shown == #seen + 1
+      end, 2)
+    end
+    ask_seen("a", "b\n")
+    shown[1].choose(shown[1].items[2], 2)
+    ask_seen("b", ("b\n"):rep(2000))
+    shown[2].choose(shown[2].items[1], 1) -- only a refusal is offered
+    eq(seen, { { "always", true }, { "no", false } })
+    local reading = require("hermes.ask.reading")
+    for what, case in pairs({
+      ["all of it"] = { { whole = true, decided = 0, unread = 0, pending = false }, true },
+      ["a part"] = { { whole = false, decided = 0, unread = 0, pending = false }, false },
+      ["without lines"] = { { whole = true, decided = 0, unread = 1, pending = false }, false },
+      ["not yet"] = { { whole = true, decided = 0, unread = 0, pending = true }, false },
+      ["above the screen"] = { { whole = true, decided = 1, unread = 0, pending = false }, false },
+    }) do
+      local r = reading.new()
+      r:begin(vim.tbl_extend("error", case[1], { folds = {} }))
+      eq({ what, r:all_shown() }, { what, case[2] })
+    end
   end)
 
   it("names every option by its kind and puts rejections first", function()
@@ -241,9 +272,19 @@ describe("permission", function()
 end)
 
 describe("permission.details", function()
+  --- What the host says of the arguments with some names.
+  local function deciding(words, ...)
+    local list = {}
+    for i, name in ipairs({ ... }) do
+      list[i] = { name = name, decides = true }
+    end
+    return { words = words, arguments = list }
+  end
+
   it("shows the real arguments beside the title", function()
     eq(
       permission.details(request("a", {
+        deciding = deciding(false, "command", "args", "cwd"),
         toolCall = {
           title = "List files",
           kind = "execute",
@@ -262,6 +303,97 @@ describe("permission.details", function()
         "title: List files",
       }
     )
+  end)
+
+  it("puts what decides first, and says how much of it does", function()
+    local call = {
+      title = "Look at it",
+      kind = "read",
+      rawInput = { limit = 20, path = "/w/a", new = "x" },
+      content = { { type = "content", content = { type = "text", text = "because" } } },
+    }
+    local path, limit, new =
+      { name = "path", decides = true }, { name = "limit", decides = false }, { name = "new" }
+    new.decides, new.inDiff = false, true
+    for what, case in pairs({
+      ["an argument"] = {
+        { words = false, arguments = { path, new, limit } },
+        { "path: /w/a" },
+        { "kind: read", "title: Look at it", "limit: 20", "because" },
+      },
+      ["an argument that the host does not name"] = {
+        { words = false, arguments = { path } },
+        { "path: /w/a", "limit: 20", "new: x" },
+        { "kind: read", "title: Look at it", "because" },
+      },
+      ["the words of the agent"] = {
+        { words = true, arguments = { limit, new } },
+        { "path: /w/a", "title: Look at it", "because" },
+        { "kind: read", "limit: 20" },
+      },
+      ["all of it, when the host says nothing"] = {
+        nil,
+        { "limit: 20", "new: x", "path: /w/a", "title: Look at it", "because" },
+        { "kind: read" },
+      },
+    }) do
+      local data = request("a", { toolCall = call, deciding = case[1] })
+      local lines, whole, decided, unread = permission.details(data)
+      eq({ what, lines, whole, decided, unread }, {
+        what,
+        vim.list_extend(vim.list_slice(case[2]), case[3]),
+        true,
+        #case[2],
+        0,
+      })
+    end
+  end)
+
+  it("does not repeat in the words of the agent what an argument says", function()
+    for title, shown in pairs({ ["rm x"] = false, ["`rm x`"] = false, ["Run rm x"] = true }) do
+      local call = { title = title, kind = "execute", rawInput = { command = "rm x" } }
+      local data = request("a", { toolCall = call, deciding = deciding(false, "command") })
+      local want = { "command: rm x", "kind: execute" }
+      want[3] = shown and "title: " .. title or nil
+      eq(permission.details(data), want)
+    end
+  end)
+
+  it("shows every kind of content, and what is not text by its type and its place", function()
+    local function of(content)
+      return { type = "content", content = content }
+    end
+    local link = { type = "resource_link", name = "plan\27", uri = "file:///w/plan.md" }
+    local rows = {
+      ["rm x"] = of({ type = "text", text = "rm x" }),
+      ["file:///w/a text/plain rm x"] = of({
+        type = "resource",
+        resource = { uri = "file:///w/a", mimeType = "text/plain", text = "rm x" },
+      }),
+      ["resource file:///w/b"] = of({
+        type = "resource",
+        resource = { uri = "file:///w/b", blob = "AAAA" },
+      }),
+      ["resource_link plan<1b> file:///w/plan.md"] = of(link),
+      ["image image/png"] = of({ type = "image", mimeType = "image/png", data = "AAAA" }),
+      ["terminal t1"] = { type = "terminal", terminalId = "t1" },
+      ["plan x"] = { type = "text", text = "plan x" }, -- as an example of the protocol has it
+      ["content"] = { type = "content" },
+      ["unknown content"] = {},
+      ["later"] = { type = "later" },
+    }
+    for shown, block in pairs(rows) do
+      for words, decided in pairs({ [true] = "all", [false] = "none" }) do
+        local data = request("a", {
+          deciding = { words = words },
+          toolCall = { kind = "execute", content = { block } },
+        })
+        local lines, _, count = permission.details(data)
+        local kind = table.remove(lines, words and #lines or 1)
+        eq({ kind, table.concat(lines, " ") }, { "kind: execute", shown })
+        eq(count, decided == "all" and #lines or 0)
+      end
+    end
   end)
 
   it("shows a script over its lines and counts its blanks", function()
@@ -298,10 +430,11 @@ describe("permission.details", function()
   it("says how long texts are that would take too long to compare", function()
     local old, new = ("1\n"):rep(600000), ("2\n"):rep(600000)
     local began = os.clock() -- of this process: others may be busy, too
-    local lines = permission.details({
+    local lines, _, _, unread = permission.details({
       toolCall = { content = { { type = "diff", path = "/w/a", oldText = old, newText = new } } },
     })
-    eq(lines[#lines], "  … too large to compare: 600000 lines before, 600000 after")
+    eq(lines[#lines - 2], "  … too large to compare: 600000 lines before, 600000 after")
+    eq({ unread, lines[#lines - 1] }, { 600000, "  … 600,000 more lines" })
     eq(os.clock() - began < 2, true)
   end)
 
@@ -331,6 +464,7 @@ describe("permission.details", function()
       old[i], new[i] = "old " .. i, "new " .. i
     end
     local lines = permission.details({
+      deciding = { words = false },
       toolCall = {
         kind = "edit",
         locations = { { path = "/w/a", line = 2 }, { path = "/w/other" }, { path = "/w/b" } },
@@ -347,12 +481,11 @@ describe("permission.details", function()
         },
       },
     })
-    eq(vim.list_slice(lines, 1, 13), {
+    eq(vim.list_slice(lines, 1, 12), {
       "changes: /w/a",
       "changes: /w/b",
       "changes: /w/c",
       "path: /w/other",
-      "kind: edit",
       "change /w/a",
       "@@ -1,3 +1,3 @@",
       " 1",
@@ -363,6 +496,7 @@ describe("permission.details", function()
       "@@ -0,0 +1 @@",
     })
     eq(lines[#lines], "because")
+    eq(lines[#lines - 1], "kind: edit")
     eq(lines[#lines - 2], "+new 50")
   end)
 end)
@@ -383,14 +517,14 @@ describe("permission with the built-in picker", function()
         return input(...)
       end
       _G.answers = {}
-      local permission = require("hermes.permission")
+      local permission = require("hermes.ask.permission")
       require("hermes").setup({ questions = { style = "select" } })
-      require("hermes.dialog").too_soon_ms = too_soon_ms
+      require("hermes.ask.reading").too_soon_ms = too_soon_ms
       function _G.Ask()
         local call = { title = "Edit it", kind = "edit" }
         local data = { requestId = "a", agent = "demo", options = options, toolCall = call }
         permission.ask(data, function(id) table.insert(answers, id) end)
-        require("hermes.questions").open()
+        require("hermes.ask.questions").open()
       end]],
       { seen, options, 10000 }
     )
@@ -424,7 +558,7 @@ describe("permission with the built-in picker", function()
   end)
 
   it("takes an approval that comes later", function()
-    child.lua("require('hermes.dialog').too_soon_ms = 0")
+    child.lua("require('hermes.ask.reading').too_soon_ms = 0")
     child.lua_notify("Ask()")
     type_at(1, "3<CR>")
     eq(answers(), { "yes" })

@@ -31,13 +31,13 @@ hermes.on({ "TerminalStarted", "TerminalExited", "StateChanged" }, function(data
 end)
 -- A session that codex shares.
 function _G.Share(id)
-  local state = require("hermes.state")
+  local state = require("hermes.session.state")
   state.update("StateChanged", { agent = "codex", from = "starting", to = "ready" })
-  require("hermes.shared").follow("codex", false)
+  require("hermes.program.shared_session").follow("codex", false)
   local data = { agent = "codex", sessionId = id, cwd = project }
   data._meta = { hermes = { socket = "/s" } }
   state.update("SessionCreated", data)
-  require("hermes.events").emit("SessionCreated", data)
+  require("hermes.core.events").emit("SessionCreated", data)
 end
 Share("s-1")
 _G.openers = {
@@ -164,7 +164,8 @@ describe("a program in a terminal", function()
     it(
       "opened by hermes." .. kind .. " is where the options say, and does what is asked",
       function()
-        local keys = { "agent", "cwd", "name", "pane", "sessionId", "state", "terminal", want.more }
+        local keys =
+          { "agent", "cwd", "name", "pane", "sessionId", "state", "terminal", "watched", want.more }
         local program = started(open(kind, { split = "below", size = 7 }))
         table.sort(keys)
         eq(vim.fn.sort(vim.tbl_keys(program)), keys)

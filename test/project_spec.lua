@@ -1,5 +1,5 @@
 local hermes = require("hermes")
-local params = require("hermes.params")
+local params = require("hermes.session.params")
 local eq = MiniTest.expect.equality
 
 describe("a session of a project", function()
@@ -45,7 +45,12 @@ describe("a session of a project", function()
   after_each(function()
     vim.notify = notify
     vim.env.XDG_STATE_HOME = state
-    require("hermes.config").reset()
+    require("hermes.core.config").reset()
+  end)
+
+  it("does not wait for a named pipe in the place of its file", function()
+    vim.system({ "mkfifo", dir .. "/" .. require("hermes.session.project").file }):wait()
+    eq(params.session({ cwd = dir }).cwd, dir)
   end)
 
   it("starts with what setup says, unless the call says otherwise", function()

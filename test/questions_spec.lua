@@ -54,7 +54,7 @@ for _, style in ipairs({ "window", "line" }) do
     end)
 
     it("takes no yes from keys that were typed before it could be read", function()
-      screen:lua("require('hermes.dialog').too_soon_ms = 60000")
+      screen:lua("require('hermes.ask.reading').too_soon_ms = 60000")
       for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
         screen:ask(kind, id)
         screen:go_to()
@@ -184,7 +184,7 @@ for _, style in ipairs({ "window", "line" }) do
     in_window("waits for a moment of rest", function()
       -- Its Neovim says how long it had no keys, as these may be late on a busy machine.
       screen:lua([[
-        require("hermes.questions").quiet_ms = 1500
+        require("hermes.ask.questions").quiet_ms = 1500
         local last = vim.uv.hrtime()
         local watch = vim.on_key(function() last = vim.uv.hrtime() end)
         local open = vim.api.nvim_open_win
@@ -224,8 +224,142 @@ for _, style in ipairs({ "window", "line" }) do
       end)
     end
 
+    it("leaves no message behind that it waits", function()
+      local waits = "demo waits for your answer"
+      local function wait_for_message()
+        screen:wait_for("message", function()
+          return screen:lua("return vim.fn.execute('messages')"):find(waits, 1, true)
+        end)
+      end
+      screen:lua("vim.notify = builtin_notify")
+      screen:type("ihello")
+      screen:wait_for_mode("i")
+      screen:ask("permission", "a")
+      wait_for_message()
+      screen:lua("require('hermes.ask.questions').quiet_ms = 3600000")
+      screen:type("<Esc>")
+      screen:wait_for_text(waits)
+      screen:go_to()
+      screen:choose("No")
+      screen:wait_for_answers(1)
+      screen:wait_for("line without a message", function()
+        return not screen:shows(waits)
+      end)
+      wait_for_message() -- in the history
+      -- What has come since stays.
+      screen:lua("vim.cmd('messages clear')")
+      screen:type("ihello")
+      screen:wait_for_mode("i")
+      screen:ask("permission", "b")
+      wait_for_message()
+      screen:type("<Esc>")
+      screen:wait_for_text(waits)
+      screen:lua("vim.cmd.redraw() vim.api.nvim_echo({ { 'something else' } }, true, {})")
+      screen:lua("Withdraw('b')")
+      a_while()
+      eq(screen:shows("something else"), true)
+    end)
+
+    -- Where the text is, by its first and last line and column.
+    local texts = {
+      ["an empty screen"] = { {}, "NE" },
+      ["the cursor at the top"] = { { { 1, 1, 1, 1 } }, "SE" },
+      ["text at the top right"] = { { { 1, 10, 50, 79 }, { 20, 20, 1, 1 } }, "NW" },
+      ["text at the top"] = { { { 1, 8, 1, 79 } }, "SE", 5 },
+      ["text everywhere but at the bottom left"] = {
+        { { 1, 8, 1, 79 }, { 9, 22, 60, 79 } },
+        "SW",
+        5,
+      },
+    }
+    for name, case in pairs(texts) do
+      in_window("covers the least text: " .. name, function()
+        screen:lua(
+          [[local areas, line = ...
+          local lines = {}
+          for row = 1, 22 do
+            local cells = vim.split((" "):rep(79), "")
+            for _, area in ipairs(areas) do
+              for column = area[3], row >= area[1] and row <= area[2] and area[4] or 0 do
+                cells[column] = "x"
+              end
+            end
+            lines[row] = table.concat(cells):gsub(" +$", "")
+          end
+          vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+          vim.api.nvim_win_set_cursor(0, { line, 0 })]],
+          case[1],
+          case[3] or name:find("cursor") and 1 or 20
+        )
+        screen:ask("permission", "a")
+        screen:wait_for_question()
+        local function corner()
+          return screen:lua([[
+            for _, window in ipairs(vim.api.nvim_list_wins()) do
+              local config = vim.api.nvim_win_get_config(window)
+              if config.relative ~= "" then
+                return config.anchor
+              end
+            end]])
+        end
+        eq(corner(), case[2])
+        screen:go_to()
+        eq(corner(), case[2])
+      end)
+    end
+
+    in_window("is no wider than what it shows", function()
+      screen:ask("permission", "a")
+      screen:wait_for_question()
+      for line in screen:text():gmatch("[^\n]+") do
+        eq(line:find("^x? *╭") == nil or vim.fn.strdisplaywidth(line:match("╭.*")) < 45, true)
+      end
+    end)
+
+    in_window("shows its keys", function()
+      screen:ask("permission", "a")
+      screen:go_to()
+      screen:type("g?")
+      screen:wait_for_text("1-9 go there · zo opens · q hides")
+      eq(screen:answers(), {})
+    end)
+
+    in_window("is answered by a number for those who want it", function()
+      screen:lua("require('hermes').setup({ questions = { digits = 'answer' } })")
+      screen:ask("permission", "a")
+      screen:wait_for_question()
+      screen:type("2j")
+      a_while()
+      eq(screen:answers(), {})
+      screen:go_to()
+      screen:type(screen:number("Yes"))
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "a=yes" })
+    end)
+
+    in_window(
+      "shows some of what decides before it has the keys, on the smallest screens",
+      function()
+        for i, size in ipairs({ { 40, 10 }, { 30, 8 }, { 80, 7 } }) do
+          screen:lua("vim.o.columns, vim.o.lines = ...", unpack(size))
+          screen:ask("permission", "p" .. i, {
+            toolCall = {
+              toolCallId = "t",
+              title = "Clean up",
+              kind = "execute",
+              rawInput = { command = "rm -rf build " .. ("and/all/the/rest "):rep(20) },
+            },
+          })
+          screen:wait_for_question()
+          screen:wait_for_text("command: rm -rf build")
+          screen:wait_for_text("NOT ALL IS SHOWN")
+          screen:lua("Withdraw(...) vim.o.lines = 24", "p" .. i)
+        end
+      end
+    )
+
     it("comes up by :Hermes respond", function()
-      screen:lua("require('hermes.questions').quiet_ms = 3600000")
+      screen:lua("require('hermes.ask.questions').quiet_ms = 3600000")
       screen:ask("permission", "a")
       a_while()
       eq(screen:is_asking(), false)
@@ -267,7 +401,7 @@ for _, style in ipairs({ "window", "line" }) do
 
     in_window("is read anew when facts arrive, on the choice that the cursor is on", function()
       screen:lua([[
-        local diff = require("hermes.diff")
+        local diff = require("hermes.doc.diff")
         local compare_later = diff.compare_later
         diff.compare_later = function(_, _, _, _, done)
           diff.compare_later = compare_later
@@ -280,7 +414,7 @@ for _, style in ipairs({ "window", "line" }) do
         local hrtime, later = vim.uv.hrtime, 0
         vim.uv.hrtime = function() return hrtime() + later end
         function _G.Later() later = later + 60e9 end
-        require("hermes.dialog").too_soon_ms = 60000]])
+        require("hermes.ask.reading").too_soon_ms = 60000]])
       local content = { { type = "diff", path = "/w/a", newText = "x" } }
       screen:ask("permission", "p", {
         toolCall = { toolCallId = "t", title = "T", kind = "edit", content = content },
@@ -364,7 +498,7 @@ for _, style in ipairs({ "window", "line" }) do
         screen:wait_for_text("one two")
         screen:ask("permission", "p" .. i)
         screen:wait_for("waiting question", function()
-          return screen:lua("return #require('hermes.questions').list() > 0")
+          return screen:lua("return #require('hermes.ask.questions').list() > 0")
         end)
         screen:type("<C-g>")
         screen:wait_for("question with the keys", function()

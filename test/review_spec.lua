@@ -402,7 +402,7 @@ describe("the review", function()
     turn({ { write = dir .. "/a.txt", content = changed } })
     local answer = run("review.files", vim.empty_dict(), {})
     eq({ answer.err, hunks() }, { "off", {} })
-    eq(lua("return { #heard, require('hermes.changed').take == nil }"), { 0, true })
+    eq(lua("return { #heard, require('hermes.doc.applied').take == nil }"), { 0, true })
   end)
 end)
 
@@ -475,6 +475,27 @@ describe("the view of the review", function()
     wait_for("#vim.fn.getqflist() == 3 and vim.bo.buftype == 'quickfix'")
   end)
 
+  it("opens a file without its modelines, in a window of its own if it has to", function()
+    two_files()
+    lua("vim.o.modeline = true")
+    local file = assert(io.open(dir .. "/b.txt", "ab"))
+    file:write("vim: set nosuchoption ts=31 :\n")
+    file:close()
+    command("Hermes review")
+    screen:wait_for_text("Review: 2 files")
+    screen:type("j<CR>")
+    wait_for("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'b.txt'")
+    eq(lua("return vim.bo.tabstop ~= 31"), true)
+    command("new | set winfixbuf")
+    command("Hermes review hunks")
+    screen:wait_for_text("a.txt:6  +1 -0  new")
+    screen:type("j<CR>")
+    wait_for("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'a.txt' and vim.fn.line('.') == 6")
+    eq(lua("return vim.v.errmsg"), "")
+    lua("hermes.review.open(..., 3)", dir .. "/b.txt") -- what the lists do, for plugins
+    eq(lua("return vim.fs.basename(vim.api.nvim_buf_get_name(0))"), "b.txt")
+  end)
+
   it("shows a file beside its base", function()
     two_files()
     command("Hermes review diff")
@@ -488,8 +509,17 @@ describe("the view of the review", function()
       end, vim.api.nvim_tabpage_list_wins(0))]]),
       { six, changed }
     )
+    -- Deleted lines would shift one side.
+    local virtual = [[#vim.tbl_filter(function(mark)
+      return mark[4].virt_lines
+    end, vim.api.nvim_buf_get_extmarks(vim.fn.bufnr("a.txt"), -1, 0, -1, { details = true }))]]
+    wait_for(virtual .. " == 0")
+    screen:wait_for("lines side by side", function()
+      return screen:text():find("six +│ *[┃%s]*six") ~= nil
+    end)
     command("tabclose")
     wait_for("#vim.api.nvim_list_tabpages() == 1 and not vim.wo.diff")
+    wait_for(virtual .. " > 0")
   end)
 
   it("goes back to a checkpoint after it has shown what would change", function()

@@ -12,6 +12,7 @@ local timeout_ms = 300000
 local function run_file(file)
   vim.opt.rtp:prepend({ root, vim.env.HERMES_MINI_TEST })
   vim.o.swapfile = false
+  require("hermes") -- joins its modules, which specs then load one by one
   local test = require("mini.test")
   local passed, failed, printed = 0, 0, {}
   local function update(index)
@@ -56,6 +57,7 @@ local function run_file(file)
     io.stdout:write(("%s: FAIL still running after %d s\n"):format(file, timeout_ms / 1000))
   end
   test.stop() -- ends the Neovims that the specs started
+  vim.api.nvim_exec_autocmds("User", { pattern = "SpecsEnded" })
   io.stdout:write(("%d passed, %d failed\n"):format(passed, failed))
   io.stdout:flush()
   os.exit(failed == 0 and 0 or 1)
@@ -85,7 +87,8 @@ local function report(file, result)
   io.stdout:write(printed)
   passed, failed = tonumber(passed) or 0, tonumber(failed) or 0
   if not rest or (failed == 0 and result.code ~= 0) then
-    io.stdout:write(("%s: FAIL its Neovim ended with code %d\n"):format(file, result.code))
+    local how = "%s: FAIL its Neovim ended with code %d, signal %d\n"
+    io.stdout:write(how:format(file, result.code, result.signal))
     failed = failed + 1
   elseif passed + failed == 0 then
     io.stdout:write(("%s: FAIL holds no test\n"):format(file))

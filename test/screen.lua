@@ -1,4 +1,4 @@
---- A Neovim on a screen of its own, 80 columns and 24 lines in a pseudo terminal,
+--- A Neovim on a screen of its own in a pseudo terminal, of 80 columns and 24 lines by default,
 --- for specs that look at what a user sees and type as a user does.
 
 local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
@@ -114,10 +114,11 @@ vim.keymap.set("n", ",,x", "x")
 vim.ui.open = function(url) opened[#opened + 1] = url end
 local notify = vim.notify
 _G.builtin_notify = notify
-vim.notify = function(text, level, opts)
+local function noting(text, level, opts)
   notes[#notes + 1] = text
   return notify(text, level, opts)
 end
+vim.notify = noting
 local kinds = {
   permission = {
     toolCall = {
@@ -139,11 +140,25 @@ local kinds = {
 }
 local open = {}
 local function module(kind)
-  return require("hermes." .. (kind == "permission" and kind or "elicitation"))
+  return require("hermes.ask." .. (kind == "permission" and kind or "elicitation"))
+end
+-- What the host says of a command that is among the arguments.
+local function deciding(call)
+  local list = {}
+  local roles = { command = "command", args = "words", program = "program", cwd = "folder" }
+  for _, name in ipairs({ "command", "args", "program", "cwd", "env" }) do
+    if call.rawInput[name] ~= nil then
+      list[#list + 1] = { name = name, role = roles[name] or "environment", decides = true }
+    end
+  end
+  return { arguments = list, words = false }
 end
 function _G.Ask(kind, id, data)
   local mine = { requestId = id, agent = "demo", sessionId = "s" }
   data = vim.tbl_extend("force", kinds[kind], data or {}, mine)
+  if vim.tbl_get(data, "toolCall", "rawInput", "command") then
+    data.deciding = deciding(data.toolCall)
+  end
   open[id] = kind
   vim.schedule(function()
     module(kind).ask(data, function(value)
@@ -162,14 +177,14 @@ function _G.Reset(count)
     open[id] = nil
   end
   _G.answers, _G.values, _G.notes, _G.opened, _G.picked, _G.choose = {}, {}, {}, {}, nil, nil
-  vim.ui.select = select
+  vim.ui.select, vim.notify = select, noting
   vim.v.errmsg, vim.g.typed = "", nil
   vim.o.columns, vim.o.cmdheight = 80, 1
   vim.cmd("silent! only! | silent! %bwipeout!")
   vim.o.laststatus, vim.o.statusline = 2, "reset " .. count .. "."
-  require("hermes").setup({ questions = { style = "window", open = true } })
+  require("hermes").setup({ questions = { style = "window", open = true, digits = "go" } })
   -- What is not about time need not take any.
-  require("hermes.dialog").too_soon_ms, require("hermes.questions").quiet_ms = 0, 0
+  require("hermes.ask.reading").too_soon_ms, require("hermes.ask.questions").quiet_ms = 0, 0
 end
 ]]
 
@@ -213,7 +228,7 @@ end
 --- Goes to the question that waits, once it does.
 function Screen:go_to()
   self:wait_for("waiting question", function()
-    return self:lua("return #require('hermes.questions').list() > 0")
+    return self:lua("return #require('hermes.ask.questions').list() > 0")
   end)
   self:type(":Hermes respond<CR>")
   self:wait_for("question with the keys", function()
@@ -269,16 +284,19 @@ end
 local M = {}
 
 ---@param plugin? string folder of the plugin; default: the one of this repository
+---@param columns? integer
+---@param lines? integer
 ---@return hermes.test.Screen
-function M.start(plugin)
-  vim.o.lines, vim.o.columns = 30, 90
+function M.start(plugin, columns, lines)
+  columns, lines = columns or 80, lines or 24
+  vim.o.lines, vim.o.columns = lines + 6, columns + 10
   local self = setmetatable({ buf = vim.api.nvim_create_buf(false, true) }, Screen)
   vim.api.nvim_open_win(self.buf, true, {
     relative = "editor",
     row = 0,
     col = 0,
-    width = 80,
-    height = 24,
+    width = columns,
+    height = lines,
     style = "minimal",
   })
   local dir = vim.fn.tempname()

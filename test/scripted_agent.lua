@@ -4,10 +4,12 @@
 --            many bytes; without it every session can be loaded
 --   page     how many of them are on a page
 --   lacks    names of the capabilities that it does not announce
+--   takes    names of what prompts may hold besides text and links
 --   title    its own
 --   login    authMethods
 --   locked   whether new sessions need a login
 --   modes, options   of its sessions
+--   wire     a file that gets every line that it reads
 -- The text of a prompt is a JSON list of steps, one of the short forms below, or else repeated. A
 -- step is one of
 --   { "update": {…}, "times": 1 } sends session/updates, tool calls with the number in their id
@@ -20,6 +22,7 @@
 --   { "edit": path, "content": "…" }   writes a file on the disk, in a tool call; null removes it
 --   { "add": "…", "to": path, "times": 1, "every": ms }  reads a file and writes it with one more
 --                                line, numbered, before its last one; again if the client refuses
+--   { "sh": "…" }                runs a command of the shell
 --   { "stderr": "…" }, { "exit": 3 }, { "fail": "…" }
 -- It writes every request that it gets to its standard error.
 
@@ -201,6 +204,10 @@ local steps = {
       return cancelled[session]
     end)
   end,
+  sh = function(session, step)
+    local out = vim.system({ "sh", "-c", step.sh }, { text = true }):wait()
+    say(session, ("ended %d: %s%s"):format(out.code, out.stdout, out.stderr))
+  end,
   stderr = function(_, step)
     io.stderr:write(step.stderr, "\n")
   end,
@@ -293,7 +300,10 @@ end
 ---@type table<string, fun(params: table): table?, string?, integer?>
 local methods = {
   initialize = function()
-    local session = vim.empty_dict()
+    local session, prompts = vim.empty_dict(), vim.empty_dict()
+    for _, name in ipairs(config.takes or {}) do
+      prompts[name] = true
+    end
     for _, name in ipairs(vim.tbl_filter(has, { "list", "resume", "fork", "close", "delete" })) do
       session[name] = vim.empty_dict()
     end
@@ -303,6 +313,7 @@ local methods = {
       agentCapabilities = {
         loadSession = has("load"),
         sessionCapabilities = session,
+        promptCapabilities = prompts,
         auth = { logout = vim.empty_dict() },
       },
       authMethods = config.login,
@@ -363,7 +374,12 @@ local function handle(message)
   end
 end
 
+local wire = config.wire and assert(io.open(config.wire, "ab"))
 for line in io.stdin:lines() do
+  if wire then
+    wire:write(line, "\n")
+    wire:flush()
+  end
   local message = vim.json.decode(line)
   if message.method then
     handle(message)

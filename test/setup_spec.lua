@@ -9,7 +9,7 @@ local function fails(text, fn, ...)
 end
 
 describe("an agent for the host", function()
-  local wire = require("hermes.config_wire").agent
+  local wire = require("hermes.core.config_wire").agent
 
   it("has its folders with the home folder in place of ~", function()
     local given = { command = "x", paths = { ["~/a"] = "/w", ["/b"] = [[C:\w]] } }
@@ -22,7 +22,7 @@ end)
 
 describe("setup", function()
   after_each(function()
-    require("hermes.config").reset()
+    require("hermes.core.config").reset()
   end)
 
   it("names what is wrong and changes nothing", function()
@@ -124,6 +124,21 @@ describe("setup", function()
       hermes.setup,
       { agents = { a = { terminal_access = "sometimes" } } }
     )
+    local settle =
+      "review.settle must be one of approval, commit, decision, or a list of them, not "
+    for value, shown in pairs({
+      ["never"] = '"never"',
+      [1] = "1",
+      [{}] = "{}",
+      [{ "commit", "x" }] = '{ "commit", "x" }',
+      [{ a = "commit" }] = "{",
+    }) do
+      fails(settle .. shown, hermes.setup, { review = { settle = value } })
+    end
+    for _, value in ipairs({ "approval", { "approval", "commit" }, { "commit" }, "decision" }) do
+      hermes.setup({ review = { settle = value } })
+      eq(require("hermes.core.config").get().review.settle, value)
+    end
     fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
     for text, rule in pairs({
       ['unknown key "permissions.rules[1].paths"; did you mean "path"? valid keys: action'] = {
@@ -179,7 +194,7 @@ describe("setup", function()
       fails("host.cmd must be a list of strings", hermes.setup, { host = { cmd = cmd } })
     end
     fails("expected a table", hermes.setup, "x")
-    eq(require("hermes.config").get(), require("hermes.config").defaults)
+    eq(require("hermes.core.config").get(), require("hermes.core.config").defaults)
   end)
 
   it("finds the home folder in rules", function()
@@ -193,7 +208,7 @@ describe("setup", function()
       },
     })
     local home = vim.uv.os_homedir()
-    eq(require("hermes.config_wire").all().permissions.rules, {
+    eq(require("hermes.core.config_wire").all().permissions.rules, {
       { action = "deny", path = home .. "/x" },
       { action = "allow", command = { "git" }, env = { "HOME" }, cwd = home .. "/**" },
       { action = "deny", path = "a/~/b", command = { "cat" } },
@@ -211,24 +226,24 @@ describe("setup", function()
     end, 2)
     vim.notify = notify
     eq(#notes, 2)
-    eq(require("hermes.config").get().root_markers, { "x" })
+    eq(require("hermes.core.config").get().root_markers, { "x" })
   end)
 
   it("adds up over calls", function()
     hermes.setup({ agents = { a = { command = "a" } } })
     hermes.setup({ agents = { b = { command = "b" } }, root_markers = { ".hg" } })
-    local config = require("hermes.config").get()
+    local config = require("hermes.core.config").get()
     eq({ config.agents.a.command, config.agents.b.command }, { "a", "b" })
     eq(config.root_markers, { ".hg" })
     hermes.setup({ sandbox = { write = { "/a" } } })
     hermes.setup({ sandbox = { net = false } }) -- rules of two calls would be nobody's
-    eq(require("hermes.config").get().sandbox, { net = false })
+    eq(require("hermes.core.config").get().sandbox, { net = false })
     hermes.setup({ sandbox = false })
   end)
 end)
 
 describe("arguments", function()
-  local params = require("hermes.params")
+  local params = require("hermes.session.params")
 
   it("that are wrong are named", function()
     fails("the name of the agent must be a string", hermes.connect, nil)
@@ -298,6 +313,15 @@ describe("arguments", function()
       end,
       ['"WriteTextFiel"; did you mean "WriteTextFile"?'] = function()
         hermes.on_request("WriteTextFiel", print)
+      end,
+      ["on_request: AgentTextMessage is an event that needs no answer; hermes.on()"] = function()
+        hermes.on_request("AgentTextMessage", print)
+      end,
+      ["handlers: AgentPlan is an event that needs no answer; hermes.on()"] = function()
+        hermes.setup({ handlers = { HermesAgentPlan = print } })
+      end,
+      ["on_request: expected a function, or nil to remove it, not nothing"] = function()
+        hermes.on_request("PermissionRequest")
       end,
       ['create_session: unknown key "cmd"; did you mean "cwd"?'] = function()
         hermes.create_session({ cmd = "/" })

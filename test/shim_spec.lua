@@ -34,7 +34,7 @@ local prelude = [[
 vim.cmd.runtime("plugin/hermes.lua")
 vim.o.swapfile = false
 _G.shim, _G.heard = require("hermes").shim, {}
-require("hermes.dialog").too_soon_ms, require("hermes.questions").quiet_ms = 0, 0
+require("hermes.ask.reading").too_soon_ms, require("hermes.ask.questions").quiet_ms = 0, 0
 local agent, out = ...
 require("hermes").setup({ shim = { presets = { fake = {
   command = { agent, "a b", "c;", "#{pane_id}", "$(id)" },
@@ -186,6 +186,26 @@ describe("an agent in a terminal", function()
       return lua("return Heard('TerminalExited')[4]") == 0
     end)
     eq(tmux("list-panes", "-a", "-F", "#{pane_id}"):find(info.pane, 1, true), nil)
+  end)
+
+  it("is not written to once it has ended, because that ends an older tmux", function()
+    local info = open()
+    -- Neovim does not look at it in the meantime.
+    local said = lua(
+      [[local program, said = { pane = ... }, nil
+      require("hermes.core.async").run(function()
+        local write = require("hermes.program.tmux").write
+        write(program, "stop;", false)
+        while not said do
+          write(program, "more", true)
+        end
+      end, function(err) said = err.message end)
+      vim.wait(50000, function() return said end, 10)
+      return said]],
+      info.pane
+    )
+    eq(said, ("the program in pane %s has ended"):format(info.pane))
+    eq({ of(info.pane, "#{pane_dead}"), tmux("list-buffers") }, { "1", "" })
   end)
 
   it("is found again by another Neovim, and where the user has started it", function()

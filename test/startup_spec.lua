@@ -50,12 +50,14 @@ describe("a configuration", function()
 
   it("loads only what checks it", function()
     child.lua([[require("hermes").setup()]])
-    eq(get("loaded()"), { "hermes", "hermes.config" })
+    eq(get("loaded()"), { "hermes", "hermes.core.config", "hermes.wiring" })
     child.lua([[require("hermes").setup({ buffer = { auto_save = false } })]])
     eq(get("loaded()"), {})
     child.lua([[require("hermes").setup({
       agents = { a = { command = "a", args = { "b" } } } })]])
-    eq(get("loaded()"), { "hermes.check", "hermes.config_check" })
+    eq(get("loaded()"), { "hermes.core.arguments", "hermes.core.config_check" })
+    child.lua([[require("hermes").setup({ chat = { position = "left" } })]])
+    eq(get("loaded()"), { "hermes.view.chat.options" })
   end)
 
   it("that is wrong is refused at once, and errors blame the caller", function()
@@ -124,10 +126,16 @@ describe("connect()", function()
       first, running = loaded(), hosts()
       require("hermes").connect("other", { command = "no-such-program" })
       second = loaded()]])
-    eq(get("first"), { "hermes.check", "hermes.config_check", "hermes.config_wire", "hermes.rpc" })
+    eq(get("first"), {
+      "hermes.connect",
+      "hermes.core.arguments",
+      "hermes.core.config_check",
+      "hermes.core.config_wire",
+      "hermes.core.rpc",
+    })
     eq(get("second"), {})
     eq(get("running"), 0)
-    eq(get([[require("hermes.rpc").running()]]), true)
+    eq(get([[require("hermes.core.rpc").running()]]), true)
     wait_for("done.it")
     eq(get("done.it.err.kind"), "start")
     eq(get("hosts()"), 1)
@@ -159,7 +167,7 @@ describe("connect()", function()
   it("fails as ever when the host is stopped before it was started", function()
     child.lua([[
       require("hermes").connect("nobody", { command = "x", on_done = finish("it") })
-      require("hermes.rpc").stop()]])
+      require("hermes.core.rpc").stop()]])
     wait_for("done.it")
     eq(get("{ done.it.err.kind, done.it.err.message }"), { "disconnected", "the host was stopped" })
     eq(get("{ hosts(), notes }"), { 0, {} })
@@ -175,6 +183,9 @@ describe("connect()", function()
       require("hermes").request("nobody", "x/y", { print }, finish("invalid"))]])
     wait_for("done.host and done.invalid")
     eq(get("{ done.host.err.kind, done.invalid.err.kind }"), { "host", "invalid" })
-    eq(get("done.host.err.message"), 'the host "/no/such/host" of setup{host={cmd}} cannot be run')
+    eq(
+      get("done.host.err.message"),
+      'cannot run the host "/no/such/host"; setup{host={cmd}} names it'
+    )
   end)
 end)

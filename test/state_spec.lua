@@ -1,4 +1,4 @@
-local state = require("hermes.state")
+local state = require("hermes.session.state")
 local eq = MiniTest.expect.equality
 
 describe("the tool calls of a session", function()

@@ -6,7 +6,7 @@ local screens =
 
 -- What the specs do inside the Neovim on the screen.
 local prelude = [[
-local rpc = require("hermes.rpc")
+local rpc = require("hermes.core.rpc")
 _G.terminals = require("hermes.terminals")
 vim.api.nvim_create_autocmd({ "TermOpen", "TermRequest", "TermEnter", "TermClose" }, {
   callback = function(args)
@@ -37,8 +37,8 @@ function _G.Fresh(config)
   for _, terminal in ipairs(require("hermes").terminals()) do
     Exit(terminal.terminalId, 0)
   end
-  package.loaded["hermes.output"] = nil
-  require("hermes.config").reset()
+  package.loaded["hermes.core.output"] = nil
+  require("hermes.core.config").reset()
   require("hermes").setup(config or {})
 end
 ]]

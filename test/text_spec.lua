@@ -1,4 +1,4 @@
-local text = require("hermes.text")
+local text = require("hermes.core.text")
 local eq = MiniTest.expect.equality
 
 describe("text.line", function()
@@ -19,6 +19,18 @@ describe("text.line", function()
     },
     ["shows stray continuation bytes"] = { "ä\128\129x", "ä<80><81>x" },
     ["shows tags in the last planes"] = { "a\243\160\129\129", "a<U+E0041>" },
+    ["shows selectors, of which text can be made"] = {
+      "rm\239\184\129\239\184\142 x\243\160\132\128",
+      "rm<U+FE01><U+FE0E> x<U+E0100>",
+    },
+    ["keeps one selector of a picture behind its symbol"] = {
+      "⚠\239\184\143 x\239\184\143 ©\239\184\143\239\184\143",
+      "⚠\239\184\143 x<U+FE0F> ©\239\184\143<U+FE0F>",
+    },
+    ["keeps no selector behind what is shown as an escape"] = {
+      "\226\129\160\239\184\143\239\184\143",
+      "<U+2060><U+FE0F><U+FE0F>",
+    },
     ["takes any value"] = { 12, "12" },
   }) do
     it(name, function()
@@ -43,4 +55,17 @@ describe("text.lines", function()
   it("says how much it leaves out", function()
     eq(text.lines("1\n2\n3\n4\n5", 2), { "1", "2", "… 3 more lines" })
   end)
+end)
+
+describe("text.row", function()
+  for name, case in pairs({
+    ["keeps what fits"] = { "abcd", 4, "abcd" },
+    ["ends in an ellipsis where more follows"] = { "abcde", 4, "abc…" },
+    ["counts cells, not characters"] = { "漢字漢字", 6, "漢字…" },
+    ["has room for one cell"] = { "漢字", 1, "…" },
+  }) do
+    it(name, function()
+      eq(text.row(case[1], case[2]), case[3])
+    end)
+  end
 end)

@@ -1,6 +1,8 @@
 -- A tmux of its own with real Neovims in it, for specs about programs in panes.
 
-local root = vim.fs.dirname(vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))))
+local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+local root = vim.fs.dirname(vim.fs.dirname(here))
+local place = dofile(vim.fs.dirname(here) .. "/place.lua")
 
 local M = {}
 
@@ -73,19 +75,24 @@ function M.new(name)
     return nil
   end
   vim.env.PATH = vim.fs.dirname(program) .. ":" .. vim.env.PATH -- with its ps
-  local temporary = assert(vim.uv.fs_realpath(vim.fn.fnamemodify(vim.fn.tempname(), ":h")))
-  return setmetatable({ dir = temporary .. "/" .. name, channel = 0 }, Tmux)
+  return setmetatable({ dir = place.new() .. "/" .. name, channel = 0 }, Tmux)
 end
 
 ---@param ... string
 ---@return string
-function Tmux:run(...)
+function Tmux:output(...)
   local argv = { "tmux", "-S", self.socket }
   for _, word in ipairs({ ... }) do
     argv[#argv + 1] = (word:gsub(";$", "\\;"))
   end
   local out = vim.system(argv, { text = true, env = { TMUX = "" } }):wait()
-  return out.code == 0 and vim.trim(out.stdout) or error(out.stderr, 2)
+  return out.code == 0 and out.stdout or error(out.stderr, 2)
+end
+
+---@param ... string
+---@return string
+function Tmux:run(...)
+  return vim.trim(self:output(...))
 end
 
 ---@param pane string
@@ -98,7 +105,7 @@ end
 ---@param pane string
 ---@return string
 function Tmux:screen(pane)
-  return self:run("capture-pane", "-p", "-t", pane)
+  return self:output("capture-pane", "-p", "-t", pane)
 end
 
 ---Runs Lua in the Neovim that was started last.
@@ -108,31 +115,55 @@ function Tmux:lua(code, ...)
   return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
 end
 
+---@param socket string
+---@return integer channel
+local function speak_to(socket)
+  local channel = 0
+  M.wait_for("Neovim", function()
+    local ok, opened = pcall(vim.fn.sockconnect, "pipe", socket, { rpc = true })
+    channel = ok and opened or 0
+    return channel > 0
+  end)
+  M.wait_for("screen", function()
+    return vim.rpcrequest(channel, "nvim_get_vvar", "vim_did_enter") == 1
+      and #vim.rpcrequest(channel, "nvim_list_uis") > 0
+  end)
+  return channel
+end
+
 ---Starts a Neovim in a window of tmux, and speaks to it.
 ---@param name string
 ---@param file string in the folder where it starts
-function Tmux:neovim(name, file)
+---@param size? { columns: integer, lines: integer } of a screen of its own
+function Tmux:neovim(name, file, size)
   local socket = ("%s/%s.sock"):format(self.dir, name)
   local command = { vim.v.progpath, "--clean", "-n", "--listen", socket }
   vim.list_extend(command, { "--cmd", "set rtp^=" .. vim.fn.fnameescape(root), file })
   local how = { "-d", "-e", "XDG_STATE_HOME=" .. self.dir .. "/state" }
   vim.list_extend(how, { "-c", (vim.fs.dirname(file):gsub("#", "##")), "-n", name, "--" })
   vim.list_extend(how, command)
-  if self.socket then
-    self:run("new-window", unpack(how))
+  local first = not self.socket
+  self.socket = self.dir .. "/tmux"
+  if first or size then
+    local columns, lines = size and size.columns or 160, size and size.lines or 40
+    local screen = { "new-session", "-x", tostring(columns), "-y", tostring(lines) }
+    vim.list_extend(screen, size and { "-s", name } or {})
+    self:run("-f", "/dev/null", unpack(vim.list_extend(screen, how)))
+    if size then -- all of it for Neovim
+      self:run("set-option", "-t", name, "status", "off")
+      self:resize(name, size)
+    end
   else
-    self.socket = self.dir .. "/tmux"
-    self:run("-f", "/dev/null", "new-session", "-x", "160", "-y", "40", unpack(how))
+    self:run("new-window", unpack(how))
   end
-  M.wait_for("Neovim", function()
-    local ok, opened = pcall(vim.fn.sockconnect, "pipe", socket, { rpc = true })
-    self.channel = ok and opened or 0
-    return self.channel > 0
-  end)
-  M.wait_for("screen", function()
-    return self:lua("return vim.v.vim_did_enter") == 1
-      and #vim.rpcrequest(self.channel, "nvim_list_uis") > 0
-  end)
+  self.channel = speak_to(socket)
+end
+
+---@param name string of a screen
+---@param size { columns: integer, lines: integer }
+function Tmux:resize(name, size)
+  local columns, lines = tostring(size.columns), tostring(size.lines)
+  self:run("resize-window", "-t", name, "-x", columns, "-y", lines)
 end
 
 return M

@@ -6,7 +6,7 @@ local screens =
 
 -- What the specs do inside the Neovim on the screen.
 local prelude = [[
-local rpc = require("hermes.rpc")
+local rpc = require("hermes.core.rpc")
 _G.traffic = require("hermes.traffic")
 local seq = 0
 function _G.Message(data)
@@ -41,7 +41,7 @@ function _G.Fresh(config)
   traffic.stop()
   traffic.filter()
   vim.cmd("silent! only!")
-  require("hermes.config").reset()
+  require("hermes.core.config").reset()
   require("hermes").setup(config or {})
 end
 ]]
@@ -178,7 +178,7 @@ describe("the traffic inspector", function()
 
   it("costs nothing when it is closed", function()
     local screen = fresh()
-    local wanted = "return require('hermes.events').wants_traffic()"
+    local wanted = "return require('hermes.core.listeners').wants_traffic()"
     eq(screen:lua(wanted), false)
     screen:lua("traffic.open() Update('x')")
     eq(screen:lua(wanted), true)
@@ -255,7 +255,7 @@ describe("the traffic inspector", function()
   end)
 
   it("lays JSON out as it was sent", function()
-    local lines = require("hermes.traffic.json").lines
+    local lines = require("hermes.view.traffic.json").lines
     for _, case in ipairs({
       { "{}", { "{}" } },
       {

@@ -54,7 +54,7 @@ describe("a question that comes while the user types", function()
         local id = kind .. i
         screen:reset()
         -- Keys that are sent at once are one piece of typing.
-        screen:lua("require('hermes.questions').quiet_ms = 150")
+        screen:lua("require('hermes.ask.questions').quiet_ms = 150")
         screen:type(before)
         screen:wait_for(name .. " mode " .. mode, function()
           return screen:mode():find("^" .. vim.pesc(mode)) and screen:shows(shown or "")
@@ -125,7 +125,7 @@ describe("a question that comes while the user types", function()
     local name, enter, mode, read = unpack(place)
     it("loses no key and answers no question, of 50 that come meanwhile: " .. name, function()
       screen:reset()
-      screen:lua("require('hermes.questions').quiet_ms = 100")
+      screen:lua("require('hermes.ask.questions').quiet_ms = 100")
       screen:type(enter)
       screen:wait_for_mode(mode)
       if mode == "t" then
@@ -155,7 +155,7 @@ describe("a question that comes while the user types", function()
         return screen:lua(read) == want
       end)
       screen:wait_for("all questions", function()
-        return #screen:lua("return require('hermes.questions').list()") == 50
+        return #screen:lua("return require('hermes.ask.questions').list()") == 50
       end)
       screen:type(mode == "t" and "<C-\\><C-n>" or "<Esc>")
       screen:wait_for_question()

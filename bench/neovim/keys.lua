@@ -1,14 +1,14 @@
 -- Changes a line again and again, in a buffer under review and in another one. The host is not
 -- there: what would go to it is encoded and thrown away.
 local path = ...
-local held = require("hermes.review.held")
+local held = require("hermes.doc.held")
 local lines = {}
 for i = 1, 10000 do
   lines[i] = ("line %d of a file with some text in it"):format(i)
 end
 if #held.buffers() == 0 then
   _G.sent = 0
-  require("hermes.rpc").send = function(_, _, payload)
+  require("hermes.core.rpc").send = function(_, _, payload)
     sent = sent + #vim.json.encode(payload)
   end
   held.pause_ms = 60000 -- told after each key, which is the most that it can cost

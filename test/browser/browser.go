@@ -153,7 +153,7 @@ func Write(ctx context.Context, to string, captures ...string) error {
 	if err != nil {
 		return err
 	}
-	if err := report.HTML(out, files); err != nil {
+	if err := report.HTML(out, report.Sum(files, lint.Error)); err != nil {
 		out.Close()
 		return err
 	}

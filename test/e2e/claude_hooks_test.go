@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/claudehooks"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -108,7 +108,7 @@ func TestTheEventsOfThePublishedClaudeCodeAreUnderstood(t *testing.T) {
 				t.Fatal(err)
 			}
 			settings, url, token := relayed(t, r.Meta)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 			defer cancel()
 			prompt := strings.Join([]string{
 				call(t, "Read", map[string]any{"file_path": path}),

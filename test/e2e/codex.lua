@@ -8,6 +8,7 @@ vim.o.swapfile = false
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   agents = { codex = config.launch },
 })
 
@@ -26,7 +27,7 @@ local function seen(name)
   end
 end
 local function wait(what, fn)
-  if not vim.wait(60000, fn, 10) then
+  if not vim.wait(config.patience, fn, 10) then
     local names = vim.tbl_map(function(e)
       return e.name .. " " .. tostring(e.data.text or e.data.message or e.data.error or "")
     end, events)

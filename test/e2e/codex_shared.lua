@@ -8,6 +8,7 @@ vim.o.swapfile, vim.o.columns, vim.o.lines = false, 200, 50
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   shim = { terminal = "buffer" },
 })
 local events = {} ---@type { name: string, data: table }[]
@@ -20,7 +21,7 @@ end)
 ---@param seen? fun(): any
 local function wait(what, is, seen)
   local found
-  local ok = vim.wait(60000, function()
+  local ok = vim.wait(config.patience, function()
     found = is()
     return found
   end, 20)
@@ -75,12 +76,11 @@ local function answer_there(key)
     return not table.concat(screen(), "\n"):find("Would you like to run", 1, true)
   end, screen)
 end
--- The UI takes a fast Enter for a part of a paste.
+-- The UI takes keys that come fast, and the Enter after them, for a paste. So the text is a
+-- paste that says where it ends.
 local function type_prompt(text)
   press("\21") -- what is left of other keys
-  press(text)
-  shows(text:sub(1, 30))
-  vim.wait(500)
+  press("\27[200~" .. text .. "\27[201~")
   press("\r")
 end
 local function terminal()

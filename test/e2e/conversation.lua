@@ -145,7 +145,7 @@ end
 ---@return table data
 local function wait_for(name, since, predicate)
   local found
-  vim.wait(60000, function()
+  vim.wait(config.patience, function()
     found = last(name, since)
     local broken = last("RequestFailed", since) or last("ConnectionFailed", since)
     return (found and (not predicate or predicate(found))) or broken ~= nil
@@ -157,6 +157,7 @@ end
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   agents = { [config.agent] = config.launch },
   permissions = { terminal_access = "ask" },
 })
@@ -188,6 +189,7 @@ local function turn(text, reason)
     mark
   )
   check(ended.sessionId == session, "Prompted names another session", mark)
+  wait_for("TurnEnded", mark) -- what comes after the next mark is of the next turn
   return mark
 end
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
@@ -40,7 +40,7 @@ exec '%[1]s' "$@"
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(home, "scripts/demo.lua"), string(text))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nvim.Path, "--clean", "-n", "--headless", "--cmd", "set rtp^="+root, "-c", "luafile "+filepath.Join(home, "scripts/demo.lua"))
 	cmd.Dir = realTempDir(t)

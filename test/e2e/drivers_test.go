@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
@@ -40,7 +40,7 @@ func hermesAgent(t *testing.T) (env environment, project string, command []strin
 // drive runs a client in the project of hermes-agent and returns what it printed.
 func drive(t *testing.T, env environment, project string, args ...string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "HOME="+env.home, "XDG_CONFIG_HOME="+env.home)

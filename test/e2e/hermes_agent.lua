@@ -9,6 +9,7 @@ vim.o.swapfile = false
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   agents = { hermes = config.launch },
   review = true,
 })
@@ -36,7 +37,7 @@ end
 ---@param what string
 ---@param fn fun(): any
 local function wait(what, fn)
-  if not vim.wait(60000, fn, 5) then
+  if not vim.wait(config.patience, fn, 5) then
     error("never: " .. what .. "\n" .. vim.inspect(seen.ToolCallState[#seen.ToolCallState]), 0)
   end
 end

@@ -17,7 +17,7 @@ vim.api.nvim_create_autocmd("User", {
 })
 
 local function wait_for(name, count)
-  vim.wait(60000, function()
+  vim.wait(config.patience, function()
     return problem or (seen[name] or 0) >= (count or 1)
   end, 5)
   assert(not problem and seen[name], ("no %s: %s"):format(name, problem or "it did not come"))
@@ -42,6 +42,7 @@ end
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   agents = {
     lint = {
       command = config.hermes,

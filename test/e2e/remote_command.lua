@@ -31,7 +31,7 @@ local function run(launch)
     end,
   })
   assert(
-    vim.wait(60000, function()
+    vim.wait(config.patience, function()
       return ended
     end, 5),
     "the turn did not end"
@@ -42,7 +42,7 @@ local function run(launch)
     end,
   })
   assert(
-    vim.wait(60000, function()
+    vim.wait(config.patience, function()
       return gone
     end, 5),
     "the agent did not go"
@@ -54,7 +54,10 @@ local function marked()
   return vim.uv.fs_stat(config.workspace .. "/mark") ~= nil
 end
 
-hermes.setup({ host = { cmd = { config.hermes, "host" } } })
+hermes.setup({
+  host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
+})
 for _, access in ipairs({ vim.NIL, true, "ask" }) do
   if access ~= vim.NIL then
     hermes.setup({ permissions = { terminal_access = access } })

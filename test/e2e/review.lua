@@ -7,6 +7,7 @@ vim.o.swapfile = false
 local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   agents = { [config.agent] = config.launch },
   permissions = config.own
       and { fs_read_access = false, fs_write_access = false, terminal_access = false }
@@ -32,7 +33,7 @@ vim.ui.select = function(items, _, answer)
 end
 
 local function wait(what, fn)
-  if not vim.wait(90000, fn, 20) then
+  if not vim.wait(config.patience, fn, 20) then
     error("timeout: " .. what .. "; edited " .. vim.inspect(edited), 0)
   end
 end

@@ -13,8 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/test/llm"
@@ -74,7 +75,7 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 				args = append(args, "--env", name+"="+value)
 			}
 			args = append(args, strings.Join(c.steps(filepath.Join(work, "hello.txt")), "\n"), "--", agent.Command)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, hermes, append(args, agent.Args...)...)
 			cmd.Dir = work
@@ -194,11 +195,7 @@ func TestTheHooksOfRealAgentsReportWhatTheyChange(t *testing.T) {
 			work := realTempDir(t)
 			path, made := filepath.Join(work, "hello.txt"), filepath.Join(work, "made.txt")
 			writeFile(t, path, "alpha\nbeta\ngamma\n")
-			state, err := os.MkdirTemp("", "rev") // short enough for the address of a socket
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { os.RemoveAll(state) })
+			state := sockdir.New(t)
 			p, err := project.Open(filepath.Join(state, "nvim/hermes"), work, project.Options{Program: "the test"})
 			if err != nil {
 				t.Fatal(err)
@@ -209,7 +206,7 @@ func TestTheHooksOfRealAgentsReportWhatTheyChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(stop)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 			defer cancel()
 			if err := p.Wait(ctx); err != nil {
 				t.Fatal(err)

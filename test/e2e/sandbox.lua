@@ -11,6 +11,7 @@ for name, agent in pairs(config.agents) do
 end
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
+  timeouts = { initialize = config.patience, new_session = config.patience },
   sandbox = true,
   agents = agents,
   handlers = {
@@ -49,7 +50,7 @@ for name, agent in pairs(config.agents) do
     end,
   })
 end
-vim.wait(120000, function()
+vim.wait(config.patience, function()
   return vim.tbl_count(ended) == vim.tbl_count(config.agents)
 end, 10)
 
@@ -68,7 +69,7 @@ for name, agent in pairs(config.agents) do
   check(not vim.uv.fs_stat(config.outside .. "/" .. name), name .. " changed something outside")
 end
 hermes.disconnect()
-vim.wait(60000, function()
+vim.wait(config.patience, function()
   return #hermes.connections() == 0
 end, 10)
 io.stdout:write("conversation complete\n")

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -23,7 +23,7 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	workspace := realTempDir(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
 	defer cancel()
 	env.hermes, env.recording = build(t), filepath.Join(t.TempDir(), "traffic.jsonl")
 	cmd := exec.CommandContext(ctx, "node", append([]string{script, modules, workspace}, env.recorded(env.hermes, "demo-agent")...)...)

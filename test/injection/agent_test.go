@@ -138,6 +138,8 @@ func (a *hostile) HandleRequest(ctx context.Context, method string, params json.
 	return acp.Raw(fill(of[round%len(of)].body, a.text(p.SessionID, round))), nil
 }
 
+func (*hostile) Side() acp.Side { return 0 } // serves before initialize
+
 func (a *hostile) HandleNotification(context.Context, string, json.RawMessage) error { return nil }
 
 // play runs one scene of a turn.

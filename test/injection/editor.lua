@@ -61,14 +61,14 @@ end
 -- The test also hears when a question waits, so that its user goes to it, and what
 -- the window says that then has the focus.
 vim.keymap.set("n", "\\", function()
-  require("hermes.questions").open()
+  require("hermes.ask.questions").open()
 end)
 local heard = {} ---@type table<string, number> when each was announced, in ms
 vim.uv.new_timer():start(
   2,
   2,
   vim.schedule_wrap(function()
-    local first = require("hermes.questions").list()[1]
+    local first = require("hermes.ask.questions").list()[1]
     local config = api.nvim_win_get_config(0)
     if not first or answering or not api.nvim_get_mode().mode:find("^nt?$") then
       return
@@ -119,7 +119,7 @@ hermes.setup({
   },
 })
 -- This user reads fast.
-require("hermes.questions").quiet_ms, require("hermes.dialog").too_soon_ms = 0, 0
+require("hermes.ask.questions").quiet_ms, require("hermes.ask.reading").too_soon_ms = 0, 0
 vim.cmd.luafile(settings.root .. "/examples/chat.lua")
 
 local editor = {}
@@ -133,7 +133,8 @@ function editor.open()
   if settings.place == "chat" then
     vim.cmd("HermesChat hostile")
   elseif settings.place == "hermes.chat" then
-    require("hermes.chat").setup({ insert = false })
+    -- The test answers dialogs.
+    require("hermes.chat").setup({ insert = false, permissions = "dialog" })
     vim.cmd("Hermes chat hostile")
   else
     hermes.connect("hostile")

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/neovim/go-client/nvim"
 
 	"github.com/hermes-nvim/hermes/test/editors"
@@ -44,7 +44,7 @@ type editor struct {
 }
 
 // patience is how long a test waits on a busy machine for what must come.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 func newEditor(t *testing.T, program, hermes string, settings map[string]any) *editor {
 	t.Helper()
@@ -56,17 +56,7 @@ func newEditor(t *testing.T, program, hermes string, settings map[string]any) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, state := t.TempDir(), t.TempDir()
-	env := append(os.Environ(), "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CONFIG_HOME="+state, "XDG_CACHE_HOME="+state, "NVIM_LOG_FILE="+filepath.Join(state, "nvim.log"), "NVIM=", "SHELL=/bin/sh")
-	v, err := nvim.NewChildProcess(
-		nvim.ChildProcessCommand(program),
-		nvim.ChildProcessArgs("--clean", "--embed", "-n", "--cmd", "set rtp^="+root),
-		nvim.ChildProcessEnv(env), nvim.ChildProcessDir(dir), nvim.ChildProcessLogf(t.Logf),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { v.Close() })
+	v := editors.Start(t, program, t.TempDir(), editors.StateDir(t))
 	e := &editor{t: t, v: v, asked: make(chan [2]string, 1000), ended: make(chan string, 100), sent: map[string]int{}, fields: map[string]int{}}
 	for name, handler := range map[string]any{
 		"asked":  func(name, prompt string) { e.asked <- [2]string{name, prompt} },
@@ -341,14 +331,14 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-var built = sync.OnceValues(func() ([]byte, error) {
-	return exec.Command("go", "build", "-o", filepath.Join(programs, "hermes"), "../../tools/hermes").CombinedOutput()
+var built = sync.OnceValue(func() error {
+	return gobuild.To(filepath.Join(programs, "hermes"), "../../tools/hermes")
 })
 
 func build(t *testing.T) string {
 	t.Helper()
-	if out, err := built(); err != nil {
-		t.Fatalf("building hermes: %v\n%s", err, out)
+	if err := built(); err != nil {
+		t.Fatal(err)
 	}
 	return filepath.Join(programs, "hermes")
 }

@@ -59,11 +59,27 @@ describe("a form", function()
     for name in screen:framed():gmatch("%d+: (%u%l+)") do
       names[#names + 1] = name
     end
-    local want = { "Decline", "Zeta", "Alpha", "Size", "Count", "Tags", "Send", "Cancel" }
+    local want = { "Zeta", "Alpha", "Size", "Count", "Tags", "Send", "Decline", "Cancel" }
     eq(names, want)
     for _, shown in ipairs({ "Zeta: z", "Alpha*:", "Size: M", "Tags: blue" }) do
       screen:wait_for_text(shown)
     end
+  end)
+
+  it("begins on a field, which <CR> changes, and says what each is for", function()
+    put({
+      where = { type = "string", title = "Where", description = "A city\27 or a country" },
+      who = { type = "string", description = "Who goes there" },
+    }, { "where", "who" })
+    screen:wait_for_text("Where: A city<1b> or a country")
+    screen:wait_for_text("2: Who goes there: ")
+    eq(select(2, screen:framed():gsub("Who goes there", "")), 1)
+    eq(screen:lua("return vim.api.nvim_get_current_line()"), "1: Where: ")
+    screen:type("<CR>")
+    screen:wait_for_text("Say: Where:")
+    eq(screen:answers(), {})
+    screen:type("Oslo<CR>")
+    screen:wait_for_text("1: Where: Oslo")
   end)
 
   it("sends the defaults and nothing for fields without a value", function()
@@ -155,7 +171,7 @@ describe("a rule made at a question", function()
     screen = screens.fresh()
     screen:lua([[
       _G.rules = {}
-      require("hermes").permissions.add = function(rule) rules[#rules + 1] = rule end]])
+      require("hermes.session.rules").change = function(_, rule) rules[#rules + 1] = rule end]])
   end)
 
   local command =

@@ -158,6 +158,26 @@ for _, style in ipairs({ "window", "line" }) do
       eq(order[#order], "title")
     end)
 
+    --- Scrolls through all of it.
+    local function read_all()
+      local function rows(of)
+        return screen:lua("return vim.fn.line(...)", of)
+      end
+      -- Each page is noted by these events, which come after the scrolling.
+      screen:lua([[vim.g.looks = 0
+        vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, {
+          group = vim.api.nvim_create_augroup("looks", {}),
+          callback = function() vim.g.looks = vim.g.looks + 1 end,
+        })]])
+      while rows("w$") < rows("$") do
+        local first, looks = rows("w0"), screen:lua("return vim.g.looks")
+        screen:type("<C-d>")
+        screen:wait_for("the next page", function()
+          return rows("w0") > first and screen:lua("return vim.g.looks") > looks
+        end)
+      end
+    end
+
     in_line("allows what is too long for the window once all of it was on the screen", function()
       local long = "echo " .. ("a"):rep(5000) .. evil .. "; echo " .. ("b"):rep(5000)
       permission({ kind = "execute", rawInput = { command = long } })
@@ -170,11 +190,13 @@ for _, style in ipairs({ "window", "line" }) do
       screen:wait_for_text("q goes back to the question")
       screen:type("G")
       screen:wait_for_text("kind: execute")
-      screen:type("gg")
-      screen:type("/EVIL<CR>")
-      screen:wait_for("the middle", function()
-        return screen:framed():find(evil, 1, true)
-      end)
+      screen:type("q")
+      screen:wait_for_text("NOT ALL IS SHOWN") -- the end alone is not all of it
+      eq(screen:shows("[allow once]"), false)
+      screen:choose("Show everything first")
+      screen:wait_for_text("q goes back to the question")
+      read_all()
+      screen:wait_for_text("kind: execute")
       screen:type("q")
       screen:wait_for_text("[allow once]")
       screen:choose("Yes")
@@ -236,24 +258,27 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:mode(), "c")
     end)
 
-    it("names every option by its kind, however long its name is", function()
-      ask("permission", "p", {
-        options = {
-          { optionId = "a", name = "Reject " .. ("it "):rep(100), kind = "allow_always" },
-          { optionId = "b", name = ("\226\128\174"):rep(100), kind = "allow_once" },
-          { optionId = "c", name = "No", kind = "reject_once" },
-        },
-      })
-      local kinds = {}
-      for kind in screen:text():gmatch("%[(%l+ %l+)%]│") do
-        kinds[#kinds + 1] = kind
-      end
-      for kind in screen:text():gmatch("%[(%l+ %l+)%] +│") do
-        kinds[#kinds + 1] = kind
-      end
-      table.sort(kinds)
-      eq(kinds, { "allow always", "allow once", "reject once" })
-    end)
+    for _, columns in ipairs({ 80, 40 }) do
+      local where = (", on %d columns"):format(columns)
+      local in_both = columns == 80 and it or in_window
+      in_both("names every option by its kind, however long its name is" .. where, function()
+        screen:lua("vim.o.columns = ...", columns)
+        ask("permission", "p", {
+          options = {
+            { optionId = "a", name = "Reject " .. ("it "):rep(100), kind = "allow_always" },
+            { optionId = "b", name = ("\226\128\174"):rep(100), kind = "allow_once" },
+            { optionId = "c", name = ("\232\168\177"):rep(100), kind = "reject_always" },
+            { optionId = "d", name = "No", kind = "reject_once" },
+          },
+        })
+        local kinds = {}
+        for kind in screen:text():gmatch("%[(%l+ %l+)%] *│") do
+          kinds[#kinds + 1] = kind
+        end
+        table.sort(kinds)
+        eq(kinds, { "allow always", "allow once", "reject always", "reject once" })
+      end)
+    end
 
     in_line("is put by the user's own picker, the facts above it", function()
       screen:lua([[
@@ -279,7 +304,7 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:framed():find(evil, 1, true) ~= nil, true)
       screen:later("vim.api.nvim_win_close(0, true); choose(2)")
       screen:wait_for_text("q goes back to the question")
-      screen:type("G")
+      read_all()
       screen:wait_for_text("kind: execute")
       screen:type("q")
       screen:wait_for("all options", function()
@@ -301,7 +326,7 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:shows("NOT ALL IS SHOWN"), true)
       screen:choose("Show everything first")
       screen:wait_for_text("q goes back to the question")
-      screen:type("G")
+      read_all()
       screen:wait_for_text("message: ")
       screen:type("q")
       screen:wait_for_text("Open it")
@@ -315,16 +340,7 @@ for _, style in ipairs({ "window", "line" }) do
 
     --- Scrolls through all of it, and chooses.
     local function read_and_choose(name)
-      local function rows(of)
-        return screen:lua("return vim.fn.line(...)", of)
-      end
-      while rows("w$") < rows("$") do
-        local first = rows("w0")
-        screen:type("<C-d>")
-        screen:wait_for("the next page", function()
-          return rows("w0") > first
-        end)
-      end
+      read_all()
       screen:wait_for_text(name)
       screen:choose(name)
     end
@@ -380,6 +396,15 @@ for _, style in ipairs({ "window", "line" }) do
       end)
     end
 
+    in_window("show a row of the command however small the screen is", function()
+      screen:lua("vim.o.laststatus = 0")
+      local room = screen:lua("return vim.o.lines")
+      screen:lua("vim.o.cmdheight = ...", room - 9) -- as on a screen of ten lines
+      permission(host_command("rm " .. ("a"):rep(300)))
+      eq(screen:shows("command: rm aaa"), true)
+      screen:wait_for_text("NOT ALL IS SHOWN")
+    end)
+
     in_window("stay on the screen when it becomes smaller", function()
       permission(host_command("echo " .. ("a"):rep(1200)))
       screen:go_to()
@@ -392,7 +417,7 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:answers(), {})
     end)
 
-    in_window("show each change of several files, long ones in folds with a count", function()
+    in_window("show each change of several files in full, and allow none unread", function()
       local content = {}
       for file = 1, 3 do
         local new = {}
@@ -402,16 +427,38 @@ for _, style in ipairs({ "window", "line" }) do
         content[file] = { type = "diff", path = "/w/" .. file, newText = table.concat(new, "\n") }
       end
       permission({ kind = "edit", content = content })
+      screen:wait_for_text("more lines")
+      eq(screen:shows("NOT ALL IS SHOWN"), true)
       screen:go_to()
       screen:wait_for_text("create /w/1")
-      screen:wait_for("the last change", function()
-        screen:type("G")
-        return screen:shows("… 72 more lines")
-      end)
-      eq(screen:shows("line 90 of 3"), false)
-      screen:type("kkkkzoG")
+      screen:type("G")
       screen:wait_for_text("line 90 of 3")
+      screen:choose("Yes")
+      screen:wait_for_text("NOT ALL IS SHOWN")
+      eq(screen:answers(), {})
+      screen:type("gg")
+      screen:wait_for_text("create /w/1")
+      read_and_choose("Yes")
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "p=yes" })
     end)
+
+    for what, change in pairs({
+      ["are too large to compare"] = { ("a\n"):rep(120000), ("b\n"):rep(120000), "120000 lines" },
+      ["have more lines than are shown"] = { "", ("a\n"):rep(1484), "485 lines" },
+    }) do
+      in_window("say in the choice how much of changes that " .. what .. " stays unread", function()
+        local old, new, unread = unpack(change)
+        permission({
+          kind = "edit",
+          content = { { type = "diff", path = "/w/a", oldText = old, newText = new } },
+        })
+        screen:go_to()
+        read_and_choose(("Yes  [allow once], %s unread"):format(unread))
+        screen:wait_for_answers(1)
+        eq(screen:answers(), { "p=yes" })
+      end)
+    end
 
     in_window("have more choices than fit, a way out among them", function()
       local options = {}

@@ -88,12 +88,18 @@ describe("the lists of what runs", function()
       child.lua_get("vim.tbl_map(function(s) return s.sessionId end, hermes.sessions())"),
       { "a", "b" }
     )
+    local name = "hermes.sessions({ session_id = 'b' })[1].name"
+    eq(child.lua_get(name), "b")
+    child.lua("hermes.prompt('b', '\\n fix the\\27[2J greeting\\nof all')")
+    wait_for(name .. " == 'fix the<1b>[2J greeting of all'")
+    wait_for("hermes.sessions({ session_id = 'b' })[1].state == 'idle'")
     child.lua("hermes.prompt('b', 'title The title')")
     wait_for("hermes.sessions()[1].title == 'The title'")
     eq(child.lua_get("hermes.sessions({ agent = 'spec' })[1]"), {
       sessionId = "b",
       agent = "spec",
       state = "idle",
+      name = "The title",
       title = "The title",
       cwd = "/",
       mode = "ask",
@@ -219,7 +225,7 @@ describe("the lists of what runs", function()
       eq(child.lua(run), { code, "fine" })
     end
     local list = child.lua_get("hermes.permissions.details({ toolCall = { title = 'T' } })")
-    eq(list, { "kind: unknown", "title: T" })
+    eq(list, { "title: T", "kind: unknown" }) -- without arguments the title decides
     eq(child.lua_get("hermes.text.diff('a\\n', 'b\\n')"), { "@@ -1 +1 @@", "-a", "+b" })
   end)
 
@@ -230,7 +236,7 @@ describe("the lists of what runs", function()
     child.lua("hermes.disconnect()")
     wait_for("#hermes.connections() == 0")
     eq(child.lua_get("vim.tbl_contains(hermes.agent_log('spec'), 'mind the gap')"), true)
-    child.lua([[local log = require("hermes.agent_log")
+    child.lua([[local log = require("hermes.core.agent_log")
       for i = 1, 5000 do log.add("many", "line " .. i) end
       for i = 1, 100 do log.add("long", i .. ("x"):rep(8192)) end]])
     eq(

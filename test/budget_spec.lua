@@ -1,0 +1,362 @@
+-- Whatever text comes from elsewhere, no piece of work of the main loop is too much. Work is
+-- counted: instructions of Lua, and bytes that its functions in C go over. Time of the processor
+-- shows what these counts miss, such as a pattern that begins anew at every byte. A piece ends
+-- where Neovim can take a key again, at the end of a scheduled function.
+
+local eq = MiniTest.expect.equality
+local root = vim.fs.dirname(vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))))
+
+-- What one piece may take: about 30 ms on a slow machine. Compiled code takes a fifth of it.
+local most_instructions, most_bytes = 30e6, 40e6
+-- The same with the counting, which takes most of it.
+local most_ms = 500
+
+local prelude = [[
+  jit.off()
+  instructions, bytes = 0, 0 -- of the piece of work that runs
+  worst = { instructions = 0, bytes = 0, ms = 0 }
+  debug.sethook(function() instructions = instructions + 1000 end, "", 1000)
+
+  -- Functions in C, with the bytes that they go over.
+  local find = string.find
+  function string.find(s, pattern, at, plain)
+    local found = { find(s, pattern, at, plain) }
+    if not find(pattern, "^%^") then
+      bytes = bytes + (found[1] or #s) - (at or 1)
+    end
+    return unpack(found)
+  end
+  local function count(owner, name, cost)
+    local real = owner[name]
+    owner[name] = function(...)
+      bytes = bytes + cost(...)
+      return real(...)
+    end
+  end
+  local function first(s) return #s end
+  local function list(lines)
+    local n = 0
+    for i = 1, #lines do n = n + #lines[i] + 1 end
+    return n
+  end
+  count(string, "gsub", first)
+  count(string, "lower", first)
+  count(string, "reverse", first)
+  count(string, "rep", function(s, n) return math.max(0, #s * n) end)
+  count(table, "concat", list)
+  count(vim.json, "decode", first)
+  count(vim, "iconv", first)
+  count(vim.api, "nvim_buf_set_lines", function(_, _, _, _, lines) return list(lines) end)
+  count(vim.api, "nvim_strwidth", first)
+  if vim.text and vim.text.diff then
+    count(vim.text, "diff", function(a, b) return 4 * (#a + #b) end)
+  end
+  count(vim, "diff", function(a, b) return 4 * (#a + #b) end)
+  for _, name in ipairs({ "strdisplaywidth", "strcharpart", "strwidth" }) do
+    local real = vim.fn[name]
+    vim.fn[name] = function(s, ...)
+      bytes = bytes + #s
+      return real(s, ...)
+    end
+  end
+
+  waiting = 0 -- pieces of work that are still to come
+  function Piece(fn, ...)
+    instructions, bytes = 0, 0
+    local began = os.clock()
+    local results = vim.F.pack_len(pcall(fn, ...))
+    worst.ms = math.max(worst.ms, (os.clock() - began) * 1000)
+    worst.instructions = math.max(worst.instructions, instructions)
+    worst.bytes = math.max(worst.bytes, bytes)
+    if not results[1] then
+      error(results[2], 0)
+    end
+    return unpack(results, 2, results.n)
+  end
+  local schedule = vim.schedule
+  function vim.schedule(fn) -- luacheck: ignore
+    waiting = waiting + 1
+    schedule(function()
+      waiting = waiting - 1
+      Piece(fn)
+    end)
+  end
+  local defer = vim.defer_fn
+  function vim.defer_fn(fn, ms) -- luacheck: ignore
+    waiting = waiting + 1
+    return defer(function()
+      waiting = waiting - 1
+      fn()
+    end, ms)
+  end
+
+  vim.notify = function() end
+  MB = 1024 * 1024
+  -- As much as the host sends at once.
+  texts = {
+    line = ("x"):rep(2 * MB),
+    lines = ("some words of a line\n"):rep(100000),
+    breaks = ("\n"):rep(MB),
+    wide = ("漢"):rep(600000),
+    controls = ("\27[31m\194\155\226\128\174\7"):rep(150000),
+    bytes = ("\233\255"):rep(MB),
+    markup = ("`*_[#<"):rep(300000),
+    path = ("/a"):rep(MB),
+    names = (("n"):rep(250) .. "/"):rep(8000),
+  }
+  function Each(fn)
+    for name, text in vim.spairs(texts) do
+      Piece(fn, text, name)
+    end
+  end
+  local rpc = require("hermes.core.rpc")
+  rpc.send = function() end
+  rpc.call = function() end
+  function Deliver(items)
+    local text = vim.json.encode(items)
+    Piece(rpc.deliver, text)
+  end
+]]
+
+---@type table<string, string> code by the modules that it runs
+local cases = {
+  ["core.text"] = [[Each(function(text)
+    require("hermes.core.text").line(text, 200)
+    require("hermes.core.text").lines(text, 200)
+  end)]],
+  ["core.encoding"] = [[local disk, encoding = require("hermes.core.disk"), require("hermes.core.encoding")
+  Each(function(text) encoding.decode(text:sub(1, disk.max_bytes), "utf-8") end)
+  Each(function(text) encoding.decode(text:sub(1, disk.max_bytes), "utf-16le") end)]],
+  ["doc.diff"] = [[local diff = require("hermes.doc.diff")
+  Each(function(text) diff.quick(text, text:reverse()) end)
+  Each(function(text) diff.quick("", text) end)
+  Each(function(text) diff.compare("", text, { lines = 10000, bytes = 512 * 1024 }, 500) end)]],
+  ["core.disk doc.versions doc.buffer_text doc.buffer doc.replace doc.applied doc.ancestor doc.refresh"] = [[
+    local disk, buffer = require("hermes.core.disk"), require("hermes.doc.buffer")
+    local buffer_text = require("hermes.doc.buffer_text")
+    require("hermes.doc.applied").take = function() return true end
+    local path, age = vim.fn.tempname(), 0
+    local function write(text)
+      local file = assert(io.open(path, "wb"))
+      file:write(text)
+      file:close()
+      age = age + 10
+      vim.uv.fs_utime(path, os.time() - 5000 + age, os.time() - 5000 + age)
+    end
+    write("one\n")
+    vim.cmd.edit(path)
+    for _, text in pairs(texts) do
+      for _, size in ipairs({ disk.max_bytes, buffer_text.max_odd_bytes, 2 * disk.max_bytes }) do
+        write(text:sub(1, size))
+        Piece(buffer.update, 0)
+        Piece(buffer.read, path)
+        Piece(require("hermes.doc.ancestor").note, 1)
+      end
+    end]],
+  ["complete view.complete.files"] = [[
+    local complete, listed = require("hermes.complete"), nil
+    require("hermes.core.rpc").call = function(_, _, info) listed = info.on_done end
+    local lists = {
+      deep = (("/" .. ("n"):rep(250)):rep(16) .. "\n"):rep(500),
+      short = ("n/e\n"):rep(20000),
+      hidden = (("n"):rep(90) .. "\226\128\174\n"):rep(20000),
+      wide = (("漢"):rep(33) .. "\n"):rep(20000),
+    }
+    for name, text in pairs(lists) do
+      local folder = vim.fn.tempname() .. name
+      vim.fn.mkdir(folder)
+      vim.cmd.cd(folder)
+      for _, lead in ipairs({ "n", "", "漢", "e" }) do
+        local what, offered = { kind = "file", text = lead, col = 0 }, nil
+        Piece(complete.items, what, nil, function(items) offered = items end)
+        if listed then
+          Piece(listed, nil, { files = text, complete = true })
+          listed = nil
+        end
+        assert(#offered <= complete.max_items)
+      end
+    end
+    require("hermes.session.state").get = function(_, member) return member == "commands" and commands end
+    for _, text in pairs(texts) do
+      commands = {}
+      for i = 1, 20000 do
+        commands[i] = { name = text:sub(i, i + 40), description = text:sub(1, 1000) }
+      end
+      Piece(complete.items, { kind = "command", text = "x", col = 0 }, "s", function() end)
+      Piece(complete.items, { kind = "command", text = "", col = 0 }, "s", function() end)
+    end]],
+  ["paths of agents: buffer disk refresh"] = [[
+    local buffer, disk = require("hermes.doc.buffer"), require("hermes.core.disk")
+    vim.cmd.edit(vim.fn.tempname())
+    Each(function(text) buffer.find("/" .. text) end)
+    Each(function(text) disk.place("/" .. text) end)
+    Each(function(text) buffer.read("/" .. text) end)
+    Each(function(text) require("hermes.doc.agent_write").write("/" .. text, "x", {}, function() end) end)
+    local refresh, locations = require("hermes.doc.refresh"), {}
+    for _, text in pairs(texts) do
+      for _ = 1, 3 do locations[#locations + 1] = { path = "/" .. text } end
+    end
+    refresh.check(1, { call = { locations = locations, content = locations } })
+    Piece(refresh.now, 1)]],
+  ["view.traffic.json view.traffic.list"] = [[
+    local json, list = require("hermes.view.traffic.json"), require("hermes.view.traffic.list")
+    local messages = {
+      flat = "[" .. ("1,"):rep(500000) .. "1]",
+      deep = ("["):rep(500000),
+      broken = ('"'):rep(500000) .. (" :"):rep(500000),
+      blank = "[" .. (" "):rep(2 * MB),
+    }
+    for name, text in pairs(texts) do
+      messages[name] = '{"params":{"sessionId":"' .. text .. '"}}'
+    end
+    for _, message in pairs(messages) do
+      local step = coroutine.wrap(function()
+        json.layout(message, function() end, coroutine.yield)
+        return true
+      end)
+      for _ = 1, 100 do -- of its pieces
+        if Piece(step) then break end
+      end
+      Piece(list.line, { agent = message, time = message, method = message, id = message,
+        kind = "request", direction = "in", message = message })
+    end]],
+  ["view.terminals.escapes"] = [[Each(function(text)
+    -- As much as the host sends of the output of a command at once.
+    require("hermes.view.terminals.escapes").new():feed(text:sub(1, 65536))
+  end)]],
+  ["view.chat.render"] = [[Each(function(text)
+    require("hermes.view.chat.render").label({ type = "text", text = text })
+  end)]],
+  ["core.agent_log"] = [[Each(function(text) require("hermes.core.agent_log").add("demo", text) end)]],
+  ["view.review.messages"] = [[Each(function(text)
+    require("hermes.view.review.messages").safe(text, 200)
+    require("hermes.view.review.messages").short(text)
+  end)]],
+  ["channel core.rpc core.events core.listeners core.user_autocmds core.flat_events session.state core.output view.status session.compat session.overview view.waiting session.attention"] = [[
+    Deliver({ "StateChanged", { agent = "demo", from = "starting", to = "ready" } })
+    Deliver({ "SessionCreated", { agent = "demo", sessionId = "s" } })
+    for name, text in vim.spairs(texts) do
+      if name ~= "bytes" then -- JSON has none
+        local content = { type = "text", text = text }
+        Deliver({ "AgentTextMessage", { agent = "demo", sessionId = "s", update = {
+          sessionUpdate = "agent_message_chunk", content = content } } })
+        Deliver({ "AgentToolCall", { agent = "demo", sessionId = "s", update = {
+          sessionUpdate = "tool_call", toolCallId = name, title = text, kind = "edit",
+          status = "completed", content = { { type = "content", content = content } } } } })
+        Deliver({ "SessionUpdate", { agent = "demo", sessionId = "s", update = {
+          sessionUpdate = "session_info_update", title = text } } })
+        local entries = {}
+        for i = 1, 20000 do
+          entries[i] = { content = text:sub(i, i + 40), priority = "low", status = "pending" }
+        end
+        Deliver({ "AgentPlan", { agent = "demo", sessionId = "s", update = {
+          sessionUpdate = "plan", entries = entries } } })
+        Piece(require("hermes").statusline)
+      end
+    end
+    local calls = require("hermes.session.state").session("s", "demo").toolCalls
+    assert(vim.tbl_count(calls) == vim.tbl_count(texts) - 1)]],
+}
+
+--- Files that handle no text from elsewhere, or hand it on as it is, and why that is enough. A new
+--- file needs a case above, or a line here.
+local others = {
+  ["checks of what the user gives"] = ""
+    .. "core.arguments core.config core.config_check session.config_options"
+    .. " core.config_wire session.params program.options ask.defaults view.chat.options"
+    .. " view.chat.actions",
+  ["generated names"] = ""
+    .. "api_gen core.event_names core.event_types_gen core.events_gen core.types_gen"
+    .. " program.presets",
+  ["functions that the user calls"] = ""
+    .. "api api.sessions api.permissions api.text core.async await connect init core.log session.queue session.rules"
+    .. " session.modes session.models doc.conflict view.settings doc.merge view.picker view.choose"
+    .. " command command.agents command.sessions command.requests command.views command.host command.line view.logs core.install core.install_task core.job core.host ask.login session.sandbox session.project core.sha256 health view.sign_in"
+    .. " program.shared_session program.claude program.shim maps core.quit view.restored"
+    .. " core.known_agents session.requests wiring",
+  ["programs and windows of their own"] = ""
+    .. "program program.buffer program.health program.process program.tmux"
+    .. " program.supervised view.pane core.float doc.autoread doc.show doc.write",
+  ["text of the user, and files up to the limit that it may send"] = ""
+    .. "doc.blocks doc.mentions doc.context complete.source view.chat.prompt"
+    .. " view.chat.draft view.chat.keys view.rule_words",
+  ["writes of agents, which frames_spec.lua measures"] = "doc.agent_write",
+  ["questions, which frames_spec.lua measures"] = ""
+    .. "ask.reading ask.answers asks ask.dialog ask.elicitation ask.form_fields ask.layout"
+    .. " ask.permission ask.question_window ask.questions",
+  ["the chat, which hermes_chat_spec.lua feeds in pieces"] = ""
+    .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.markdown view.chat.pieces"
+    .. " view.chat.follow view.chat.sends",
+  ["the review, which review_held_spec.lua measures"] = ""
+    .. "review review.host review.hunk review.comment doc.review_apply doc.held doc.held_hunks doc.user_edits doc.plain_text view.review.lists view.review.mini_diff"
+    .. " view.review.signs view.review.view",
+  ["a reason that is cut to a line before it is shown"] = "session.unseen",
+  ["windows that traffic_spec.lua and terminals_spec.lua feed"] = ""
+    .. "terminals view.terminals.drawing traffic view.traffic.filters view.traffic.message view.traffic.recording view.traffic.store",
+}
+
+describe("no piece of work is too much", function()
+  local child = MiniTest.new_child_neovim()
+
+  before_each(function()
+    child.restart({ "--clean", "-n", "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.lua(prelude)
+    child.lua([[require("hermes")]]) -- joins its modules
+  end)
+  after_each(child.stop)
+
+  for modules, code in pairs(cases) do
+    it("in " .. modules, function()
+      child.lua(code)
+      eq(child.lua_get("vim.wait(60000, function() return waiting == 0 end, 1)"), true)
+      local worst = child.lua_get("worst")
+      if vim.env.HERMES_FRAMES then
+        io.stdout:write(
+          ("%s: %.1f million instructions, %.1f MB, %d ms\n"):format(
+            modules,
+            worst.instructions / 1e6,
+            worst.bytes / 1e6,
+            worst.ms
+          )
+        )
+      end
+      eq(worst.instructions < most_instructions or worst, true)
+      eq(worst.bytes < most_bytes or worst, true)
+      eq(worst.ms < most_ms or worst, true)
+    end)
+  end
+
+  it("and the count sees one that is", function()
+    child.lua([[Piece(function() for _ = 1, 1e8 do end end)
+      Piece(function() return (("x"):rep(1e6):rep(100)) end)]])
+    local worst = child.lua_get("worst")
+    eq(worst.instructions > most_instructions, true)
+    eq(worst.bytes > most_bytes, true)
+  end)
+end)
+
+describe("every file that text from elsewhere reaches", function()
+  it("has a case here, or a reason to have none", function()
+    local listed = {}
+    for modules in pairs(cases) do
+      for name in modules:gmatch("%S+") do
+        listed[name] = true
+      end
+    end
+    for _, modules in pairs(others) do
+      for name in modules:gmatch("%S+") do
+        listed[name] = true
+      end
+    end
+    local missing = {}
+    for name in vim.fs.dir(root .. "/lua/hermes", { depth = 10 }) do
+      local module = name:match("^(.*)%.lua$")
+      module = module and module:gsub("/init$", ""):gsub("/", ".")
+      if module and not listed[module] then
+        missing[#missing + 1] = module
+      end
+    end
+    table.sort(missing)
+    eq(missing, {})
+  end)
+end)
