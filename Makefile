@@ -8,6 +8,9 @@ SHELL := bash
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 LUA := lua plugin examples test scripts/demo.lua
+# Whatever runs without the race detector is compiled alike, and so only once.
+export CGO_ENABLED ?= 0
+export GOFLAGS := $(GOFLAGS) -trimpath
 # Many tests wait for other programs, so more of them run at a time than there are processors.
 GO_TEST_FLAGS ?= -race -parallel 6 -timeout 40m
 # By default each program with the race detector waits a second before it exits.
@@ -24,34 +27,55 @@ demo: build ## Open Neovim with the demo agent (prints the transcript when there
 
 .PHONY: demo-agent
 demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key, no network)
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes-agent
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes-agent
 	@scripts/demo hermes
+
+# The programs that the tests use, installed if they are missing.
+define programs
+HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
+HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
+HERMES_AGENTS="$$(scripts/agents)"; \
+HERMES_STRACE="$$(scripts/strace)"; \
+HERMES_TMUX="$$(scripts/tmux)"; \
+HERMES_CHROMIUM="$$(scripts/chromium)"; \
+export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_TMUX HERMES_CHROMIUM
+endef
+
+# What is generated, and what generates it, does one thing at a time.
+SEQUENTIAL := /(acp|acp/unstable|acp/v2|acp/v2/unstable|gen|gen/.*|schema|schema/.*)$$
 
 .PHONY: test
 test: build lint ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
-	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
-	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
-	HERMES_AGENTS="$$(scripts/agents)"; \
-	HERMES_STRACE="$$(scripts/strace)"; \
-	HERMES_TMUX="$$(scripts/tmux)"; \
-	HERMES_CHROMIUM="$$(scripts/chromium)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_TMUX HERMES_CHROMIUM; \
-	go test $(GO_TEST_FLAGS) ./... && \
+	@$(programs); \
+	CGO_ENABLED=1 go test $(GO_TEST_FLAGS) $$(go list ./... | grep -vE '$(SEQUENTIAL)') && \
+	go test $$(go list ./... | grep -E '$(SEQUENTIAL)') && \
 	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime/rpc ./runtime/services && \
-	(cd bench && go test ./...) && (cd test/browser && go test ./...) && scripts/lua-specs
+	(cd bench && go test ./...) && (cd examples/otel && go test ./...) && (cd test/browser && go test ./...) && scripts/lua-specs
+
+# What works with folders of the machine: repositories, homes, sockets, programs.
+ODD_GO := ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
+	./runtime/review/... ./runtime/serve ./runtime/shim ./runtime/transport/socket ./tools/hermes-agent/...
+ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context health help install program project review shim))
+
+.PHONY: odd
+odd: build ## Run the tests that could notice it on a machine with a long TMPDIR, a used HOME and more
+	@$(programs); \
+	scripts/odd go test -parallel 6 $(ODD_GO) && \
+	scripts/odd go test -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell' ./plugin/host ./tools/hermes && \
+	scripts/odd scripts/lua-specs $(ODD_SPECS)
 
 .PHONY: soak
 soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: ten minutes each)
 	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
-	go test -race -count 1 -timeout 0 -v ./internal/hostile && \
-	go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
+	CGO_ENABLED=1 go test -race -count 1 -timeout 0 -v ./internal/hostile && \
+	CGO_ENABLED=1 go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
 	go test -count 1 -timeout 0 -v -run '^TestManyConnections' ./runtime/transport/httpstream && \
 	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin/host
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
 	@[ -x bin/hermes ] || echo "building bin/hermes; the first time takes a minute"
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
 
 .PHONY: release
 release: ## Build the archives of VERSION=v1.2.3 and pin them in release.json
@@ -82,8 +106,9 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 
 .PHONY: cross
-cross: ## Check that everything, tests too, compiles for the other systems
-	@for os in darwin windows; do GOOS=$$os go vet ./...; done
+cross: ## Check the types of everything, tests too, for the other systems
+	@tools="$$(mktemp -d)"; trap 'rm -rf "$$tools"' EXIT; GOBIN="$$tools" go install $(DEADCODE); \
+	for os in darwin windows; do GOOS=$$os "$$tools/deadcode" -test ./... >/dev/null; done
 
 .PHONY: fmt
 fmt: ## Format Go and Lua

@@ -192,10 +192,10 @@ func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
 // The guide names the further modules that each package brings.
 func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 	t.Parallel()
-	const sys, pty, websocket, jsonschema, compress, udiff, fsnotify = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff", "github.com/fsnotify/fsnotify"
+	const sys, pty, websocket, compress, udiff, fsnotify = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/klauspost/compress", "github.com/aymanbagabas/go-udiff", "github.com/fsnotify/fsnotify"
 	const landlock, psx = "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"
 	want := map[string][]string{ // packages that are not here bring none
-		"acp/validate":                {jsonschema},
+		"runtime/agentv2":             {udiff},
 		"runtime/codex":               {sys},
 		"runtime/codex/codexagent":    {sys},
 		"runtime/codex/shared":        {websocket, sys},
@@ -209,10 +209,12 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/review":              {udiff},
 		"runtime/review/feed":         {udiff, sys},
 		"runtime/review/patch":        {udiff},
+		"runtime/review/calls":        {udiff, fsnotify, sys},
 		"runtime/review/project":      {udiff, fsnotify, sys},
 		"runtime/review/watch":        {fsnotify, sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/shim":                {udiff, fsnotify, sys},
+		"runtime/shim/journal":        {udiff, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},
 		"runtime/transport/websocket": {websocket},
@@ -341,7 +343,7 @@ func TestProgramsOfVersion1DoNotLinkVersion2(t *testing.T) {
 		}
 		seen++
 	}
-	want := map[string]bool{"runtime/historyv2": true, "runtime/servicesv2": true}
+	want := map[string]bool{"runtime/agentv2": true, "runtime/historyv2": true, "runtime/servicesv2": true}
 	if !maps.Equal(two, want) || seen < 20 {
 		t.Errorf("of %d packages %v need version 2, want %v", seen, two, want)
 	}

@@ -1,11 +1,14 @@
 package examples
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 var programs string // the folder where they were built
@@ -21,8 +24,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir + string(filepath.Separator)
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", programs, "./...").CombinedOutput(); err != nil {
-		os.Stderr.Write(out)
+	if err := gobuild.To(programs, "./..."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -42,7 +42,7 @@ func main() {
 	agent := must(rpc.Open(ctx, process.Transport(), h, &acp.InitializeRequest{ClientCapabilities: h.Capabilities()}, rpc.Options{}))
 	defer agent.Close() // ends the process
 
-	session := must(h.NewSession(ctx, agent.Agent, &acp.NewSessionRequest{Cwd: dir}))
+	session := must(h.NewSession(ctx, agent, &acp.NewSessionRequest{Cwd: dir}))
 	end := must(agent.Session(session.SessionID).Prompt(ctx, acp.NewTextContent(os.Args[1])))
 	fmt.Println("\n" + end)
 }
