@@ -251,6 +251,7 @@ describe("what a confined agent has prepared", function()
   end
   local child = MiniTest.new_child_neovim()
   local base, before
+  local clean = false -- whether the folders are as start() has made them
 
   ---@param path string
   ---@param text string
@@ -461,6 +462,8 @@ describe("what a confined agent has prepared", function()
       "looks for changes",
       [[vim.cmd("silent! checktime")
       vim.api.nvim_exec_autocmds("FocusGained", {})
+      vim.wait(200)
+      turn({}) -- at whose end Hermes looks, too
       vim.wait(200)]],
     },
     {
@@ -576,14 +579,14 @@ describe("what a confined agent has prepared", function()
       { base .. "/away/key" }
     )
     eq(differences(), { "away/ran", "home/.bashrc", "CANARY key" })
-    base = nil -- the preparations begin with folders of their own
   end)
 
   for i, preparation in ipairs(preparations) do
     it("does nothing outside: " .. preparation[1], function()
-      if not base then
+      if not clean then
         start()
       end
+      clean = false -- until the end: what one has changed is not told of the next one
       open_editor()
       local dir = ("%s/work/%d"):format(base, i)
       vim.system({ "cp", "-r", base .. "/work/template", dir }):wait()
@@ -639,6 +642,7 @@ describe("what a confined agent has prepared", function()
       child.lua_notify("vim.cmd('qall!')")
       eq(vim.fn.jobwait({ child.job.id }, 60000)[1], 0)
       check("the user quits")
+      clean = true
     end)
   end
 end)

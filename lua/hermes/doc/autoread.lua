@@ -1,6 +1,6 @@
 --- Keeps Neovim from loading by itself what an agent has made of an open file. With
---- 'autoread' it reads files of any size, and waits for ever for a pipe, as soon as the
---- user comes back to it.
+--- 'autoread' it reads files of any size, follows a link that an agent has put in the place
+--- of a file, and waits for ever for a pipe, as soon as the user comes back to it.
 
 local M = {}
 
@@ -22,6 +22,8 @@ local function is_dangerous(buf)
   local size = disk.size(name)
   if not size then
     return disk.exists(name)
+  elseif require("hermes.doc.versions").strays(buf) then
+    return true
   end
   local bytes = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
   return size > math.max(disk.max_bytes, 2 * bytes)

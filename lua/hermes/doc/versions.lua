@@ -22,6 +22,10 @@ local unsure = {}
 ---@type table<integer, string>
 local places = {}
 
+-- Where the file of a buffer was until it was read just now, if its name leads elsewhere now.
+---@type table<integer, string>
+local left = {}
+
 --- Where the file of a buffer was when the buffer got its text.
 ---@param buf integer
 ---@return string?
@@ -175,10 +179,26 @@ local function track()
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost" }, {
     group = group,
     callback = function(args)
-      M.note(args.buf)
-      if vim.bo[args.buf].buftype == "" then
-        places[args.buf] = disk.place(vim.api.nvim_buf_get_name(args.buf))
+      local buf = args.buf
+      M.note(buf)
+      if vim.bo[buf].buftype ~= "" then
+        return
       end
+      local was, place = places[buf], disk.place(vim.api.nvim_buf_get_name(buf))
+      places[buf] = place
+      if was and was ~= place then
+        left[buf] = was
+        vim.schedule(function()
+          left[buf] = nil
+        end)
+      end
+    end,
+  })
+  -- Neovim has loaded by itself what the name leads to now. The user did not ask for another file.
+  vim.api.nvim_create_autocmd("FileChangedShellPost", {
+    group = group,
+    callback = function(args)
+      places[args.buf] = left[args.buf] or places[args.buf]
     end,
   })
   vim.api.nvim_create_autocmd({ "BufModifiedSet", "FileChangedShellPost" }, {
@@ -197,7 +217,8 @@ local function track()
   vim.api.nvim_create_autocmd("BufUnload", {
     group = group,
     callback = function(args)
-      known[args.buf], unsure[args.buf], places[args.buf] = nil, nil, nil
+      known[args.buf], unsure[args.buf] = nil, nil
+      places[args.buf], left[args.buf] = nil, nil
     end,
   })
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
