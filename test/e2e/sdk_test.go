@@ -23,9 +23,9 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	workspace := realTempDir(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-	defer cancel()
 	env.hermes, env.recording = build(t), filepath.Join(t.TempDir(), "traffic.jsonl")
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn) // from here on: a build takes longer
+	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", append([]string{script, modules, workspace}, env.recorded(env.hermes, "demo-agent")...)...)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
