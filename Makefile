@@ -30,27 +30,24 @@ demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key,
 	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes-agent
 	@scripts/demo hermes
 
-# The programs that the tests use, installed if they are missing.
-define programs
-HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
-HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
-HERMES_AGENTS="$$(scripts/agents)"; \
-HERMES_STRACE="$$(scripts/strace)"; \
-HERMES_TMUX="$$(scripts/tmux)"; \
-HERMES_CHROMIUM="$$(scripts/chromium)"; \
-export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE HERMES_TMUX HERMES_CHROMIUM
-endef
-
 # What is generated, and what generates it, does one thing at a time.
 SEQUENTIAL := /(acp|acp/unstable|acp/v2|acp/v2/unstable|gen|gen/.*|schema|schema/.*)$$
 
 .PHONY: test
-test: build lint ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
-	@$(programs); \
-	CGO_ENABLED=1 go test $(GO_TEST_FLAGS) $$(go list ./... | grep -vE '$(SEQUENTIAL)') && \
-	go test $$(go list ./... | grep -E '$(SEQUENTIAL)') && \
-	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime/rpc ./runtime/services && \
-	(cd bench && go test ./...) && (cd examples/otel && go test ./...) && (cd test/browser && go test ./...) && scripts/lua-specs
+test: ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
+	@scripts/verdict $(MAKE) --no-print-directory stages
+
+.PHONY: stages
+stages:
+	@scripts/stage build $(MAKE) build
+	@scripts/stage lint $(MAKE) lint
+	@. scripts/programs; \
+	CGO_ENABLED=1 scripts/stage "Go tests" scripts/go-tests $$(go list ./... | grep -vE '$(SEQUENTIAL)') -- $(GO_TEST_FLAGS); \
+	scripts/stage "Go tests of generators" scripts/go-tests $$(go list ./... | grep -E '$(SEQUENTIAL)') --; \
+	scripts/stage "memory" scripts/go-tests ./runtime/rpc ./runtime/services -- -run '^TestPeakMemory|^TestTheLargestFile'; \
+	for module in bench examples/otel test/browser; do \
+	(cd $$module && HERMES_ALONE="cd $$module &&" $(CURDIR)/scripts/stage $$module $(CURDIR)/scripts/go-tests ./... --); done; \
+	scripts/stage "Lua specs" scripts/lua-specs
 
 # What works with folders of the machine: repositories, homes, sockets, programs.
 ODD_GO := ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
@@ -59,10 +56,18 @@ ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete contex
 
 .PHONY: odd
 odd: build ## Run the tests that could notice it on a machine with a long TMPDIR, a used HOME and more
-	@$(programs); \
-	scripts/odd go test -parallel 6 $(ODD_GO) && \
-	scripts/odd go test -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell' ./plugin/host ./tools/hermes && \
-	scripts/odd scripts/lua-specs $(ODD_SPECS)
+	@scripts/verdict $(MAKE) --no-print-directory odd-stages
+
+.PHONY: odd-stages
+odd-stages:
+	@. scripts/programs; export HERMES_ALONE=scripts/odd; \
+	scripts/stage "odd: Go tests" scripts/odd scripts/go-tests $(ODD_GO) -- -parallel 6; \
+	scripts/stage "odd: programs" scripts/odd scripts/go-tests ./plugin/host ./tools/hermes -- -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell'; \
+	scripts/stage "odd: Lua specs" scripts/odd scripts/lua-specs $(ODD_SPECS)
+
+.PHONY: stress
+stress: ## Run tests N=20 times while all processors are busy: PKG=./plugin/host RUN=Name, or SPEC=test/chat_spec.lua
+	@. scripts/programs; scripts/stress "$(or $(N),20)" "$(PKG)" "$(or $(RUN),.)" "$(SPEC)"
 
 .PHONY: soak
 soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: ten minutes each)

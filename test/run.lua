@@ -2,7 +2,9 @@
 --
 -- Every spec file runs in a Neovim of its own, with mini.test from the folder
 -- in $HERMES_MINI_TEST. The last line is "N passed, N failed"; the exit code
--- is 1 when a test failed, a file did not finish, or nothing ran.
+-- is 1 when a test failed, a file did not finish, or nothing ran. What a file
+-- with a failure printed also goes to a file of that name in the folder
+-- $HERMES_SPEC_FAILED, if it is set.
 
 local root = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(arg[0]))))
 local timeout_ms = 300000
@@ -84,15 +86,22 @@ local function report(file, result)
   if printed:find("[^\n]$") then
     printed = printed .. "\n" -- what a test printed must not run into the counts
   end
-  io.stdout:write(printed)
   passed, failed = tonumber(passed) or 0, tonumber(failed) or 0
   if not rest or (failed == 0 and result.code ~= 0) then
     local how = "%s: FAIL its Neovim ended with code %d, signal %d\n"
-    io.stdout:write(how:format(file, result.code, result.signal))
+    printed = printed .. how:format(file, result.code, result.signal)
     failed = failed + 1
   elseif passed + failed == 0 then
-    io.stdout:write(("%s: FAIL holds no test\n"):format(file))
+    printed = printed .. ("%s: FAIL holds no test\n"):format(file)
     failed = 1
+  end
+  io.stdout:write(printed)
+  local folder = vim.env.HERMES_SPEC_FAILED
+  if failed > 0 and folder then
+    vim.fn.mkdir(folder, "p")
+    local copy = assert(io.open(vim.fs.joinpath(folder, vim.fs.basename(file)), "wb"))
+    copy:write(printed)
+    copy:close()
   end
   return passed, failed
 end
