@@ -151,8 +151,9 @@ describe("health and the command", function()
       hermes.create_session({ on_done = function(_, result)
         hermes.prompt(result.sessionId, "/edit note.txt")
       end })]])
+    -- Before it asks, the agent reads the file, and that request waits for a moment too.
     vim.wait(60000, function()
-      return child.lua_get([[#require("hermes").pending()]]) == 1
+      return child.lua_get([[(require("hermes").pending()[1] or {}).name]]) == "PermissionRequest"
     end, 20)
     child.cmd("checkhealth hermes")
     has(text(), "demo: ready, 1 session, confined")
