@@ -307,10 +307,26 @@ func TestTwoHundredAgentsInTurnLeaveNothingBehind(t *testing.T) {
 	}
 }
 
+// keepInherited keeps descriptors that whoever started the tests left open from the programs
+// that the tests start.
+func keepInherited(t *testing.T) {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
 // An agent behind a keeper starts, fails to start, ends and is reported in the same way
 // as one without.
 func TestAKeeperIsNotNoticed(t *testing.T) {
 	t.Parallel()
+	keepInherited(t)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	if err := os.WriteFile(script, []byte("echo hi\n"), 0o755); err != nil {
