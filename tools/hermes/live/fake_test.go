@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type fake struct {
 	deaf    bool          // it does not exit when its input ends
 
 	out    io.WriteCloser
+	exited chan struct{}
 	bare   bool // it offers nothing
 	mu     *sync.Mutex
 	opened int
@@ -87,7 +89,7 @@ func (f *fake) say(id, text string) {
 	f.update(id, fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}`, text))
 }
 
-// ask asks the client and returns its answer.
+// ask asks the client and returns its answer; an empty one if the agent has to end.
 func (f *fake) ask(method, params string) *heard {
 	f.mu.Lock()
 	f.asked++
@@ -96,7 +98,12 @@ func (f *fake) ask(method, params string) *heard {
 	f.asks[id] = c
 	f.mu.Unlock()
 	f.write(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
-	return <-c
+	select {
+	case m := <-c:
+		return m
+	case <-f.exited:
+		return new(heard)
+	}
 }
 
 const (
@@ -110,13 +117,13 @@ func (f fake) start(func([]byte)) (*Agent, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	f.mu, f.out, f.dirs, f.turns, f.asks = new(sync.Mutex), outW, map[string]string{}, map[string]chan struct{}{}, map[string]chan *heard{}
-	exited := make(chan struct{})
+	f.exited = make(chan struct{})
 	var once sync.Once
 	exit := func() {
 		once.Do(func() {
 			inR.Close()
 			outW.Close()
-			close(exited)
+			close(f.exited)
 		})
 	}
 	go func() {
@@ -147,7 +154,7 @@ func (f fake) start(func([]byte)) (*Agent, error) {
 		}
 	}()
 	return &Agent{
-		In: inW, Out: outR, Exited: exited, Status: func() string { return "exit status 0" }, Kill: exit,
+		In: inW, Out: outR, Exited: f.exited, Status: func() string { return "exit status 0" }, Kill: exit,
 		End: func() error { inW.Close(); exit(); return nil },
 	}, nil
 }
@@ -260,7 +267,10 @@ func (f *fake) turn(m *heard, stop chan struct{}) string {
 	f.say(id, "hello")
 	switch m.prompt() {
 	case "busy":
-		<-stop
+		select {
+		case <-stop:
+		case <-f.exited:
+		}
 	case "ask":
 		f.update(id, `{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Edit","kind":"edit","status":"pending"}`)
 		f.ask("session/request_permission", fmt.Sprintf(`{"sessionId":%q,"toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}`, id))
@@ -274,18 +284,32 @@ func (f *fake) turn(m *heard, stop chan struct{}) string {
 	}
 }
 
-// drive plays steps with a fake.
+// drive plays steps with a fake, on a clock of their own: what waits takes no time, and what
+// works is never late.
 func drive(t *testing.T, f fake, change func(*Options)) *Result {
 	t.Helper()
-	f.starts = new(atomic.Int32)
-	o := Options{Start: f.start, Workspace: t.TempDir(), Version: "1", Timeout: 20 * time.Second, Prompts: []string{"hello"}, Asking: "ask", Busy: "busy"}
+	r, _ := timed(t, f, change)
+	return r
+}
+
+// timed is drive, with the time that the steps took by their clock.
+func timed(t *testing.T, f fake, change func(*Options)) (r *Result, took time.Duration) {
+	t.Helper()
+	r = &Result{Outcomes: []Outcome{{}}}
+	o := Options{Workspace: t.TempDir(), Version: "1", Timeout: 20 * time.Second, Prompts: []string{"hello"}, Asking: "ask", Busy: "busy"}
 	if change != nil {
 		change(&o)
 	}
-	r, err := Run(t.Context(), o)
-	if err != nil {
-		t.Error(err)
-		return &Result{Outcomes: []Outcome{{}}}
-	}
-	return r
+	synctest.Test(t, func(t *testing.T) {
+		f.starts = new(atomic.Int32)
+		o.Start = f.start
+		began := time.Now()
+		result, err := Run(t.Context(), o)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r, took = result, time.Since(began)
+	})
+	return r, took
 }

@@ -89,57 +89,53 @@ func (c *client) HandleRequest(ctx context.Context, method string, params json.R
 
 const ableClient = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}}}}`
 
-// played1 plays a script for a client that has a session and sends prompts.
+// played1 plays a script for a client that has a session and sends prompts, on a clock of their
+// own.
 func played1(t *testing.T, script, capabilities string, c *client, talk func(l *line, call func(method string, params any) string)) *Result {
 	t.Helper()
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	c.files = map[string]string{}
-	timeout := patience.Soon
-	for _, answer := range c.changed {
-		if answer == "silence" {
-			timeout = 500 * time.Millisecond
+	result, dir := &Result{Outcomes: []Outcome{{}}}, t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		inR, inW := io.Pipe()
+		outR, outW := io.Pipe()
+		c.files = map[string]string{}
+		timeout := patience.Soon
+		for _, answer := range c.changed {
+			if answer == "silence" {
+				timeout = 500 * time.Millisecond
+			}
 		}
-	}
-	var result *Result
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		result, err = Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec}, Timeout: timeout})
-		outW.Close()
-	}()
-	l := newLine(lint.Client, outR, inW, c, func(lint.Record) {})
-	c.line = l
-	call := func(method string, params any) string {
-		ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
-		defer cancel()
-		result, err := l.call(ctx, method, params)
-		if err != nil {
-			return err.Error()
+		go func() {
+			defer outW.Close()
+			r, err := Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec}, Timeout: timeout})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			result = r
+		}()
+		l := newLine(lint.Client, outR, inW, c, func(lint.Record) {})
+		c.line = l
+		call := func(method string, params any) string {
+			ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
+			defer cancel()
+			result, err := l.call(ctx, method, params)
+			if err != nil {
+				return err.Error()
+			}
+			return string(result)
 		}
-		return string(result)
-	}
-	if talk == nil {
-		talk = func(_ *line, call func(string, any) string) {
-			call("initialize", object{"protocolVersion": 1, "clientInfo": object{"name": "fake", "version": "2"}, "clientCapabilities": json.RawMessage(capabilities)})
-			call("session/new", object{"cwd": t.TempDir(), "mcpServers": []any{}})
-			call("session/prompt", object{"sessionId": "lint-1", "prompt": text("hello")})
-			call("session/prompt", object{"sessionId": "lint-1", "prompt": text("again")})
+		if talk == nil {
+			talk = func(_ *line, call func(string, any) string) {
+				call("initialize", object{"protocolVersion": 1, "clientInfo": object{"name": "fake", "version": "2"}, "clientCapabilities": json.RawMessage(capabilities)})
+				call("session/new", object{"cwd": dir, "mcpServers": []any{}})
+				call("session/prompt", object{"sessionId": "lint-1", "prompt": text("hello")})
+				call("session/prompt", object{"sessionId": "lint-1", "prompt": text("again")})
+			}
 		}
-	}
-	talk(l, call)
-	l.hangUp()
-	select {
-	case <-done:
-	case <-time.After(patience.Soon):
-		t.Error("the agent does not end")
-		return &Result{Outcomes: []Outcome{{}}}
-	}
-	if err != nil {
-		t.Error(err)
-		return &Result{Outcomes: []Outcome{{}}}
-	}
+		talk(l, call)
+		l.hangUp()
+		time.Sleep(time.Minute) // for the agent, and for a client that is silent
+	})
 	return result
 }
 
@@ -208,16 +204,12 @@ func TestEachStepOfAScriptSeesWhatItIsFor(t *testing.T) {
 			t.Errorf("nothing makes %s fail", name)
 		}
 	}
-	var all sync.WaitGroup // together, because they only wait
-	defer all.Wait()
 	for _, c := range cases {
-		all.Go(func() {
-			r := played1(t, c.script, ableClient, &client{changed: map[string]string{c.method: c.answer}}, nil)
-			o := r.Outcomes[len(r.Outcomes)-1]
-			if want := Failed; o.Status != want && !(c.says == "nobody answered" && o.Status == NotExercised) || !strings.Contains(o.Text, c.says) {
-				t.Errorf("%s answered with %s: want %s with %q:\n%s", c.method, c.answer, want, c.says, o.String())
-			}
-		})
+		r := played1(t, c.script, ableClient, &client{changed: map[string]string{c.method: c.answer}}, nil)
+		o := r.Outcomes[len(r.Outcomes)-1]
+		if want := Failed; o.Status != want && !(c.says == "nobody answered" && o.Status == NotExercised) || !strings.Contains(o.Text, c.says) {
+			t.Errorf("%s answered with %s: want %s with %q:\n%s", c.method, c.answer, want, c.says, o.String())
+		}
 	}
 	// What was written is what is read.
 	r := played1(t, "WRITE a.txt hello\nREAD a.txt", ableClient, &client{changed: map[string]string{"fs/read_text_file": `{"content":"other"}`}}, nil)

@@ -3,7 +3,6 @@ package live
 import (
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -261,38 +260,34 @@ func TestEachStepSeesWhatItIsFor(t *testing.T) {
 			t.Errorf("nothing makes %s fail", step.id)
 		}
 	}
-	var all sync.WaitGroup // together, because they only wait
-	defer all.Wait()
 	for id, c := range cases {
-		all.Go(func() {
-			r := drive(t, c.agent, func(o *Options) {
-				o.Steps, o.Prompts, o.Timeout, o.Logout = []string{id}, []string{"hello", "two"}, 4*time.Second, true
-				switch id {
-				case "authenticate":
-					o.AuthMethod = "key"
-				case "session-load", "session-resume": // there has to be a turn
-					o.Steps = []string{"prompt", id}
-				case "login":
-					o.Steps = []string{"session-new", id}
-				}
-			})
-			o := r.Outcomes[len(r.Outcomes)-1]
-			if id == "authenticate" { // a wrong password is not a fault of the agent
-				if o.Status != NotExercised || !strings.Contains(o.Text, "the login did not work") {
-					t.Errorf("%s", o.String())
-				}
-				return
-			}
-			if o.Status != Failed || !strings.Contains(o.String(), c.says) {
-				t.Errorf("want FAIL with %q:\n%s", c.says, o.String())
-			}
-			if o.Message < 1 || o.Message > r.Report.Messages {
-				t.Errorf("%s: message %d of %d shows it", id, o.Message, r.Report.Messages)
-			}
-			if want := o.Tier == Mandatory || o.Tier == Capability; want && r.Decision != NotConformant {
-				t.Errorf("the verdict is %s", r.Decision)
+		r := drive(t, c.agent, func(o *Options) {
+			o.Steps, o.Prompts, o.Timeout, o.Logout = []string{id}, []string{"hello", "two"}, 4*time.Second, true
+			switch id {
+			case "authenticate":
+				o.AuthMethod = "key"
+			case "session-load", "session-resume": // there has to be a turn
+				o.Steps = []string{"prompt", id}
+			case "login":
+				o.Steps = []string{"session-new", id}
 			}
 		})
+		o := r.Outcomes[len(r.Outcomes)-1]
+		if id == "authenticate" { // a wrong password is not a fault of the agent
+			if o.Status != NotExercised || !strings.Contains(o.Text, "the login did not work") {
+				t.Errorf("%s", o.String())
+			}
+			continue
+		}
+		if o.Status != Failed || !strings.Contains(o.String(), c.says) {
+			t.Errorf("want FAIL with %q:\n%s", c.says, o.String())
+		}
+		if o.Message < 1 || o.Message > r.Report.Messages {
+			t.Errorf("%s: message %d of %d shows it", id, o.Message, r.Report.Messages)
+		}
+		if want := o.Tier == Mandatory || o.Tier == Capability; want && r.Decision != NotConformant {
+			t.Errorf("the verdict is %s", r.Decision)
+		}
 	}
 }
 
