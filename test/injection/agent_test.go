@@ -18,8 +18,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// roleEnv makes the test program play the agent: "vectors" for one whose texts
-// are vectors, "names" for one whose texts are the names of their slots.
+// roleEnv makes the test program play the agent: "names" for one whose texts are the names of
+// their slots, or which part of the vectors its texts are, as JSON.
 const roleEnv = "HERMES_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if role == "" {
 		os.Exit(runTests(m))
 	}
-	if err := playAgent(role == "names"); err != nil {
+	if err := playAgent(role); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 // hostile is an agent that puts a vector into every text it may choose.
 type hostile struct {
 	traffic
+	part     part
 	names    bool
 	ready    chan struct{}
 	conn     *rpc.Conn
@@ -45,16 +46,22 @@ type hostile struct {
 	refusing atomic.Bool // no more sessions
 }
 
-func playAgent(names bool) error {
+func playAgent(role string) error {
 	all, err := protocol()
 	if err != nil {
 		return err
+	}
+	names, vectors := role == "names", part{0, 1}
+	if !names {
+		if err := json.Unmarshal([]byte(role), &vectors); err != nil {
+			return fmt.Errorf("%s: %w", roleEnv, err)
+		}
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	a := &hostile{traffic: all, names: names, ready: make(chan struct{}), cwd: cwd}
+	a := &hostile{traffic: all, part: vectors, names: names, ready: make(chan struct{}), cwd: cwd}
 	a.conn = rpc.NewConn(transport.Stdio(), a, rpc.Options{Server: true})
 	close(a.ready)
 	<-a.conn.Done()
@@ -62,11 +69,11 @@ func playAgent(names bool) error {
 }
 
 // vector is the text of a slot in a round. Over all rounds each slot has each
-// vector once.
-func vector(s slot, round int) string {
+// vector of the part once.
+func (p part) vector(s slot, round int) string {
 	h := fnv.New32a()
 	h.Write([]byte(s))
-	return vectors[(int(h.Sum32()%1024)+round)%len(vectors)]
+	return p.at(int(h.Sum32()%1024) + round)
 }
 
 // named is how a slot is named in a text of its own.
@@ -75,7 +82,7 @@ func named(s slot) string { return "«" + string(s) + "»" }
 // text says what each slot holds in a round.
 func (a *hostile) text(session string, round int) func(slot) string {
 	return func(s slot) string {
-		v := vector(s, round)
+		v := a.part.vector(s, round)
 		if a.names {
 			v = named(s)
 		}
@@ -110,7 +117,7 @@ func (a *hostile) HandleRequest(ctx context.Context, method string, params json.
 	switch method {
 	case "session/new":
 		n := a.sessions.Add(1)
-		v := vectors[int(n)%len(vectors)]
+		v := a.part.at(int(n))
 		if a.refusing.Load() {
 			return nil, &acp.Error{Code: 400, Message: v}
 		}
@@ -124,7 +131,7 @@ func (a *hostile) HandleRequest(ctx context.Context, method string, params json.
 			return nil, err
 		}
 	case "_fail":
-		v := vector("", round)
+		v := a.part.vector("", round)
 		data, err := json.Marshal(v)
 		if err != nil {
 			return nil, err
@@ -155,21 +162,21 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 			}
 		}
 	case "updates":
-		for round := range vectors {
+		for round := range a.part.len() {
 			if err := a.notify(ctx, session, round); err != nil {
 				return err
 			}
-			fmt.Fprintln(os.Stderr, vectors[round])
+			fmt.Fprintln(os.Stderr, a.part.at(round))
 		}
 	case "strays": // updates of unopened sessions
 		m := a.notifications[0]
-		for round, v := range vectors {
+		for round, v := range a.part.all() {
 			if err := a.conn.Notify(ctx, m.method, acp.Raw(fill(m.body, a.text(v, round)))); err != nil {
 				return err
 			}
 		}
 	case "terminals": // commands that the agent runs itself
-		for _, v := range vectors {
+		for _, v := range a.part.all() {
 			for _, meta := range []map[string]any{
 				{"terminal_info": map[string]any{"terminal_id": v, "cwd": v}},
 				{"terminal_output": map[string]any{"terminal_id": v, "data": "\x1b[31m" + v + "\x1b[m\n" + v}},
@@ -183,7 +190,7 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 			}
 		}
 	case "requests":
-		for round := range vectors {
+		for round := range a.part.len() {
 			var all sync.WaitGroup
 			for _, m := range a.requests {
 				if m.method != acp.MethodElicitationCreate && m.method != acp.MethodSessionRequestPermission {
@@ -194,15 +201,15 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 		}
 	case "permissions":
 		of := slices.DeleteFunc(slices.Clone(a.requests), func(m message) bool { return m.method != acp.MethodSessionRequestPermission })
-		for round := range vectors {
+		for round := range a.part.len() {
 			a.ask(ctx, acp.MethodSessionRequestPermission, fill(of[round%len(of)].body, a.text(session, round)))
 		}
 	case "forms":
-		for _, form := range forms(session) {
+		for _, form := range a.part.forms(session) {
 			a.ask(ctx, acp.MethodElicitationCreate, form)
 		}
 	case "pages":
-		for i, v := range vectors {
+		for i, v := range a.part.all() {
 			link := "https://agent.example/" + v
 			if i%2 == 0 {
 				link = "https://agent.example/"
@@ -235,14 +242,14 @@ func (a *hostile) ask(ctx context.Context, method string, params []byte) {
 	}
 }
 
-// forms are elicitations whose fields hold every vector in every place that
+// forms are elicitations whose fields hold every vector of the part in every place that
 // reaches a prompt: name, title, description, default, choice.
-func forms(session string) [][]byte {
+func (p part) forms(session string) [][]byte {
 	form := func(message string, property func(i int, v string) (string, map[string]any)) []byte {
 		properties := map[string]any{}
-		for i, v := range vectors {
-			name, p := property(i, v)
-			properties[name] = p
+		for i, v := range p.all() {
+			name, property := property(i, v)
+			properties[name] = property
 		}
 		return encode(map[string]any{
 			"sessionId": session, "mode": "form", "message": message,

@@ -346,19 +346,21 @@ func build(t *testing.T) string {
 func TestNoTextOfAnAgentActs(t *testing.T) {
 	t.Parallel()
 	hermes := build(t)
+	places := []struct{ place, mode, keys string }{
+		{"plain", "n", ""},
+		{"plain", "i", "Omy words"},
+		{"chat", "i", "my words"},
+		{"chat", "n", "my words<Esc>"},
+		{"hermes.chat", "i", "imy words"},
+		{"hermes.chat", "n", "imy words<Esc>"},
+		{"terminal", "t", "i"},
+	}
 	for _, program := range editors.All(t) {
-		for _, where := range []struct{ place, mode, keys string }{
-			{"plain", "n", ""},
-			{"plain", "i", "Omy words"},
-			{"chat", "i", "my words"},
-			{"chat", "n", "my words<Esc>"},
-			{"hermes.chat", "i", "imy words"},
-			{"hermes.chat", "n", "imy words<Esc>"},
-			{"terminal", "t", "i"},
-		} {
+		for i, where := range places {
 			t.Run(program.Version+"/"+where.place+"/"+where.mode, func(t *testing.T) {
 				t.Parallel()
-				e := newEditor(t, program.Path, hermes, map[string]any{"place": where.place, "role": "vectors"})
+				part := partOf(t, i, len(places))
+				e := newEditor(t, program.Path, hermes, map[string]any{"place": where.place, "role": part.role()})
 				e.lua("editor.open()")
 				e.until("editor.session()")
 				e.press(where.keys)
@@ -372,7 +374,7 @@ func TestNoTextOfAnAgentActs(t *testing.T) {
 				for _, scene := range []string{"permissions", "forms", "pages"} {
 					e.scene(scene+", dismissed", func() { e.lua("editor.play(...)", scene) }, true)
 				}
-				e.scene("answers", func() { e.lua("editor.requests(...)", len(vectors)) }, false)
+				e.scene("answers", func() { e.lua("editor.requests(...)", part.len()) }, false)
 			})
 		}
 	}
@@ -416,14 +418,16 @@ func TestTheTestSeesControlCharactersOnTheScreen(t *testing.T) {
 func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 	t.Parallel()
 	hermes := build(t)
-	for _, program := range editors.All(t) {
+	programs := editors.All(t)
+	for i, program := range programs {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
-			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": "vectors"})
+			part := partOf(t, i, len(programs))
+			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": part.role()})
 			e.lua("editor.open()")
 			e.until("editor.session()")
-			e.lua("editor.sessions(...)", len(vectors))
-			e.until(fmt.Sprintf("vim.tbl_count(hermes.state().sessions) > %d", len(vectors)))
+			e.lua("editor.sessions(...)", part.len())
+			e.until(fmt.Sprintf("vim.tbl_count(hermes.state().sessions) > %d", part.len()))
 			for _, scene := range []string{"updates", "strays"} {
 				e.scene(scene, func() { e.lua("editor.play(...)", scene) }, false)
 			}
@@ -444,7 +448,7 @@ func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 				t.Errorf("the log does not have what the agent said: %s", log)
 			}
 			e.lua("editor.refuse()")
-			for i := range vectors {
+			for i := range part.len() {
 				e.lua("editor.refused()")
 				e.until(fmt.Sprintf("editor.drew(%d)", i))
 			}

@@ -1,5 +1,44 @@
 package injection
 
+import (
+	"iter"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
+)
+
+// part is which vectors an editor meets: of so many parts of the list, one.
+type part struct{ Which, Of int }
+
+// partOf shares the vectors out among the variants of a test, so that together they meet each
+// of them. While soaking every variant meets all.
+func partOf(t *testing.T, which, of int) part {
+	t.Helper()
+	if soak.Duration(t) > 0 {
+		return part{0, 1}
+	}
+	return part{which, of}
+}
+
+// all yields the vectors of the part with their places in the whole list.
+func (p part) all() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := p.Which; i < len(vectors); i += p.Of {
+			if !yield(i, vectors[i]) {
+				return
+			}
+		}
+	}
+}
+
+// role is the value of roleEnv for an agent with these vectors.
+func (p part) role() string { return string(encode(p)) }
+
+func (p part) len() int { return (len(vectors) - p.Which + p.Of - 1) / p.Of }
+
+// at is a vector of the part; after the last one comes the first.
+func (p part) at(i int) string { return vectors[p.Which+i%p.len()*p.Of] }
+
 // Every text below tries to leave a mark when something types, expands or
 // evaluates it: the file MARK in the current folder, or the variable g:marked.
 var vectors = []string{
@@ -80,8 +119,8 @@ var vectors = []string{
 	"function() vim.g.marked = 1 end",
 	"${1:`touch MARK`}$0",
 	// Modelines.
-	"x vim: set textwidth=7 titlestring=MARK :",
 	" vim:fdm=expr:fde=system('touch\\ MARK'):tw=7",
+	"x vim: set textwidth=7 titlestring=MARK :",
 	"/* ex: set textwidth=7: */",
 	// Sequences that a terminal obeys.
 	"\x1b]52;c;TUFSSw==\x07",

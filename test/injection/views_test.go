@@ -13,10 +13,12 @@ import (
 func TestNoTextOfAnAgentActsInTheViews(t *testing.T) {
 	t.Parallel()
 	hermes := build(t)
-	for _, program := range editors.All(t) {
+	programs := editors.All(t)
+	for i, program := range programs {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
-			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": "vectors"})
+			part := partOf(t, i, len(programs))
+			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": part.role()})
 			e.lua("editor.open()")
 			e.until("editor.session()")
 			e.lua("editor.views()")
@@ -57,7 +59,7 @@ func TestNoTextOfAnAgentActsInTheViews(t *testing.T) {
 			// The user reads: every message, both ends, filters by what agents chose.
 			e.lua(`require("hermes.traffic").open()`)
 			e.press("gg")
-			for i := 0; e.lua("return editor.read_traffic()") == true && i < 3*len(vectors); i++ {
+			for i := 0; e.lua("return editor.read_traffic()") == true && i < 3*part.len(); i++ {
 				e.press("ojo")
 				if i%10 == 0 {
 					e.press("gdsscmmc")
@@ -70,7 +72,7 @@ func TestNoTextOfAnAgentActsInTheViews(t *testing.T) {
 			for _, keys := range []string{":Hermes terminal<CR>", "2<CR>"} {
 				e.press(keys)
 			}
-			for range vectors {
+			for range part.len() {
 				e.press("]]")
 			}
 			e.inMode("nt")
