@@ -37,15 +37,12 @@ EOF`
 
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.
-func TestAThousandCyclesLeaveNothingBehind(t *testing.T) {
+func TestCyclesLeaveNothingBehind(t *testing.T) {
 	// The garbage collector would close forgotten files.
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
 	leak.Check(t) // descriptors and children
-	cycles := 1000
-	if testing.Short() {
-		cycles = 50
-	}
+	cycles := soak.Of(t, 1000, 200)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	cycle(t) // what is made once and stays

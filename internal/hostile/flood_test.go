@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,10 +90,7 @@ func (s *slow) HandleRequest(_ context.Context, method string, _ json.RawMessage
 // that is slower, keeps its order, and costs bounded memory.
 func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 	leak.Check(t)
-	n := 100_000
-	if soak.Duration(t) > 0 {
-		n = 500_000
-	}
+	n := soak.Of(t, 500_000, 50_000)
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		before, peak := mapped(), watchMemory()
 		p := start(t, fmt.Sprintf(`FLOOD %d {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":$N}}`, n)+"\nEOF")
@@ -130,16 +129,16 @@ func TestAnEndlessFloodCanBeClosed(t *testing.T) {
 			"noise":     `Loading ... $N %`,
 			"sessions":  `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s$N"}}`,
 		}
-		for name, line := range floods {
-			for _, deaf := range []string{"", "DEAF\n"} {
-				p := start(t, deaf+"FLOOD 0 "+line)
-				w := newWitness()
-				w.sizesOnly = true
-				w.hold = make(chan struct{})
-				c := rpc.NewConn(p.Transport(), w, rpc.Options{})
-				eventually(t, "it begins", func() bool { return c.Stats().Received > 1000 })
-				closed(t, name, c, p)
-			}
-		}
+		names := slices.Collect(maps.Keys(floods))
+		workers(2*len(names), func(i int) {
+			name, deaf := names[i/2], []string{"", "DEAF\n"}[i%2]
+			p := start(t, deaf+"FLOOD 0 "+floods[name])
+			w := newWitness()
+			w.sizesOnly = true
+			w.hold = make(chan struct{})
+			c := rpc.NewConn(p.Transport(), w, rpc.Options{})
+			eventually(t, "it begins", func() bool { return c.Stats().Received > 1000 })
+			closed(t, name, c, p)
+		})
 	})
 }

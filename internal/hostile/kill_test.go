@@ -28,10 +28,7 @@ func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 	leak.Check(t)
 	path, text, _ := turn(t)
 	soak.Repeat(t, func(t *testing.T, round int) {
-		step := 1
-		if testing.Short() {
-			step = 16
-		}
+		step := soak.Of(t, 1, 8)
 		var cuts []int
 		for n := 0; n <= len(text); n++ {
 			if n%step == round%step || bytes.Contains(text[max(n-2, 0):min(n+1, len(text))], []byte("\n")) {

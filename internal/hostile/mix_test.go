@@ -73,7 +73,7 @@ func TestRandomFaultsCostOnlyTheirTurns(t *testing.T) {
 	goroutines := goruntime.NumGoroutine()
 	m.run(len(mixFaults)*4, func(i int) *turnFault { return &mixFaults[i%len(mixFaults)] }) // each, and what is made once
 	before := heap()
-	every, turns := 20, 2000
+	every, turns := 20, soak.Of(t, 2000, 600)
 	d := soak.Duration(t)
 	if d > 0 {
 		every = 100

@@ -1,5 +1,6 @@
-// Package soak lets tests run for longer than a run of the suite has time for:
-// with HERMES_SOAK set to a duration, for that long each (make soak).
+// Package soak lets tests run for longer than a run of the suite has time for, and try every
+// case in place of a fixed sample: with HERMES_SOAK set to a duration, for that long each (make
+// soak).
 package soak
 
 import (
@@ -20,6 +21,15 @@ func Duration(t testing.TB) time.Duration {
 		t.Fatalf("HERMES_SOAK: %v", err)
 	}
 	return d
+}
+
+// Of returns how many cases a test tries that could try all: a sample, or all while soaking.
+func Of(t testing.TB, all, sample int) int {
+	t.Helper()
+	if Duration(t) > 0 {
+		return all
+	}
+	return sample
 }
 
 // Repeat runs a test once, or while soaking again and again, until it fails. It

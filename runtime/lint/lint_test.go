@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -363,10 +364,7 @@ func (n *naive) message(from string, id string, request bool) {
 
 func TestTwoImplementationsAgreeOnWhatIsOutstanding(t *testing.T) {
 	t.Parallel()
-	sequences := 100_000
-	if testing.Short() {
-		sequences = 2000
-	}
+	sequences := soak.Of(t, 100_000, 5_000)
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := []struct{ text, means string }{
 		{"0", "0"}, {"1", "1"}, {"1.0", "1"}, {"-1", "-1"}, {`"1"`, `"1`}, {`"a"`, `"a`}, {`"\u0061"`, `"a`}, {"null", "null"}, {"1.5", "1.5"}, {`""`, `"`},

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // days plays what happens to files in days of work: a user in an editor and outside of
@@ -437,13 +438,12 @@ func day(steps []uint64) (log []string, err error) {
 }
 
 // TestDaysEndWithWhatTheUserDid is the property of everything that happens to files in
-// days of work. HERMES_INTERLEAVINGS is how many sequences are tried, HERMES_SEED the
-// first of them. What fails is made as short as possible.
+// days of work. HERMES_SEED is the first sequence that is tried. What fails is made as short as
+// possible.
 func TestDaysEndWithWhatTheUserDid(t *testing.T) {
 	t.Parallel()
-	total, _ := strconv.Atoi(os.Getenv("HERMES_INTERLEAVINGS"))
 	first, _ := strconv.Atoi(os.Getenv("HERMES_SEED"))
-	total = cmp.Or(total, 3000)
+	total := soak.Of(t, 100_000, 400)
 	const workers = 4
 	var once sync.Once
 	var wg sync.WaitGroup

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 func apply(a, b []string, spans []span) []string {
@@ -100,10 +102,7 @@ func hostile(lines int) map[string][2][]string {
 
 func TestADiffOfHostileTextsIsBounded(t *testing.T) {
 	t.Parallel()
-	lines := 200_000 // of which a search without bounds would take minutes
-	if raceEnabled {
-		lines = 50_000
-	}
+	lines := soak.Of(t, 200_000, 50_000) // of which a search without bounds would take minutes
 	for name, c := range hostile(lines) {
 		start := time.Now()
 		spans := diff(c[0], c[1])

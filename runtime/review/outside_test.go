@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // world is a file on a disk that a user and two agents change without asking anybody.
@@ -308,11 +309,9 @@ func (w *world) check() error {
 }
 
 // TestWhatIsWrittenOutsideIsTheUsers is the property of looks and reports.
-// HERMES_INTERLEAVINGS is how many sequences are tried.
 func TestWhatIsWrittenOutsideIsTheUsers(t *testing.T) {
 	t.Parallel()
-	total, _ := strconv.Atoi(os.Getenv("HERMES_INTERLEAVINGS"))
-	total = cmp.Or(total, 4000)
+	total := soak.Of(t, 100_000, 500)
 	const workers = 4
 	var wg sync.WaitGroup
 	for worker := range workers {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // play runs the engine and the model through the same steps and reports where
@@ -535,13 +537,7 @@ const seeds = "testdata/fuzz/FuzzInterleavings"
 // run again from then on.
 func TestNoByteOfTheUserIsLostOrAttributedToAnAgent(t *testing.T) {
 	t.Parallel()
-	total, workers := 200_000, 4
-	switch {
-	case testing.Short():
-		total = 10_000
-	case raceEnabled: // there is nothing to race here, and each step costs seven times as much
-		total = 50_000
-	}
+	total, workers := soak.Of(t, 200_000, 10_000), 4
 	var once sync.Once
 	var wg sync.WaitGroup
 	for worker := range workers {

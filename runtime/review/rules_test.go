@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // TestRulesHoldForLinesThatLookAlike plays texts of very few different lines,
@@ -12,10 +14,7 @@ import (
 // tell which line is meant. What it checks does not depend on that.
 func TestRulesHoldForLinesThatLookAlike(t *testing.T) {
 	t.Parallel()
-	total := 40_000
-	if testing.Short() || raceEnabled {
-		total = 5_000
-	}
+	total := soak.Of(t, 40_000, 4_000)
 	for seed := range total {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		var log []string
