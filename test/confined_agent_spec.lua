@@ -581,7 +581,13 @@ describe("what a confined agent has prepared", function()
     eq(differences(), { "away/ran", "home/.bashrc", "CANARY key" })
   end)
 
-  for i, preparation in ipairs(preparations) do
+  -- Each Neovim meets every second preparation; while soaking each meets all.
+  local first, step = vim.fn.has("nvim-0.12") + 1, 2
+  if vim.env.HERMES_SOAK then
+    first, step = 1, 1
+  end
+  for i = first, #preparations, step do
+    local preparation = preparations[i]
     it("does nothing outside: " .. preparation[1], function()
       if not clean then
         start()

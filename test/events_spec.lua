@@ -505,8 +505,9 @@ describe("events", function()
     eq(failing, { "b AgentTextMessage", "b AgentPlan" })
     eq(#vim.api.nvim_get_autocmds({ group = group }), 0)
     vim.wait(60000, function()
-      return #notes == 2
+      return #notes > 0
     end, 2)
+    eq(#notes, 1) -- it is reported once
   end)
 
   it("are taken by nvim_create_autocmd with compat.seed", function()

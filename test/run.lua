@@ -7,7 +7,10 @@
 -- $HERMES_SPEC_FAILED, if it is set.
 
 local root = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(arg[0]))))
-local timeout_ms = 300000
+-- How long a test waits for what has to come, and a file for its tests. Only what hangs takes
+-- as long; on a slow machine HERMES_PATIENCE is a factor of both.
+local patience_ms = 180000 * (tonumber(vim.env.HERMES_PATIENCE) or 1)
+local timeout_ms = 5 * patience_ms
 
 --- Runs one spec file in this Neovim and prints its failures.
 ---@param file string
@@ -16,6 +19,19 @@ local function run_file(file)
   vim.o.swapfile = false
   require("hermes") -- joins its modules, which specs then load one by one
   local test = require("mini.test")
+  -- What a test waits for longer than 20 s has to come: a test in which it did not has failed.
+  local wait = vim.wait
+  local in_vain = {} ---@type string[]
+  function vim.wait(ms, condition, ...)
+    local patient = ms >= 20000
+    local done, why = wait(patient and math.max(ms, patience_ms) or ms, condition, ...)
+    if not done and condition and patient then
+      local at = debug.getinfo(2, "Sl")
+      local where = ("%s:%d"):format(at.source:sub(2), at.currentline)
+      in_vain[#in_vain + 1] = where .. ": waited in vain"
+    end
+    return done, why
+  end
   local passed, failed, printed = 0, 0, {}
   local function update(index)
     local case = test.current.all_cases[index]
@@ -24,12 +40,14 @@ local function run_file(file)
       return
     end
     printed[case] = true
-    if state:find("^Pass") then
+    if state:find("^Pass") and #in_vain == 0 then
       passed = passed + 1
       return
     end
     failed = failed + 1
-    local reasons = vim.trim(table.concat(case.exec.fails, "\n"):gsub("\27%[%d*m", ""))
+    local fails = vim.list_extend(vim.list_slice(case.exec.fails), in_vain)
+    in_vain = {}
+    local reasons = vim.trim(table.concat(fails, "\n"):gsub("\27%[%d*m", ""))
     local line = reasons:match(vim.pesc(file) .. ":(%d+)")
     local where = line and file .. ":" .. line or file
     local name = table.concat(case.desc, " ", 2)
@@ -51,7 +69,7 @@ local function run_file(file)
     failed = failed + 1
     io.stdout:write(("%s: FAIL %s\n"):format(file, problem))
   end
-  local finished = vim.wait(timeout_ms, function()
+  local finished = wait(timeout_ms, function()
     return not test.is_executing()
   end, 5)
   if not finished then
@@ -120,6 +138,16 @@ local files = #arg > 0
       return vim.fn.fnamemodify(file, ":p")
     end, vim.list_slice(arg, 1))
   or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
+-- Those that take longest begin first, so that the run does not end with one of them alone.
+local longest = { "confined_agent", "hermes_chat", "typing", "chat_screen", "budget", "screens" }
+local rank = {} ---@type table<string, integer>
+for i, file in ipairs(files) do
+  local at = vim.fn.index(longest, (vim.fs.basename(file):gsub("_spec%.lua$", "")))
+  rank[file] = at >= 0 and at or #longest + i
+end
+table.sort(files, function(a, b)
+  return rank[a] < rank[b]
+end)
 -- Most specs wait for the screen or the clock most of the time.
 local at_a_time = 6
 local running, started, results = 0, 0, {}
