@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
-var programs string // the folder where they were built
+var client, agent string // the programs
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -23,17 +22,18 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	programs = dir + string(filepath.Separator)
-	if err := gobuild.To(programs, "./..."); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	for name, program := range map[string]*string{"client": &client, "agent": &agent} {
+		if *program, err = gobuild.Program(dir, "examples/"+name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	return m.Run()
 }
 
 func TestTheClientTalksToTheAgent(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command(programs+"client", "hello there", programs+"agent").CombinedOutput()
+	out, err := exec.Command(client, "hello there", agent).CombinedOutput()
 	if got := string(out); err != nil || got != "hello there\nend_turn\n" {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -41,7 +41,7 @@ func TestTheClientTalksToTheAgent(t *testing.T) {
 
 func TestProgramsSayHowTheyAreUsed(t *testing.T) {
 	t.Parallel()
-	if out, err := exec.Command(programs + "client").CombinedOutput(); err == nil || !strings.Contains(string(out), "usage: client") {
+	if out, err := exec.Command(client).CombinedOutput(); err == nil || !strings.Contains(string(out), "usage: client") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

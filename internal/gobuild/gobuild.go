@@ -1,21 +1,38 @@
-// Package gobuild builds programs for tests as make build does, so that both share what is
-// compiled.
+// Package gobuild gives tests the programs of this module.
 package gobuild
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
+	"path"
+	"path/filepath"
 )
 
-// To builds packages to a file, or to a folder if the path ends with a separator. The error has the
-// output of the compiler.
-func To(path string, packages ...string) error {
-	build := exec.Command("go", append([]string{"build", "-trimpath", "-o", path}, packages...)...)
+// Programs is the variable with the folder of programs that make test has built, each at the
+// path of its package in the module.
+const Programs = "HERMES_PROGRAMS"
+
+// Program returns the program of a package of this module, such as tools/hermes. Without
+// Programs it builds it in a folder, as make build does, so that both share what is compiled.
+// The error has the output of the compiler.
+func Program(folder, pkg string) (string, error) {
+	if built := os.Getenv(Programs); built != "" {
+		program := filepath.Join(built, filepath.FromSlash(pkg))
+		if _, err := os.Stat(program); err != nil {
+			return "", fmt.Errorf("%s: %w; scripts/programs says what is built there", Programs, err)
+		}
+		return program, nil
+	}
+	if folder == "" {
+		return "", errors.New("no folder to build a program in")
+	}
+	program := filepath.Join(folder, path.Base(pkg))
+	build := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/hermes-nvim/hermes/"+pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", strings.Join(packages, " "), err, out)
+		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, out)
 	}
-	return nil
+	return program, nil
 }

@@ -42,10 +42,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "agent")
 	// Always without the race detector, because it starts thousands of times and must
 	// take only a few milliseconds.
-	if err := gobuild.To(program, "./agent"); err != nil {
+	if program, err = gobuild.Program(dir, "internal/hostile/agent"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

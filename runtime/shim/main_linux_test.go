@@ -70,23 +70,31 @@ func front(config string, command []string) int {
 	return status
 }
 
-// static builds a program that does not use the C library.
+// static is a program that does not use the C library.
 var static = sync.OnceValues(func() (string, error) {
 	dir, err := readableDir()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "static")
-	return path, gobuild.To(path, "./testdata/static")
+	program, err := gobuild.Program(dir, "runtime/shim/testdata/static")
+	if err != nil {
+		return "", err
+	}
+	return readableCopy(program)
 })
 
-// readable is a copy of the test program for users who may not read the original.
+// readable is a copy of the test program.
 var readable = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	data, err := os.ReadFile(self)
+	return readableCopy(self)
+})
+
+// readableCopy copies a program for users who may not read the original.
+func readableCopy(program string) (string, error) {
+	data, err := os.ReadFile(program)
 	if err != nil {
 		return "", err
 	}
@@ -94,9 +102,9 @@ var readable = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "self")
+	path := filepath.Join(dir, "copy")
 	return path, os.WriteFile(path, data, 0o755)
-})
+}
 
 // readableDir makes a folder that is removed after the tests.
 func readableDir() (string, error) {

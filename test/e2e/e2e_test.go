@@ -203,24 +203,26 @@ func serve(t *testing.T, hermes, protocol string, agent ...string) launch {
 	return launch{Protocol: protocol, URL: url, Token: token}
 }
 
-// programs is the folder of the programs, and builds them once for all tests. TestMain
-// makes and removes it.
-var programs struct {
-	dir string
-	sync.Once
-	err error
-}
+// buildFolder is where programs are built that are not there yet. TestMain makes and removes it.
+var buildFolder string
 
-// build builds hermes, and hermes-agent beside it.
+var programs = sync.OnceValues(func() (hermes string, err error) {
+	for _, pkg := range []string{"tools/hermes-agent", "tools/hermes"} {
+		if hermes, err = gobuild.Program(buildFolder, pkg); err != nil {
+			return "", err
+		}
+	}
+	return hermes, nil
+})
+
+// build returns hermes, beside which there is hermes-agent.
 func build(t *testing.T) string {
 	t.Helper()
-	programs.Do(func() {
-		programs.err = gobuild.To(programs.dir+string(filepath.Separator), "../../tools/hermes", "../../tools/hermes-agent")
-	})
-	if programs.err != nil {
-		t.Fatal(programs.err)
+	hermes, err := programs()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(programs.dir, "hermes")
+	return hermes
 }
 
 // realTempDir has no symbolic link in its path, so that agents and Neovim use the

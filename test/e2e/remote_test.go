@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	programs.dir = dir
+	buildFolder = dir
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

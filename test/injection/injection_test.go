@@ -46,7 +46,7 @@ type editor struct {
 // patience is how long a test waits on a busy machine for what must come.
 const patience = 3 * time.Minute
 
-func newEditor(t *testing.T, program, hermes string, settings map[string]any) *editor {
+func newEditor(t *testing.T, program string, settings map[string]any) *editor {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -318,34 +318,24 @@ func difference(before, after string) string {
 	return strings.Join(list, "; ")
 }
 
-// programs is the folder of hermes, which is built once for all tests.
-var programs string
+var hermes string // the program
 
 func runTests(m *testing.M) int {
-	var err error
-	if programs, err = os.MkdirTemp("", "injection"); err != nil {
+	dir, err := os.MkdirTemp("", "injection")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(programs)
-	return m.Run()
-}
-
-var built = sync.OnceValue(func() error {
-	return gobuild.To(filepath.Join(programs, "hermes"), "../../tools/hermes")
-})
-
-func build(t *testing.T) string {
-	t.Helper()
-	if err := built(); err != nil {
-		t.Fatal(err)
+	defer os.RemoveAll(dir)
+	if hermes, err = gobuild.Program(dir, "tools/hermes"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return filepath.Join(programs, "hermes")
+	return m.Run()
 }
 
 func TestNoTextOfAnAgentActs(t *testing.T) {
 	t.Parallel()
-	hermes := build(t)
 	places := []struct{ place, mode, keys string }{
 		{"plain", "n", ""},
 		{"plain", "i", "Omy words"},
@@ -360,7 +350,7 @@ func TestNoTextOfAnAgentActs(t *testing.T) {
 			t.Run(program.Version+"/"+where.place+"/"+where.mode, func(t *testing.T) {
 				t.Parallel()
 				part := partOf(t, i, len(places))
-				e := newEditor(t, program.Path, hermes, map[string]any{"place": where.place, "role": part.role()})
+				e := newEditor(t, program.Path, map[string]any{"place": where.place, "role": part.role()})
 				e.lua("editor.open()")
 				e.until("editor.session()")
 				e.press(where.keys)
@@ -417,13 +407,12 @@ func TestTheTestSeesControlCharactersOnTheScreen(t *testing.T) {
 // Names that agents choose are offered to the user on the command line.
 func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 	t.Parallel()
-	hermes := build(t)
 	programs := editors.All(t)
 	for i, program := range programs {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
 			part := partOf(t, i, len(programs))
-			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": part.role()})
+			e := newEditor(t, program.Path, map[string]any{"place": "plain", "role": part.role()})
 			e.lua("editor.open()")
 			e.until("editor.session()")
 			e.lua("editor.sessions(...)", part.len())
@@ -487,7 +476,7 @@ func TestEveryTextOfAnAgentGetsToNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEditor(t, editors.All(t)[0].Path, build(t), map[string]any{"place": "plain", "role": "names"})
+	e := newEditor(t, editors.All(t)[0].Path, map[string]any{"place": "plain", "role": "names"})
 	e.lua("editor.open()")
 	e.until("editor.session()")
 	e.scene("everything", func() { e.lua("editor.play(...)", "everything") }, false)

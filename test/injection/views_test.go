@@ -12,13 +12,12 @@ import (
 // list: neither acts, and the window of the user stays as it was.
 func TestNoTextOfAnAgentActsInTheViews(t *testing.T) {
 	t.Parallel()
-	hermes := build(t)
 	programs := editors.All(t)
 	for i, program := range programs {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
 			part := partOf(t, i, len(programs))
-			e := newEditor(t, program.Path, hermes, map[string]any{"place": "plain", "role": part.role()})
+			e := newEditor(t, program.Path, map[string]any{"place": "plain", "role": part.role()})
 			e.lua("editor.open()")
 			e.until("editor.session()")
 			e.lua("editor.views()")

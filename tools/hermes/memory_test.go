@@ -38,8 +38,8 @@ func TestPeakMemoryOfARunDoesNotGrowWithItsTurn(t *testing.T) {
 	if goruntime.GOOS != "linux" {
 		t.Skip("the peak of another process is read from /proc")
 	}
-	program := filepath.Join(t.TempDir(), "hermes")
-	if err := gobuild.To(program, "."); err != nil {
+	program, err := gobuild.Program(t.TempDir(), "tools/hermes")
+	if err != nil {
 		t.Fatal(err)
 	}
 	const limit = 200 << 20

@@ -67,8 +67,8 @@ func serveAgentQuietly(ctx context.Context, args []string) error {
 func TestServeFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	dir := sockdir.New(t)
-	program := filepath.Join(dir, "hermes")
-	if err := gobuild.To(program, "."); err != nil {
+	program, err := gobuild.Program(dir, "tools/hermes")
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "serve", "--verbose", "--listen", "unix:"+filepath.Join(dir, "s"), "--listen", "tcp:127.0.0.1:0",
