@@ -275,12 +275,9 @@ func (s *supervisor) behind(d *door) (outside bool, pid int, name string) {
 		s.outside.inside[d.key()] = time.Now()
 		return false, 0, ""
 	}
-	for _, pid := range processes() {
-		if !ours[pid] && slices.ContainsFunc(sockets, func(socket uint32) bool { return holds(pid, socket) }) {
-			holder = pid
-			break
-		}
-	}
+	holder = oldest(slices.DeleteFunc(processes(), func(pid int) bool {
+		return ours[pid] || !slices.ContainsFunc(sockets, func(socket uint32) bool { return holds(pid, socket) })
+	}))
 	if holder != 0 {
 		name = programOf(uint32(holder))
 	} else if s.gate == nil {
@@ -323,16 +320,20 @@ func processes() (pids []int) {
 	return pids
 }
 
+// statOf returns what /proc says of a process from its state on, or nothing if it is gone.
+func statOf(pid int) []string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+}
+
 // supervised returns the processes that this one supervises: all below it.
 func supervised() map[int]bool {
 	parents := make(map[int]int)
 	for _, pid := range processes() {
-		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			continue
-		}
-		words := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-		if len(words) > 1 {
+		if words := statOf(pid); len(words) > 1 {
 			parents[pid], _ = strconv.Atoi(words[1])
 		}
 	}
@@ -346,6 +347,20 @@ func supervised() map[int]bool {
 		}
 	}
 	return ours
+}
+
+// oldest returns the process that was started first, or 0 if there is none. What has just been
+// forked holds the sockets of its parent, too, and may have the smaller number.
+func oldest(pids []int) (first int) {
+	least := ^uint64(0)
+	for _, pid := range pids {
+		if words := statOf(pid); len(words) > 19 {
+			if start, err := strconv.ParseUint(words[19], 10, 64); err == nil && start < least {
+				least, first = start, pid
+			}
+		}
+	}
+	return first
 }
 
 // holds reports whether a process has a socket open.
