@@ -446,7 +446,9 @@ local walk = {
     "the files that go along with a prompt",
     act = function(walker)
       local away = server.dir .. "/away.txt"
-      tmuxes.write(away, "away")
+      if not vim.uv.fs_stat(away) then -- it is one file for all, and some look at it already
+        tmuxes.write(away, "away")
+      end
       tmuxes.write(("%s/%s/inside.txt"):format(server.dir, walker.name), "inside")
       walker:type(("see @inside.txt and @%s, not @%s.txt"):format(away, none))
     end,
