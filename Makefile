@@ -12,7 +12,7 @@ LUA := lua plugin examples test scripts/demo.lua
 export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 # Many tests wait for other programs, so more of them run at a time than there are processors.
-GO_TEST_FLAGS ?= -race -parallel 6 -timeout 40m
+GO_TEST_FLAGS ?= -parallel 6 -timeout 20m
 # By default each program with the race detector waits a second before it exits.
 export GORACE ?= atexit_sleep_ms=0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -30,8 +30,14 @@ demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key,
 	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes-agent
 	@scripts/demo hermes
 
-# What is generated, and what generates it, does one thing at a time.
-SEQUENTIAL := /(acp|acp/unstable|acp/v2|acp/v2/unstable|gen|gen/.*|schema|schema/.*)$$
+# Where things run in parallel, tests run with the race detector. It makes programs many times
+# slower, so the others run with it only while soaking.
+PARALLEL := hermes/($(subst $() ,|,$(strip \
+	internal/(hostile|process) \
+	plugin/.* \
+	runtime/(agentv2|claudehooks|codex.*|files|history|launch|redial|rpc|serve|services|shim.*|terminal|trace|transport.*) \
+	runtime/review/(feed|project|store|watch) \
+	tools/hermes-agent/(agent|batch|chat|mcp|process))))$$
 
 .PHONY: test
 test: ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
@@ -42,8 +48,8 @@ stages:
 	@scripts/stage build $(MAKE) build
 	@scripts/stage lint $(MAKE) lint
 	@. scripts/programs; \
-	CGO_ENABLED=1 scripts/stage "Go tests" scripts/go-tests $$(go list ./... | grep -vE '$(SEQUENTIAL)') -- $(GO_TEST_FLAGS); \
-	scripts/stage "Go tests of generators" scripts/go-tests $$(go list ./... | grep -E '$(SEQUENTIAL)') --; \
+	CGO_ENABLED=1 scripts/stage "Go tests with the race detector" scripts/go-tests $$(go list ./... | grep -E '$(PARALLEL)') -- -race $(GO_TEST_FLAGS); \
+	scripts/stage "Go tests" scripts/go-tests $$(go list ./... | grep -vE '$(PARALLEL)') -- $(GO_TEST_FLAGS); \
 	scripts/stage "memory" scripts/go-tests ./runtime/rpc ./runtime/services -- -run '^TestPeakMemory|^TestTheLargestFile'; \
 	for module in bench examples/otel test/browser; do \
 	(cd $$module && HERMES_ALONE="cd $$module &&" $(CURDIR)/scripts/stage $$module $(CURDIR)/scripts/go-tests ./... --); done; \
@@ -70,12 +76,15 @@ stress: ## Run tests N=20 times while all processors are busy: PKG=./plugin/host
 	@. scripts/programs; scripts/stress "$(or $(N),20)" "$(PKG)" "$(or $(RUN),.)" "$(SPEC)"
 
 .PHONY: soak
-soak: ## Run the tests of hostile agents, faults and load for longer (SOAK=10m: ten minutes each)
-	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
-	CGO_ENABLED=1 go test -race -count 1 -timeout 0 -v ./internal/hostile && \
-	CGO_ENABLED=1 go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
-	go test -count 1 -timeout 0 -v -run '^TestManyConnections' ./runtime/transport/httpstream && \
-	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin/host
+soak: ## Run all tests with the race detector, every case of what is exhaustive, and SOAK=10m each of hostile agents, faults and load
+	@scripts/verdict $(MAKE) --no-print-directory soak-stages
+
+.PHONY: soak-stages
+soak-stages:
+	@. scripts/programs; export HERMES_SOAK=$(or $(SOAK),10m); \
+	CGO_ENABLED=1 scripts/stage "soak: Go tests with the race detector" scripts/go-tests ./... -- -race -count 1 -parallel 6 -timeout 0; \
+	scripts/stage "soak: load" scripts/go-tests ./runtime/transport/httpstream -- -count 1 -timeout 0 -run '^TestManyConnections'; \
+	scripts/stage "soak: Lua specs" scripts/lua-specs
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
@@ -18,7 +19,7 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, shape := range testagent.Shapes {
 		want := map[string]json.RawMessage{} // of an update with everything that is small in the larger ones
-		for _, n := range []int{1, 1000, 100_000, 300_000} {
+		for _, n := range []int{1, 1000, soak.Of(t, 300_000, 100_000)} {
 			in := testagent.Big(shape, n)
 			if n <= 1000 {
 				if err := json.Unmarshal([]byte(in), &want); err != nil {
@@ -226,7 +227,7 @@ func TestAnyJSONFitsAfterwards(t *testing.T) {
 		}
 		return strings.Repeat(string(rune(random.IntN(0x2fff))), random.IntN(4000))
 	}
-	for range 100 {
+	for range soak.Of(t, 200, 30) {
 		in, err := json.Marshal(value(0))
 		if err != nil {
 			t.Fatal(err)
