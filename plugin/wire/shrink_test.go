@@ -227,7 +227,7 @@ func TestAnyJSONFitsAfterwards(t *testing.T) {
 		}
 		return strings.Repeat(string(rune(random.IntN(0x2fff))), random.IntN(4000))
 	}
-	for range soak.Of(t, 200, 30) {
+	for range soak.Of(t, 200, 20) {
 		in, err := json.Marshal(value(0))
 		if err != nil {
 			t.Fatal(err)
