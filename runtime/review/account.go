@@ -70,8 +70,7 @@ func (r *Review) happen(path string, f *tracked, h happened) {
 			now = now.outside(s.after)
 			continue
 		}
-		now = now.write(s.after, r.writer(s.by))
-		now.last = s.by
+		now = now.changed(s.after, r.writer(s.by))
 	}
 	r.set(path, f, now)
 	f.account = account{steps[max(0, len(steps)-maxSteps):], f.file.version}

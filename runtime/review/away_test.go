@@ -54,3 +54,49 @@ func TestHunksComeBackWithTheirText(t *testing.T) {
 		}
 	}
 }
+
+// A look may see a file in the middle of a write: empty, gone, or with a part of its text.
+// However many looks see it, and whoever they are said to be by, what was pending and is
+// still there when the write is over is pending.
+func TestHunksOutliveAWriteThatIsSeen(t *testing.T) {
+	t.Parallel()
+	const mine, theirs = "one\ntwo\nthree\n", "one\nTWO\nfour\nthree\n"
+	states := map[string]State{"no file": {}, "nothing": text(""), "a part": text("one\nTWO\n"), "a line": text("one\n")}
+	for who, look := range map[string]func(p *project, s State){
+		"the user's": func(p *project, s State) { p.ok(p.Synced("f", s, time.Now())) },
+		"the agent's, in its turn": func(p *project, s State) {
+			p.ok(p.Found(Author{Session: "a", Turn: "t", Source: "disk", Inferred: true}, "f", nil, s, time.Now()))
+		},
+		"the agent's, in the next turn": func(p *project, s State) {
+			p.ok(p.Found(Author{Session: "a", Turn: "u", Source: "disk", Inferred: true}, "f", nil, s, time.Now()))
+		},
+		"another agent's": func(p *project, s State) {
+			p.ok(p.Found(Author{Session: "b", Turn: "t", Source: "disk", Inferred: true}, "f", nil, s, time.Now()))
+		},
+	} {
+		for _, seen := range [][]string{{"nothing"}, {"no file"}, {"no file", "nothing"}, {"nothing", "a line"}, {"no file", "a line", "a part"}, {"a part"}} {
+			if part := seen[len(seen)-1]; part != "nothing" && part != "no file" && who != "the user's" {
+				continue // what an agent wrote last counts
+			}
+			for written, rest := range map[string]string{"as it was": "", "with a line more": "five\n"} {
+				for _, restart := range []bool{false, true} {
+					p := newProject(t)
+					p.ok(p.Track("f", text(mine)))
+					p.ok(p.Changed(Author{Session: "a", Turn: "t"}, "f", nil, text(theirs)))
+					for _, s := range seen {
+						look(p, states[s])
+						if restart {
+							p.ok(p.Flush())
+							p.open()
+						}
+					}
+					p.ok(p.Synced("f", text(theirs+rest), time.Now()))
+					base, now, _ := p.Known("f")
+					if want := mine + rest; base.Text != want || now.Text != theirs+rest {
+						t.Errorf("%s look sees %q, then it is written %s, restart %v: the base is %q, want %q; the text %q", who, seen, written, restart, base.Text, want, now.Text)
+					}
+				}
+			}
+		}
+	}
+}

@@ -253,13 +253,21 @@ func (f file) revert(change func(ChangeID) bool, act uint32) file {
 }
 
 // openLines returns how many lines are pending.
-func (w weave) openLines() (n int) {
+func (w weave) openLines() int { return w.count(func(l line) bool { return l.open() != nil }) }
+
+// added returns how many lines of the current text agents have added.
+func (w weave) added() int {
+	return w.count(func(l line) bool { return l.inCurrent() && l.marks().add.state == pending })
+}
+
+// count counts lines that have marks.
+func (w weave) count(has func(line) bool) (n int) {
 	for _, b := range w.blocks {
 		if b.marked == 0 {
 			continue
 		}
 		for _, l := range b.lines {
-			if l.open() != nil {
+			if l.m != nil && has(l) {
 				n++
 			}
 		}

@@ -244,9 +244,7 @@ func (r *Review) changed(author Author, path string, f *tracked, after State) er
 	}
 	r.changes++
 	r.authors[r.changes] = author
-	now := f.write(after, r.writer(r.changes))
-	now.last = r.changes
-	r.set(path, f, now)
+	r.set(path, f, f.file.changed(after, r.writer(r.changes)))
 	return r.edited(path, f, before, after)
 }
 

@@ -46,6 +46,10 @@ const (
 func (p *Project) add(j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.addLocked(j)
+}
+
+func (p *Project) addLocked(j *job) bool {
 	if p.closed {
 		return false
 	}
@@ -172,13 +176,15 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 			return
 		}
 		if known && before == now && !told.missed && !p.doubted(j, name) {
+			p.settled(name)
 			return
 		}
-		if (!known || before != now) && p.settle(ctx, j, name) {
+		if (!known || before != now) && p.settle(ctx, j, name, now, seen) {
 			continue
 		}
 		p.barrier(j)
 		if p.attribute(j, author, name, told, at, now, seen) {
+			p.settled(name)
 			return
 		}
 	}
@@ -322,23 +328,27 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 		if !p.covered(name) {
 			p.look(ctx, j, j.author, name, Told{})
 		} else if last == nil {
-			p.sync(now, name, j.seen)
+			p.sync(ctx, now, name, j)
 		}
 	}
 	return now
 }
 
 // sync tells the review what a file is that was known before the program began.
-func (p *Project) sync(now *tree.Snapshot, name string, seen time.Time) {
+func (p *Project) sync(ctx context.Context, now *tree.Snapshot, name string, j *job) {
+	s, err := p.stateNow(now, name)
+	if _, current, known := p.review.Known(name); err == nil && known && current != s && p.unsettled(j, name, s, j.seen) > 0 {
+		p.look(ctx, j, j.author, name, Told{})
+		return
+	}
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
-	s, err := p.stateNow(now, name)
 	p.mu.Lock()
 	_, held := p.held[name]
 	_, noted := p.later[name]
 	p.mu.Unlock()
 	if err == nil && !held && !noted {
-		p.failed("record a change", name, p.review.Synced(name, s, seen))
+		p.failed("record a change", name, p.review.Synced(name, s, j.seen))
 	}
 }
 
@@ -422,7 +432,7 @@ func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, nam
 	if !known || before == after {
 		return true
 	}
-	if p.unsettled(j, name) > 0 {
+	if p.unsettled(j, name, after, j.seen) > 0 || isMissing(before, after) {
 		p.note(name, before) // the look that follows compares with that
 		return false
 	}

@@ -67,8 +67,9 @@ type Options struct {
 	// Home takes snapshots of a home folder, and of folders that contain one, too.
 	Home bool
 
-	home string                          // of the user; tests have another
-	wrap func(review.Store) review.Store // tests make it fail
+	home   string // of the user; tests have another
+	settle settling
+	wrap   func(review.Store) review.Store // tests make it fail
 }
 
 // Project is a folder under review. It is safe for concurrent use. Methods that
@@ -99,7 +100,8 @@ type Project struct {
 	last      *tree.Snapshot // nil before the first
 	clock     uint64         // counts scans and what is in later
 	later     map[string]later
-	writing   map[string]int // by Write, how many
+	writing   map[string]int       // by Write, how many
+	gone      map[string]time.Time // files without the text that they had, and since when
 	held      map[string]*inBuffer
 	vouchers  map[string]*voucher      // of the goroutine that handles reports
 	running   map[string]review.Author // of the turns, by session
@@ -147,6 +149,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 	if opts.home == "" {
 		opts.home, _ = os.UserHomeDir()
 	}
+	opts.settle.setDefaults()
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -157,7 +160,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 	p := &Project{
 		root: real, given: root, state: state, opts: opts, log: opts.Logger.With("review", root), store: st,
 		scans: opts.Home || !contains(real, opts.home),
-		later: make(map[string]later), writing: make(map[string]int), held: make(map[string]*inBuffer), vouchers: make(map[string]*voucher),
+		later: make(map[string]later), writing: make(map[string]int), gone: make(map[string]time.Time), held: make(map[string]*inBuffer), vouchers: make(map[string]*voucher),
 		running: make(map[string]review.Author), joined: make(map[string]*joining), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]Told),
 		chained: make(map[string]bool), unseen: make(map[string]error), redone: make(map[string]bool), announced: make(map[string]bool),
 	}

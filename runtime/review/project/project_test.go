@@ -88,6 +88,21 @@ func (r *rig) wait() {
 	}
 }
 
+// until waits for something that is true of the project.
+func (r *rig) until(what string, is func() bool) {
+	r.t.Helper()
+	for late := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		r.Project.mu.Lock()
+		ok := is()
+		r.Project.mu.Unlock()
+		if ok {
+			return
+		} else if time.Now().After(late) {
+			r.t.Fatalf("not yet: %s", what)
+		}
+	}
+}
+
 func (r *rig) path(name string) string { return filepath.Join(r.root, name) }
 
 // write writes files: names and texts in turn.

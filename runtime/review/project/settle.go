@@ -2,31 +2,46 @@ package project
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path/filepath"
 	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-const (
-	// settleTime is how long a file must have been left alone until it counts:
-	// programs write in pieces.
-	settleTime = 40 * time.Millisecond
-	// settleGone is the same of a file that is empty or gone: programs empty a
-	// file before they write it, and remove it before they replace it.
-	settleGone = 300 * time.Millisecond
-	// settleLimit bounds how long one look waits for files that are written all
-	// the time.
-	settleLimit = 600 * time.Millisecond
-)
+// Programs write in pieces, and empty or remove a file before they write it. A text
+// counts when its writer is done, which is judged here, for every reader: of a text that
+// was read when nobody had touched the file for a while, and of one that is missing when
+// it has been missing for a while by the clock of this program. What the system says of
+// such a file does not count: on ext4 an emptied file has the time of the write before
+// for as long as its blocks are being freed.
+//
+// No wait decides whose a line is. What is attributed after settleLimit may be a part of
+// a write; what is missing from it then comes back as it was, see review.Review.Synced.
+type settling struct {
+	quiet time.Duration // how long a file must have been left alone
+	gone  time.Duration // how long it must have been empty or gone
+	limit time.Duration // how long one look waits at most for files that are written all the time
+}
 
-// settle waits until a file has been left alone for a while. It reports whether
-// it has waited; then the file may be another one.
-func (p *Project) settle(ctx context.Context, j *job, name string) bool {
-	wait := p.unsettled(j, name)
+func (s *settling) setDefaults() {
+	if *s == (settling{}) {
+		*s = settling{quiet: 40 * time.Millisecond, gone: 300 * time.Millisecond, limit: 600 * time.Millisecond}
+	}
+}
+
+// isNothing reports whether a state has no text where the next one may have some.
+func isNothing(s review.State) bool {
+	return s.Kind == review.Absent || s.Kind == review.Regular && s.Text == ""
+}
+
+// settle waits a little if the writer of a file may not be done. s is what a look has
+// read that began at seen. It reports whether it has waited; then the file may be
+// another one.
+func (p *Project) settle(ctx context.Context, j *job, name string, s review.State, seen time.Time) bool {
+	wait := p.unsettled(j, name, s, seen)
 	if wait <= 0 {
 		return false
 	}
+	wait = min(wait, p.opts.settle.quiet)
 	j.waited += wait
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -38,30 +53,58 @@ func (p *Project) settle(ctx context.Context, j *job, name string) bool {
 	}
 }
 
-// unsettled returns how long to wait until a file has been left alone for a while.
-func (p *Project) unsettled(j *job, name string) time.Duration {
-	if j.waited >= settleLimit {
+// unsettled returns how long to wait until what was read counts, if it is still the same
+// then.
+func (p *Project) unsettled(j *job, name string, s review.State, seen time.Time) time.Duration {
+	missing := p.missing(name, s)
+	if j.waited >= p.opts.settle.limit {
 		return 0
+	}
+	if !missing.IsZero() {
+		return p.opts.settle.gone - time.Since(missing)
 	}
 	dir, base, err := p.open(name)
 	if err != nil {
 		return 0
 	}
 	defer dir.Close()
-	quiet := settleTime
 	info, err := dir.Lstat(base)
-	if errors.Is(err, fs.ErrNotExist) {
-		info, err = dir.Lstat(filepath.Dir(base)) // which has lost it
-	}
 	if err != nil {
 		return 0
 	}
-	if info.IsDir() || info.Size() == 0 {
-		quiet = settleGone
-	}
-	age := time.Since(info.ModTime())
-	if age < 0 { // the clock of another machine
+	changed := info.ModTime()
+	switch now := time.Now(); {
+	case changed.After(now): // by the clock of another machine
 		return 0
+	case changed.Add(p.opts.settle.quiet).After(seen): // then it may not be what was read
+		return max(p.opts.settle.quiet-now.Sub(changed), 1)
 	}
-	return quiet - age
+	return 0
 }
+
+// missing returns since when the text of a file has been missing, as far as this program
+// has seen. It is zero if it is not.
+func (p *Project) missing(name string, s review.State) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !isNothing(s) {
+		delete(p.gone, name)
+		return time.Time{}
+	}
+	since, ok := p.gone[name]
+	if !ok {
+		since = time.Now()
+		p.gone[name] = since
+	}
+	return since
+}
+
+// settled notes that it is known what a file is.
+func (p *Project) settled(name string) {
+	p.mu.Lock()
+	delete(p.gone, name)
+	p.mu.Unlock()
+}
+
+// isMissing reports whether a text was there before, and is missing now.
+func isMissing(before, now review.State) bool { return isNothing(now) && !isNothing(before) }

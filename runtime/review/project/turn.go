@@ -22,7 +22,13 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	author := review.Author{Session: session, Turn: turn, Source: "disk", Inferred: true}
 	var err error
 	j := &job{user: true, scan: true, turn: author, done: make(chan struct{})}
-	p.mu.Lock()
+	j.then = func(now *tree.Snapshot) {
+		p.mu.Lock()
+		clear(p.guessed)
+		p.mu.Unlock()
+		err = p.checkpoint(session, turn, name, now)
+	}
+	p.mu.Lock() // what is found before is looked for before
 	if others := slices.DeleteFunc(slices.Clone(p.started), func(s string) bool { return s == session }); len(others) > 0 {
 		j.user, j.author = false, p.running[others[len(others)-1]]
 	}
@@ -30,14 +36,9 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	joined := p.joinedLocked(session)
 	joined.turns = begin(joined.turns, turn, time.Now())
 	p.started = append(slices.DeleteFunc(p.started, func(s string) bool { return s == session }), session)
+	added := p.addLocked(j)
 	p.mu.Unlock()
-	j.then = func(now *tree.Snapshot) {
-		p.mu.Lock()
-		clear(p.guessed)
-		p.mu.Unlock()
-		err = p.checkpoint(session, turn, name, now)
-	}
-	if !p.add(j) {
+	if !added {
 		return fmt.Errorf("review %s: %w", p.given, os.ErrClosed)
 	}
 	select {
@@ -112,6 +113,10 @@ func (p *Project) TurnEnded(author review.Author) {
 func (p *Project) Running() (author review.Author, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.runningLocked()
+}
+
+func (p *Project) runningLocked() (author review.Author, ok bool) {
 	if len(p.started) == 0 {
 		return author, false
 	}

@@ -102,10 +102,12 @@ func (p *Project) lookSoon(path string) {
 // lookAt looks at what was noticed.
 func (p *Project) lookAt(n watch.Notice) {
 	j := &job{user: true, scan: n.Rescan, files: toldOf(n.Paths)}
-	if author, running := p.Running(); running {
+	p.mu.Lock() // no prompt comes between
+	if author, running := p.runningLocked(); running {
 		j.user, j.author = false, author
 		j.author.Source, j.author.Inferred = "disk", true
 	}
-	p.add(j)
+	p.addLocked(j)
+	p.mu.Unlock()
 	p.noticeCommit()
 }

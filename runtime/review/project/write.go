@@ -49,7 +49,9 @@ func (p *Project) beginWrite(author review.Author, name, text string) (before re
 		p.isSeen(name, err)
 		return now, false
 	}
-	if was, ok := p.before(name); ok && was != now {
+	if was, ok := p.before(name); ok && isMissing(was, now) {
+		now = was // somebody has begun to write it
+	} else if ok && was != now {
 		unnoticed := author
 		unnoticed.ToolCall, unnoticed.Source, unnoticed.Inferred = "", "disk", true
 		p.failed("record a change", name, p.review.Changed(unnoticed, name, &was, now))
@@ -74,6 +76,10 @@ func (p *Project) UserWrote(path string) {
 	seen := time.Now()
 	s, err := p.read(name)
 	if err != nil {
+		return
+	}
+	if before, known := p.before(name); known && isMissing(before, s) {
+		p.add(&job{user: true, files: []Told{{Path: path}}})
 		return
 	}
 	p.note(name, s)
