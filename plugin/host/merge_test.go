@@ -90,8 +90,6 @@ func TestWhatIsTypedWhileTheAgentWritesStays(t *testing.T) {
 			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				const rounds = 40
-				// A busy machine may stop the agent between emptying the file and writing it.
-				s.lua(`local disk = require("hermes.core.disk"); disk.settle_gone_ms = 5000; disk.settle_tries = 1000`)
 				s.prompt("READ " + s.path)
 				s.keys("Go")
 				var script []string

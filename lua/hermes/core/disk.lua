@@ -101,11 +101,19 @@ local function version_of(stat)
   return ("%d.%09d/%d/%d"):format(time.sec, time.nsec, stat.size, stat.ino)
 end
 
+-- Since when files have been empty or gone, in milliseconds of our own clock. Their own time
+-- says nothing: on ext4 a file that was just emptied has that of the write before for a while.
+local gone = {} ---@type table<string, number>
+
 --- The identity of a version of a file. "" means that there is no file.
 ---@param path string
 ---@return string? version nil when the path is not a regular file
 function M.version(path)
-  return version_of(vim.uv.fs_stat(path))
+  local stat = vim.uv.fs_stat(path)
+  if stat and stat.size > 0 then
+    gone[path] = nil
+  end
+  return version_of(stat)
 end
 
 --- The size of a file.
@@ -127,20 +135,25 @@ M.settle_gone_ms = 300
 --- How often a file that is being written is looked at until what it holds counts.
 M.settle_tries = 12
 
---- How long to wait until a file has been left alone for a while.
+--- How long to wait until a file has been left alone for a while. A text counts only then, so
+--- ask after it was read.
 ---@param path string
----@return integer ms 0 when it has
-function M.unsettled(path)
+---@param version? string what was read; it does not count if the file is another one by now
+---@return integer ms until it is worth asking again; 0 when it has
+function M.unsettled(path, version)
   local stat = vim.uv.fs_stat(path)
-  local quiet = stat and stat.size > 0 and M.settle_ms or M.settle_gone_ms
-  stat = stat or vim.uv.fs_stat(vim.fs.dirname(path)) -- which has lost it
-  if not stat then
-    return 0
+  if version and version ~= version_of(stat) then
+    return M.settle_ms
+  elseif not stat or stat.size == 0 then
+    local now = vim.uv.hrtime() / 1e6
+    gone[path] = gone[path] or now
+    return math.min(M.settle_ms, math.max(0, math.ceil(gone[path] + M.settle_gone_ms - now)))
   end
+  gone[path] = nil
   local seconds, micros = vim.uv.gettimeofday()
   local age = (seconds - stat.mtime.sec) * 1000 + micros / 1000 - stat.mtime.nsec / 1e6
   -- A file of the future has the time of another machine.
-  return age < 0 and 0 or math.max(0, math.ceil(quiet - age))
+  return age < 0 and 0 or math.max(0, math.ceil(M.settle_ms - age))
 end
 
 --- Opens a regular file for reading. Never waits for the other end of a named pipe.

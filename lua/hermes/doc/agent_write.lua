@@ -48,6 +48,8 @@ local function refusal(buf, content)
     return "changed on disk while the buffer has unsaved edits"
   elseif outcome == "large" then
     return "changed on disk, and is too large for the editor"
+  elseif outcome == "unsettled" then
+    writing.accept(buf, false) -- whatever somebody has begun to write, this comes after it
   elseif vim.bo[buf].readonly then
     return "E45: 'readonly' option is set"
   end
@@ -77,7 +79,7 @@ local function written(buf, content, opts)
     return text
   end
   local bytes = disk.read(vim.api.nvim_buf_get_name(buf))
-  if bytes == text then
+  if bytes == text or bytes == "" then -- somebody has emptied it to write it
     return text -- most are UTF-8, and decoding takes time
   end
   local now = bytes and require("hermes.core.encoding").decode(bytes, vim.bo[buf].fileencoding)

@@ -80,10 +80,11 @@ local function show_file(buf, text)
 end
 
 --- Updates a buffer from its file as one undo step, without asking. A buffer
---- with unsaved edits, or whose file is gone, stays as it is.
+--- with unsaved edits, or whose file is gone, stays as it is, and so does one whose file somebody
+--- has just emptied.
 ---@param buf integer
 ---@param cause? hermes.refresh.Cause
----@return "refreshed"|"conflict"|"deleted"|"strayed"|"large"? outcome nil: nothing to do
+---@return "refreshed"|"conflict"|"deleted"|"strayed"|"large"|"unsettled"? outcome nil: nothing to do
 function M.update(buf, cause)
   local changed = require("hermes.doc.applied")
   local name = vim.api.nvim_buf_get_name(buf)
@@ -98,6 +99,8 @@ function M.update(buf, cause)
       return "large"
     elseif not bytes then
       return outcome
+    elseif bytes == "" and disk.unsettled(name, version) > 0 then
+      return outcome or "unsettled"
     end
     local text = text_of(buf, bytes)
     if not text and #bytes > buffer_text.max_odd_bytes then
@@ -216,7 +219,7 @@ end
 
 ---@class hermes.buffer.Conflict
 ---@field path string
----@field reason "conflict"|"deleted"|"strayed"|"large"
+---@field reason "conflict"|"deleted"|"strayed"|"large"|"unsettled"
 
 --- The loaded buffers that hold files.
 ---@return integer[]
@@ -229,7 +232,7 @@ function M.all()
 end
 
 --- Updates buffers whose files changed on disk. Buffers with unsaved edits, and
---- those whose file is gone, stay as they are and are returned.
+--- those whose file is gone or has just been emptied, stay as they are and are returned.
 ---@param paths? string[] absolute; by default every loaded file
 ---@return hermes.buffer.Conflict[]
 function M.refresh(paths)

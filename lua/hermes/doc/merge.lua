@@ -193,7 +193,15 @@ function M.with_disk(buf, cause, done, favour)
   local replace, diff = require("hermes.doc.replace"), require("hermes.doc.diff")
   local left, unsettled = M.tries, 0
 
-  local function attempt()
+  local attempt
+  local function again()
+    if left > 0 then
+      return attempt()
+    end
+    done("locked")
+  end
+
+  function attempt()
     local name = vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf)
     if not name or versions.state(buf) ~= "conflict" then
       return done("gone")
@@ -208,10 +216,14 @@ function M.with_disk(buf, cause, done, favour)
       return done("conflict")
     end
     -- What was read of a file in the middle of being written is nobody's text.
-    local wait = disk.unsettled(vim.api.nvim_buf_get_name(buf))
+    local wait = disk.unsettled(name, t.version)
     if wait > 0 and unsettled < disk.settle_tries then
       unsettled = unsettled + 1
       return vim.defer_fn(attempt, wait)
+    elseif t.theirs == "" and t.base ~= "" and not favour then
+      -- The lines would be gone from the buffer too, and from what both have in common, so that
+      -- no merge could succeed when they come back. The user decides, as about a deleted file.
+      return done("conflict")
     end
     local tick, format, lines =
       vim.b[buf].changedtick, vim.bo[buf].fileformat, buffer_text.lines(buf)
@@ -227,7 +239,7 @@ function M.with_disk(buf, cause, done, favour)
       elseif not vim.api.nvim_buf_is_loaded(buf) or versions.state(buf) ~= "conflict" then
         return done("gone")
       elseif disk.version(name) ~= t.version or vim.bo[buf].fileformat ~= format then
-        return left > 0 and attempt() or done("locked")
+        return again()
       elseif not favour and #result.conflicts > 0 then
         return done("conflict", result.conflicts)
       elseif not M.may_change(buf) then
@@ -238,7 +250,7 @@ function M.with_disk(buf, cause, done, favour)
       if vim.b[buf].changedtick ~= tick then
         hunks = diff.shift(hunks, lines, buffer_text.lines(buf))
         if not hunks then
-          return left > 0 and attempt() or done("locked")
+          return again()
         end
       end
       plan.hunks = hunks

@@ -209,6 +209,17 @@ local function again()
   end
 end
 
+--- Looks at a buffer again when its file has been left alone for a while.
+---@param buf integer
+---@param cause hermes.refresh.Cause
+---@param ms integer
+local function wait_for(buf, cause, ms)
+  unsettled[buf] = (unsettled[buf] or 0) + 1
+  require("hermes.doc.ancestor").note(buf) -- before the user edits it
+  waiting[buf] = cause
+  vim.defer_fn(again, ms)
+end
+
 --- Checks one buffer.
 ---@param buf integer
 local function look(buf)
@@ -231,11 +242,7 @@ local function look(buf)
   end
   local wait = disk.unsettled(vim.api.nvim_buf_get_name(buf))
   if wait > 0 and (unsettled[buf] or 0) < disk.settle_tries then
-    unsettled[buf] = (unsettled[buf] or 0) + 1
-    require("hermes.doc.ancestor").note(buf) -- before the user edits it
-    waiting[buf] = cause
-    vim.defer_fn(again, wait)
-    return
+    return wait_for(buf, cause, wait)
   end
   unsettled[buf] = nil
   if cause.call and names(cause.call, buf) then
@@ -259,6 +266,8 @@ local function look(buf)
   elseif outcome == "conflict" then -- edited meanwhile
     tries[buf] = nil
     merge(buf, cause)
+  elseif outcome == "unsettled" then -- emptied meanwhile
+    wait_for(buf, cause, disk.settle_ms)
   else
     tries[buf] = nil
     if outcome then
