@@ -44,6 +44,7 @@ type Op struct {
 	Session  acp.SessionID `json:"sessionId"`
 	ToolCall string        `json:"toolCallId"`
 	Source   string        `json:"source"`
+	author   review.Author // whose it was when Lua said it
 
 	// Of a decision.
 	Hunk       uint64   `json:"hunk"`
@@ -81,6 +82,9 @@ func (r *Reviews) Take(id string, op Op) error {
 			return &wire.Error{Kind: wire.ErrorInvalid, Message: "the review is off; setup{review = true} turns it on"}
 		}
 		return nil
+	}
+	if op.Do == "changed" {
+		op.author = r.authorOf(op) // now: the turn may end before the op is done
 	}
 	answer := func() {
 		result, err := r.do(id, op)
@@ -383,24 +387,26 @@ func (p *Folder) userEdited(name string, op Op) {
 	p.touch(name)
 }
 
-// changed takes a change of an agent that has reached a buffer.
-func (r *Reviews) changed(op Op) error {
+// authorOf says whose a change is that has reached a buffer.
+func (r *Reviews) authorOf(op Op) review.Author {
 	a := review.Author{Session: SessionKey(op.Agent, op.Session), ToolCall: op.ToolCall, Source: cmp.Or(op.Source, "disk")}
 	a.Inferred = a.Source == "disk"
-	var p *Folder
 	if s := r.host.session(op.Agent, op.Session); s != nil {
 		a.Turn, _ = s.Prompted()
 		if a.Source == "write" {
 			a.ToolCall = cmp.Or(a.ToolCall, s.CallAbout(op.Path)) // Lua knows the write alone
 		}
-		p = r.of(op.Path)
-		if p == nil {
-			if p = r.Open(s.Root()); !p.IsOpen() {
-				p = nil
-			}
+	}
+	return a
+}
+
+// changed takes a change of an agent that has reached a buffer.
+func (r *Reviews) changed(op Op) error {
+	a, p := op.author, r.of(op.Path)
+	if s := r.host.session(op.Agent, op.Session); s != nil && p == nil {
+		if p = r.Open(s.Root()); !p.IsOpen() {
+			p = nil
 		}
-	} else {
-		p = r.of(op.Path)
 	}
 	if p != nil && a.Inferred {
 		// Lua knows a part of what was known when it was told to look.
