@@ -135,7 +135,7 @@ func (r *Reviews) settle() {
 		}
 	}
 	if waited {
-		r.barrier(true) // for buffers that follow the disk
+		r.barrier(r.host.Context, true, drawLimit) // for buffers that follow the disk
 	}
 }
 

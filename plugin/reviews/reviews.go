@@ -37,7 +37,9 @@ const (
 const (
 	PromptLimit  = 2 * time.Second       // how long a prompt waits for its checkpoint
 	OpenLimit    = 10 * time.Second      // how long a prompt and a write wait until the review is open
-	barrierLimit = time.Second           // how long a change waits for what the user did before it
+	barrierLimit = 30 * time.Second      // how long a change waits for what the user did before it
+	drawLimit    = time.Second           // how long an answer waits until Neovim shows what is new
+	drainLimit   = time.Second           // how long Close waits for what was said before
 	pushPeriod   = 50 * time.Millisecond // between two lists of hunks
 	flushPause   = time.Second           // without events until the user's edits are stored
 	retryPause   = 10 * time.Second      // until what could not be stored is tried again
@@ -391,13 +393,17 @@ func (p *Folder) close() {
 
 // Close stores and closes all reviews.
 func (r *Reviews) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), barrierLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
 	defer cancel()
 	r.drain(ctx)
 	r.mu.Lock()
 	r.closing = true
 	projects := r.projects
 	r.projects = make(map[string]*Folder)
+	for id, done := range r.reached { // Neovim has said everything
+		delete(r.reached, id)
+		close(done)
+	}
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, p := range projects {
@@ -470,16 +476,33 @@ func (r *Reviews) splitKey(key string) (agent, id string) {
 }
 
 // barrier waits until what the user did before the call is known.
-func (p *Folder) barrier() { p.reviews.barrier(false) }
+func (p *Folder) barrier(ctx context.Context) {
+	if p.reviews.barrier(ctx, false, barrierLimit) || ctx.Err() != nil {
+		return
+	}
+	const text = "Neovim has been busy for %s; what you save meanwhile in %s may be shown as a change of an agent"
+	p.mu.Lock()
+	said := p.said[text]
+	p.said[text] = true
+	p.mu.Unlock()
+	if !said {
+		p.reviews.host.Notice("warn", text, barrierLimit, p.Given)
+	}
+}
 
 // barrier is that of all reviews. look has Neovim also show what is new on the disk.
 // Neovim sends an operation when it is done: the answer to what is delivered to it would
-// overtake the operations that it has sent before.
-func (r *Reviews) barrier(look bool) {
-	ctx, cancel := context.WithTimeout(r.host.Context, barrierLimit)
+// overtake the operations that it has sent before. It reports false if Neovim did not do
+// so within a limit.
+func (r *Reviews) barrier(ctx context.Context, look bool, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan struct{})
 	r.mu.Lock()
+	if r.closing {
+		r.mu.Unlock()
+		return true
+	}
 	r.barriers++
 	id := r.barriers
 	r.reached[id] = done
@@ -487,8 +510,10 @@ func (r *Reviews) barrier(look bool) {
 	r.host.Queue.Push(new(wire.Object).Num("id", id).Flag("look", look).Item(KindBarrier))
 	select {
 	case <-done:
+		return true
 	case <-ctx.Done():
 		r.passed(id)
+		return false
 	}
 }
 

@@ -45,6 +45,34 @@ func (r *Review) StartTurn(session, id string) {
 	r.turns[session] = &turn{id, make(map[string]bool)}
 }
 
+// Works stores that a turn of a session runs, or that it is over and everything that it
+// did is known.
+func (r *Review) Works(session string, works bool) error {
+	return r.locked(func() error {
+		if r.works[session] == works || session == "" {
+			return nil
+		}
+		rec := record{Works: session}
+		r.works[session] = true
+		if !works {
+			rec = record{Rests: session}
+			delete(r.works, session)
+		}
+		if err := r.append(rec); err != nil {
+			return fmt.Errorf("store that a turn of %s runs: %w", session, err)
+		}
+		return nil
+	})
+}
+
+// Working returns the sessions whose turns run, sorted. After Open they are those that the
+// program before this one did not see the end of.
+func (r *Review) Working() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.works))
+}
+
 // TurnFiles returns the files that a session has changed since its last prompt,
 // sorted.
 func (r *Review) TurnFiles(session string) []string {
@@ -134,7 +162,9 @@ func (r *Review) Restore(id string, opts RestoreOptions) (p *Plan, err error) {
 			p, err = r.plan(r.restored(opts), func(_ string, f *tracked) (file, bool, error) {
 				now := f.revert(func(by ChangeID) bool {
 					a, ok := r.authors[by]
-					return ok && by > c.Change && (opts.Session == "" || a.Session == opts.Session)
+					// A change of the turn itself may have been known before its checkpoint was made.
+					later := by > c.Change || c.Turn != "" && a.Session == c.Session && a.Turn == c.Turn
+					return ok && later && (opts.Session == "" || a.Session == opts.Session)
 				}, act)
 				return now, now.decidedBy(act), nil
 			})

@@ -17,6 +17,8 @@ type record struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Forget     []string    `json:"forget,omitempty"` // checkpoints
 	Counters   *counters   `json:"counters,omitempty"`
+	Works      string      `json:"works,omitempty"` // a session whose turn runs
+	Rests      string      `json:"rests,omitempty"` // one whose turn is over
 }
 
 // counters are the last numbers that were given.

@@ -97,6 +97,10 @@ func (r *Review) load() error {
 		if rec.Checkpoint != nil {
 			r.points = append(r.points, *rec.Checkpoint)
 		}
+		if rec.Works != "" {
+			r.works[rec.Works] = true
+		}
+		delete(r.works, rec.Rests)
 		r.points = slices.DeleteFunc(r.points, func(c Checkpoint) bool { return slices.Contains(rec.Forget, c.ID) })
 		if rec.Counters != nil {
 			count(*rec.Counters)
@@ -167,6 +171,11 @@ func (r *Review) Compact() error {
 		}
 		for _, p := range r.points {
 			if err := add(record{Checkpoint: &p}); err != nil {
+				return fmt.Errorf("compact the review: %w", err)
+			}
+		}
+		for session := range r.works {
+			if err := add(record{Works: session}); err != nil {
 				return fmt.Errorf("compact the review: %w", err)
 			}
 		}

@@ -68,6 +68,7 @@ type Review struct {
 	hunks   uint64   // the last number of a hunk
 	acts    uint32   // the last decision
 	turns   map[string]*turn
+	works   map[string]bool // sessions whose turns run
 	points  []Checkpoint
 	events  []Event
 	telling sync.Mutex
@@ -105,7 +106,7 @@ func Open(s Store, opts Options) (*Review, error) {
 	}
 	r := &Review{
 		store: s, opts: opts,
-		files: make(map[string]*tracked), authors: make(map[ChangeID]Author), turns: make(map[string]*turn),
+		files: make(map[string]*tracked), authors: make(map[ChangeID]Author), turns: make(map[string]*turn), works: make(map[string]bool),
 	}
 	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("open review: %w", err)

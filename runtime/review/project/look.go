@@ -226,7 +226,7 @@ func (p *Project) doubted(j *job, name string) bool {
 // barrier waits for what the user did, before something is called an agent's.
 func (p *Project) barrier(j *job) {
 	if !j.user && p.opts.Barrier != nil {
-		p.opts.Barrier()
+		p.opts.Barrier(p.ctx)
 	}
 }
 

@@ -43,8 +43,8 @@ type Options struct {
 	// becomes of it.
 	OnLook func(author review.Author, name string)
 	// Barrier waits until everything is known that the user did before the call,
-	// such as saves. It may give up.
-	Barrier func()
+	// such as saves. It may give up, also when ctx ends.
+	Barrier func(ctx context.Context)
 	// OnTrouble is told once when what happens cannot be stored, because the disk
 	// is full for example, and with nil when everything is stored again. Until then
 	// Flush must be called now and then. It must not call the Project.
@@ -193,10 +193,17 @@ func Open(state, root string, opts Options) (*Project, error) {
 	for _, err := range p.review.Lost() {
 		p.log.Warn("lost", "error", err)
 	}
+	interrupted := p.review.Working()
 	p.add(&job{user: true, scan: true, then: func(*tree.Snapshot) {
 		p.mu.Lock()
 		p.opened = time.Now()
 		p.mu.Unlock()
+		for _, session := range interrupted {
+			p.failed("store that a turn is over", "", p.review.Works(session, false))
+			if p.opts.OnUnseen != nil {
+				p.opts.OnUnseen(review.Author{Session: session}, "Hermes ended before its turn; what it changed in the end counts as yours")
+			}
+		}
 		p.settleCommitted()
 	}})
 	return p, nil

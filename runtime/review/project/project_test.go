@@ -295,7 +295,7 @@ func TestASaveThatIsToldLateIsTheUsers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\n", "g", "a\n")
 	var once sync.Once
-	r.opts.Barrier = func() { once.Do(func() { r.UserWrote(r.path("f")) }) }
+	r.opts.Barrier = func(context.Context) { once.Do(func() { r.UserWrote(r.path("f")) }) }
 	r.reopen()
 	a := r.turn("s")
 	r.write("f", "mine\n")
@@ -695,7 +695,7 @@ func TestAPromptWaitsForItsCheckpointAndNotForever(t *testing.T) {
 		t.Errorf("checkpoints %+v", points)
 	}
 	release := make(chan struct{})
-	r.Project.opts.Barrier = func() { <-release }
+	r.Project.opts.Barrier = func(context.Context) { <-release }
 	r.write("f", "b\n")
 	r.Scan(a)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -715,7 +715,7 @@ func TestManyLooksAreFew(t *testing.T) {
 	r := newRig(t, "f", "a\n")
 	a := r.turn("s")
 	release := make(chan struct{})
-	r.Project.opts.Barrier = func() { <-release }
+	r.Project.opts.Barrier = func(context.Context) { <-release }
 	r.write("f", "b\n")
 	for i := range 5000 {
 		r.Look(tool(a, fmt.Sprint(i%1000)), Told{Path: r.path("f")})

@@ -133,7 +133,7 @@ func TestAFileThatAScanHasSeenEmptyIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\nb\n")
 	var once func()
-	r.opts.Barrier = func() {
+	r.opts.Barrier = func(context.Context) {
 		if f := once; f != nil {
 			once = nil
 			f()

@@ -41,6 +41,7 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	if !added {
 		return fmt.Errorf("review %s: %w", p.given, os.ErrClosed)
 	}
+	p.failed("store that a turn runs", "", p.review.Works(session, true))
 	select {
 	case <-j.done:
 		return err
@@ -100,10 +101,14 @@ func (p *Project) TurnEnded(author review.Author) {
 	p.add(&job{author: author, scan: true, then: func(*tree.Snapshot) {
 		p.settleCommitted() // while the turn still runs: the agent's commits accept nothing
 		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.running[author.Session].Turn == author.Turn {
+		last := p.running[author.Session].Turn == author.Turn
+		if last {
 			delete(p.running, author.Session)
 			p.started = slices.DeleteFunc(p.started, func(s string) bool { return s == author.Session })
+		}
+		p.mu.Unlock()
+		if last {
+			p.failed("store that a turn is over", "", p.review.Works(author.Session, false))
 		}
 	}})
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -312,7 +313,7 @@ func TestAnExactReportWaitsForTheEditorOnlyIfItHasTheFile(t *testing.T) {
 	r := newRig(t, "held", "1\n", "a", "1\n", "b", "1\n")
 	tell, s := r.tell(), r.shim("x")
 	var waits atomic.Int32
-	r.Project.opts.Barrier = func() { waits.Add(1) }
+	r.Project.opts.Barrier = func(context.Context) { waits.Add(1) }
 	r.must(r.Hold(r.path("held"), Text{Text: "1\n"}))
 	for _, name := range []string{"a", "b", "made"} {
 		tell(s.appends(name, "agent\n"))
