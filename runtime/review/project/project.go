@@ -201,7 +201,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		for _, session := range interrupted {
 			p.failed("store that a turn is over", "", p.review.Works(session, false))
 			if p.opts.OnUnseen != nil {
-				p.opts.OnUnseen(review.Author{Session: session}, "Hermes ended before its turn; what it changed in the end counts as yours")
+				p.opts.OnUnseen(review.Author{Session: session}, "Hermes ended before the turn did; what was changed in the end counts as yours")
 			}
 		}
 		p.settleCommitted()
