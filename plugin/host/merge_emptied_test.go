@@ -14,7 +14,7 @@ func TestAMergeWaitsForAFileThatIsBeingWritten(t *testing.T) {
 		settings string
 		begin    func(s *screen)
 	}{
-		"emptied during a merge": {"disk.settle_gone_ms = 600000; disk.settle_tries = 1e9", func(s *screen) {
+		"emptied during a merge": {"disk.settle_gone_ms = 600000; disk.settle_limit_ms = 600000", func(s *screen) {
 			s.lua(`
 merges = 0
 local path, rpc = ..., require("hermes.core.rpc")
@@ -36,7 +36,7 @@ end`, s.path)
 			s.until("merges > 0")
 		}},
 		// It has the time of the write before for a while.
-		"emptied with its old time": {"disk.settle_gone_ms = 600000; disk.settle_tries = 1e9", func(s *screen) {
+		"emptied with its old time": {"disk.settle_gone_ms = 600000; disk.settle_limit_ms = 600000", func(s *screen) {
 			s.empty()
 			s.prompt("SAY a look at the end of a turn")
 		}},
@@ -71,7 +71,7 @@ end`, s.path)
 func TestABufferWaitsForAFileThatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	inEveryScreen(t, func(t *testing.T, s *screen) {
-		s.lua(`local disk = require("hermes.core.disk"); disk.settle_gone_ms = 600000; disk.settle_tries = 1e9`)
+		s.lua(`local disk = require("hermes.core.disk"); disk.settle_gone_ms = 600000; disk.settle_limit_ms = 600000`)
 		s.empty()
 		s.prompt("SAY a look at the end of a turn")
 		s.has("alpha", "beta", "gamma")

@@ -80,5 +80,9 @@ func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 	if now := b["current"].(map[string]any)["text"]; now != text || d.disk("f") != text {
 		t.Errorf("the review has %q", now)
 	}
-	d.is("notices", d.seen(wire.KindNotice), nil)
+	// The end of the last turn could not be stored.
+	notices = d.seen(wire.KindNotice)
+	if text, _ := notices[0]["message"].(string); len(notices) != 1 || !strings.Contains(text, "Hermes ended before the turn did") {
+		t.Errorf("%v", notices)
+	}
 }

@@ -52,17 +52,28 @@ func (r *Review) Works(session string, works bool) error {
 		if r.works[session] == works || session == "" {
 			return nil
 		}
-		rec := record{Works: session}
 		r.works[session] = true
 		if !works {
-			rec = record{Rests: session}
 			delete(r.works, session)
 		}
-		if err := r.append(rec); err != nil {
-			return fmt.Errorf("store that a turn of %s runs: %w", session, err)
-		}
-		return nil
+		r.unsaved[session] = true
+		return r.saveWorks()
 	})
+}
+
+// saveWorks stores which turns run.
+func (r *Review) saveWorks() error {
+	for _, session := range slices.Sorted(maps.Keys(r.unsaved)) {
+		rec := record{Works: session}
+		if !r.works[session] {
+			rec = record{Rests: session}
+		}
+		if err := r.append(rec); err != nil {
+			return fmt.Errorf("store whether a turn of %s runs: %w", session, err)
+		}
+		delete(r.unsaved, session)
+	}
+	return nil
 }
 
 // Working returns the sessions whose turns run, sorted. After Open they are those that the

@@ -64,7 +64,7 @@ func (r *Review) saved(path string, f *tracked) (rec record, err error) {
 // the store left. Call it when the user pauses and before the program ends.
 func (r *Review) Flush() error {
 	return r.locked(func() error {
-		var errs []error
+		errs := []error{r.saveWorks()}
 		for _, path := range slices.Sorted(maps.Keys(r.files)) {
 			if f := r.files[path]; f.dirty {
 				errs = append(errs, r.save(path, f))
@@ -188,6 +188,7 @@ func (r *Review) Compact() error {
 		for f, rec := range kept {
 			f.recorded(rec)
 		}
+		clear(r.unsaved)
 		maps.DeleteFunc(r.authors, func(id ChangeID, _ Author) bool { return !used[id] })
 		return nil
 	})

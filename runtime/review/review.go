@@ -69,6 +69,7 @@ type Review struct {
 	acts    uint32   // the last decision
 	turns   map[string]*turn
 	works   map[string]bool // sessions whose turns run
+	unsaved map[string]bool // of which that is not stored
 	points  []Checkpoint
 	events  []Event
 	telling sync.Mutex
@@ -106,7 +107,7 @@ func Open(s Store, opts Options) (*Review, error) {
 	}
 	r := &Review{
 		store: s, opts: opts,
-		files: make(map[string]*tracked), authors: make(map[ChangeID]Author), turns: make(map[string]*turn), works: make(map[string]bool),
+		files: make(map[string]*tracked), authors: make(map[ChangeID]Author), turns: make(map[string]*turn), works: make(map[string]bool), unsaved: make(map[string]bool),
 	}
 	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("open review: %w", err)

@@ -132,8 +132,8 @@ M.settle_ms = 40
 --- write it, and remove it before they replace it.
 M.settle_gone_ms = 300
 
---- How often a file that is being written is looked at until what it holds counts.
-M.settle_tries = 12
+--- How long a file is waited for that is written all the time. Then what it holds counts.
+M.settle_limit_ms = 600
 
 --- How long to wait until a file has been left alone for a while. A text counts only then, so
 --- ask after it was read.

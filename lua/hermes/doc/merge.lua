@@ -191,7 +191,7 @@ end
 ---@param favour? "mine"|"theirs" whose lines win where both changed the same ones
 function M.with_disk(buf, cause, done, favour)
   local replace, diff = require("hermes.doc.replace"), require("hermes.doc.diff")
-  local left, unsettled = M.tries, 0
+  local left, began = M.tries, vim.uv.hrtime()
 
   local attempt
   local function again()
@@ -217,8 +217,7 @@ function M.with_disk(buf, cause, done, favour)
     end
     -- What was read of a file in the middle of being written is nobody's text.
     local wait = disk.unsettled(name, t.version)
-    if wait > 0 and unsettled < disk.settle_tries then
-      unsettled = unsettled + 1
+    if wait > 0 and (vim.uv.hrtime() - began) / 1e6 < disk.settle_limit_ms then
       return vim.defer_fn(attempt, wait)
     elseif t.theirs == "" and t.base ~= "" and not favour then
       -- The lines would be gone from the buffer too, and from what both have in common, so that

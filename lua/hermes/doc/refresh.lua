@@ -25,7 +25,8 @@ local queue = {} ---@type integer[] buffers to look at
 local causes = {} ---@type table<integer, hermes.refresh.Cause> of the buffers in the queue
 local waiting = {} ---@type table<integer, hermes.refresh.Cause> of buffers the user is editing
 local tries = {} ---@type table<integer, integer>
-local unsettled = {} ---@type table<integer, integer> how often files were found being written
+-- Since when files have been found being written, in nanoseconds.
+local unsettled = {} ---@type table<integer, integer>
 -- The user knows that the buffer and its file differ, and why.
 local told = {} ---@type table<integer, hermes.refresh.Cause>
 local merging = {} ---@type table<integer, true> the host is asked for the result
@@ -214,7 +215,7 @@ end
 ---@param cause hermes.refresh.Cause
 ---@param ms integer
 local function wait_for(buf, cause, ms)
-  unsettled[buf] = (unsettled[buf] or 0) + 1
+  unsettled[buf] = unsettled[buf] or vim.uv.hrtime()
   require("hermes.doc.ancestor").note(buf) -- before the user edits it
   waiting[buf] = cause
   vim.defer_fn(again, ms)
@@ -241,7 +242,8 @@ local function look(buf)
     return M.caught_up and M.caught_up(buf)
   end
   local wait = disk.unsettled(vim.api.nvim_buf_get_name(buf))
-  if wait > 0 and (unsettled[buf] or 0) < disk.settle_tries then
+  local now = vim.uv.hrtime()
+  if wait > 0 and (now - (unsettled[buf] or now)) / 1e6 < disk.settle_limit_ms then
     return wait_for(buf, cause, wait)
   end
   unsettled[buf] = nil
