@@ -525,7 +525,8 @@ describe("a held buffer", function()
 
   it("is held as soon as its file is what it was", function()
     lua([[Open("a", "one\n")
-    disk.settle_ms, disk.settle_limit_ms = 2000, 60000 -- whatever the machine does meanwhile, the file is being written
+    -- Whatever the machine does meanwhile, the file is being written.
+    disk.settle_ms, disk.settle_limit_ms = 2000, 60000
     local path = vim.uv.cwd() .. "/b"
     local function write(text)
       os.remove(path)

@@ -79,12 +79,14 @@ local function show_file(buf, text)
   end
 end
 
+---@alias hermes.buffer.Outcome "refreshed"|"conflict"|"deleted"|"strayed"|"large"|"unsettled"
+
 --- Updates a buffer from its file as one undo step, without asking. A buffer
 --- with unsaved edits, or whose file is gone, stays as it is, and so does one whose file somebody
 --- has just emptied.
 ---@param buf integer
 ---@param cause? hermes.refresh.Cause
----@return "refreshed"|"conflict"|"deleted"|"strayed"|"large"|"unsettled"? outcome nil: nothing to do
+---@return hermes.buffer.Outcome? outcome nil: nothing to do
 function M.update(buf, cause)
   local changed = require("hermes.doc.applied")
   local name = vim.api.nvim_buf_get_name(buf)
