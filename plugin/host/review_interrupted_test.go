@@ -3,6 +3,7 @@ package host
 import (
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/plugin/events"
 )
 
@@ -29,7 +30,7 @@ func TestTheEndOfATurnThatNobodySawIsNamedOnTheNextDay(t *testing.T) {
 			d.open()
 			d.send("request", "turn", args{"agent": d.agent, "method": "session/prompt", "params": args{
 				"sessionId": d.session, "prompt": []any{args{"type": "text", "text": "TOUCH " + d.path("f") + ` b\n` + "\nWAIT 10m"}}}})
-			d.until("the agent has written", func() bool { return len(d.of(events.CheckpointCreated)) > 0 && d.disk("f") == "b\n" })
+			patience.True(t, "the agent has written", func() bool { return len(d.seen(events.CheckpointCreated)) > 0 && d.disk("f") == "b\n" })
 			c.end(d)
 
 			d.start(true)
