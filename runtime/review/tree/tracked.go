@@ -59,71 +59,75 @@ func indexNames(data string, hash int) (names []string, shared string) {
 	if len(data) < header+hash || data[:4] != "DIRC" {
 		return nil, ""
 	}
-	number := func(at, size int) int {
-		n := 0
-		for _, b := range []byte(data[at : at+size]) {
-			n = n<<8 | int(b)
+	// take returns the next n bytes. Where there are fewer it returns none, and nothing is left.
+	body := data[4 : len(data)-hash]
+	take := func(n int64) (part string) {
+		if n > int64(len(body)) {
+			body = ""
+			return ""
 		}
-		return n
+		part, body = body[:n], body[n:]
+		return part
 	}
-	version, count := number(4, 4), number(8, 4)
+	version, count := number(take(4)), number(take(4))
 	if version < 2 || version > 4 {
 		return nil, ""
 	}
-	end := len(data) - hash
-	at, last := header, ""
-	names = make([]string, 0, min(count, end/(stat+hash)))
+	last := ""
+	names = make([]string, 0, min(count, int64(len(body)/(stat+hash))))
 	for range count {
-		start := at
-		if at+stat+hash+flagsSize > end {
+		before := len(body)
+		entry := take(int64(stat + hash + flagsSize))
+		if entry == "" {
 			return names, ""
 		}
-		flags := number(at+stat+hash, flagsSize)
-		at += stat + hash + flagsSize
-		if flags&extended != 0 && version > 2 {
-			at += 2
+		if number(entry[stat+hash:])&extended != 0 && version > 2 {
+			take(2)
 		}
-		name := ""
-		if version == 4 { // it continues the name before
-			drop, size := offsetNumber(data[at:min(at+5, end)])
-			at += size
-			rest := strings.IndexByte(data[min(at, end):end], 0)
-			if size == 0 || rest < 0 || drop > len(last) {
+		kept := ""
+		if version == 4 { // the name continues the one before
+			drop, size := offsetNumber(body[:min(5, len(body))])
+			if size == 0 || drop > int64(len(last)) {
 				return names, ""
 			}
-			name = last[:len(last)-drop] + data[at:at+rest]
-			at += rest + 1
-		} else {
-			size := -1
-			if at < end {
-				size = strings.IndexByte(data[at:end], 0)
-			}
-			if size < 0 {
-				return names, ""
-			}
-			name = data[at : at+size]
-			at = start + (at+size-start+8)&^7
+			take(int64(size))
+			kept = last[:int64(len(last))-drop]
 		}
-		if last = name; name != "" { // a name is empty if it is in the shared index
-			names = append(names, name)
+		more, _, ok := strings.Cut(body, "\x00")
+		if !ok {
+			return names, ""
+		}
+		take(int64(len(more)) + 1)
+		if version < 4 { // the length of an entry is a multiple of 8
+			take(int64(len(body)-before) & 7)
+		}
+		if last = kept + more; last != "" { // a name is empty if it is in the shared index
+			names = append(names, last)
 		}
 	}
 	slices.Sort(names) // as they mostly are
-	for at+8 <= end {
-		size := number(at+4, 4)
-		if data[at:at+4] == "link" && size >= hash && at+8+hash <= end {
-			return names, hex.EncodeToString([]byte(data[at+8 : at+8+hash]))
+	for len(body) >= 8 {
+		name, size := take(4), number(take(4))
+		if content := take(size); name == "link" && len(content) >= hash {
+			return names, hex.EncodeToString([]byte(content[:hash]))
 		}
-		at += 8 + size
 	}
 	return names, ""
 }
 
+// number decodes a number of at most 4 bytes.
+func number(bytes string) (n int64) {
+	for _, b := range []byte(bytes) {
+		n = n<<8 | int64(b)
+	}
+	return n
+}
+
 // offsetNumber decodes a number as git writes the distances in its files. size is 0 if
 // there is none.
-func offsetNumber(data string) (n, size int) {
+func offsetNumber(data string) (n int64, size int) {
 	for i, b := range []byte(data) {
-		if n = n<<7 | int(b&127); b&128 == 0 {
+		if n = n<<7 | int64(b&127); b&128 == 0 {
 			return n, i + 1
 		}
 		n++

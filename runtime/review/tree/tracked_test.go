@@ -89,6 +89,14 @@ func TestADamagedIndexIsReadAsFarAsItGoes(t *testing.T) {
 			if len(names) > len(whole) {
 				t.Errorf("%d bytes: %q", n, names)
 			}
+			// It ends somewhere, and one byte is another: each is read past the end in some way.
+			for at := range n {
+				for _, bits := range []byte{0xff, 0x80, 0x40, 1} {
+					damaged := slices.Clone(data[:n])
+					damaged[at] ^= bits
+					indexNames(string(damaged), 20)
+				}
+			}
 			for _, bits := range []byte{0xff, 0x80, 1} {
 				damaged := slices.Clone(data)
 				damaged[n] ^= bits
@@ -97,6 +105,35 @@ func TestADamagedIndexIsReadAsFarAsItGoes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzIndexNames: an index is a file in the project, so an agent can write it.
+func FuzzIndexNames(f *testing.F) {
+	entry := make([]byte, 40+20)
+	for _, version := range []string{"\x02", "\x03", "\x04"} {
+		head := "DIRC\x00\x00\x00" + version + "\x00\x00\x00\x02" + string(entry)
+		f.Add(head+"\x00\x01a\x00"+string(make([]byte, 40)), true)
+		f.Add(head+"\x40\x01\x00\x00\x00a\x00"+string(entry)+"\x40\x00"+string(make([]byte, 20)), true)
+		f.Add(head+"\x00\x01a\x00link\x00\x00\x00\x20"+string(make([]byte, 64)), false)
+	}
+	f.Fuzz(func(t *testing.T, data string, sha1 bool) {
+		size := 20
+		if !sha1 {
+			size = 32
+		}
+		names, shared := indexNames(data, size)
+		for _, name := range names {
+			if name == "" || strings.ContainsRune(name, 0) {
+				t.Errorf("%q", name)
+			}
+		}
+		if !slices.IsSorted(names) && shared != "" {
+			t.Errorf("not sorted: %q", names)
+		}
+		if shared != "" && len(shared) != 2*size {
+			t.Errorf("shared %q", shared)
+		}
+	})
 }
 
 // What was ignored at the last Scan decides about a Rescan, and not what was written
