@@ -162,18 +162,28 @@ func (w *Watcher) disarm(folder string) {
 // folder that is missing, it watches the one above, where it will appear. w.mu is
 // held.
 func (w *Watcher) arm() {
-	if w.closed {
-		return
+	// A folder may appear before the one above it is watched, so that nothing says so.
+	// Then it looks again. Ten looks are enough unless a folder comes and goes all the time.
+	for range 10 {
+		if w.closed || w.armOnce() {
+			return
+		}
 	}
+}
+
+// armOnce does what arm does, and reports whether nothing has come or gone meanwhile.
+func (w *Watcher) armOnce() (calm bool) {
 	want := make(map[string]bool)
+	var missing []string
 	clear(w.above)
 	for _, p := range slices.Sorted(maps.Keys(w.parents)) {
 		exists := false
 		for f := p; !w.above[f]; f = filepath.Dir(f) {
 			w.above[f] = true
 			if !exists {
-				info, err := os.Stat(f)
-				exists = err == nil && info.IsDir()
+				if exists = isFolder(f); !exists {
+					missing = append(missing, f)
+				}
 			}
 			if exists {
 				want[f] = true
@@ -215,28 +225,37 @@ func (w *Watcher) arm() {
 			delete(w.watched, f)
 		}
 	}
+	calm = true
 	for _, f := range order {
-		w.watch(f)
+		calm = w.watch(f) && calm
 	}
+	return calm && !slices.ContainsFunc(missing, isFolder)
 }
 
-// watch watches a folder. w.mu is held.
-func (w *Watcher) watch(folder string) {
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// watch watches a folder. It reports false when there is none. w.mu is held.
+func (w *Watcher) watch(folder string) (exists bool) {
 	switch {
 	case w.watched[folder] || w.closed:
-		return
+		return true
 	case len(w.watched) >= w.opts.Folders:
 		w.failed(folder, w.tooMany())
-		return
+		return true
 	}
 	err := w.fs.Add(folder)
 	switch {
 	case err == nil:
 		w.watched[folder] = true
-	case errors.Is(err, fs.ErrNotExist): // gone meanwhile; the folder above says so
+	case errors.Is(err, fs.ErrNotExist):
+		return false
 	default:
 		w.failed(folder, err)
 	}
+	return true
 }
 
 func (w *Watcher) tooMany() error { return fmt.Errorf("%w (%d)", ErrTooMany, w.opts.Folders) }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -33,11 +34,19 @@ type watched struct {
 
 func start(t *testing.T, opts Options) *watched {
 	t.Helper()
+	return startIn(t, true, opts)
+}
+
+// startIn starts a Watcher that knows the root of its project, or does not.
+func startIn(t *testing.T, rooted bool, opts Options) *watched {
+	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Root = root
+	if rooted {
+		opts.Root = root
+	}
 	w := &watched{t: t, root: root, more: make(chan struct{}, 1)}
 	w.Watcher, err = New(opts, func(n Notice) {
 		w.mu.Lock()
@@ -138,6 +147,29 @@ func TestEveryWayToChangeAFileIsNoticedAndTheNextOneToo(t *testing.T) {
 			w.shell(script)
 			w.sees("d/e/f")
 			for i := range 2 { // the first may be told with the above
+				w.write("d/e/f", fmt.Sprint(i))
+				w.sees("d/e/f")
+			}
+		})
+	}
+}
+
+// A folder may appear while the watcher looks which ones are there.
+func TestFoldersThatAppearAtAnyMomentAreWatched(t *testing.T) {
+	t.Parallel()
+	for _, rooted := range []bool{true, false} {
+		t.Run(fmt.Sprint("root ", rooted), func(t *testing.T) {
+			t.Parallel()
+			w := startIn(t, rooted, Options{Settle: time.Millisecond})
+			w.Add(w.path("d/e/f"), w.path("mark"))
+			for i := range 400 {
+				must(t, os.RemoveAll(w.path("d")), os.Mkdir(w.path("d"), 0o700))
+				for range i % 200 * 100 { // so that the next one comes at another moment
+					runtime.Gosched()
+				}
+				must(t, os.Mkdir(w.path("d/e"), 0o700))
+				w.write("mark", fmt.Sprint(i))
+				w.sees("mark") // and so all that was before
 				w.write("d/e/f", fmt.Sprint(i))
 				w.sees("d/e/f")
 			}
