@@ -309,6 +309,12 @@ describe(":Hermes", function()
     asked_agent(name, [["sessionId":"s3"]]) -- the one used last
     child.cmd("Hermes prompt session=s2 second")
     asked_agent(name, "second")
+    wait_for("only s3 runs", function()
+      local running = vim.tbl_filter(function(session)
+        return session.state ~= "idle"
+      end, get([[require("hermes").sessions()]]))
+      return #running == 1 and running[1].sessionId == "s3"
+    end)
     child.cmd("Hermes cancel") -- the one that runs
     asked_agent(name, [[session/cancel {"sessionId":"s3"}]])
     child.lua("_G.picks = { 'second' }")
