@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -112,7 +113,7 @@ func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 				// The next call shows that the connection continues.
 				p := start(t, "HEAR\n"+test.script+"\nHEAR _more\n"+answer+`"result":{}}`+"\nEOF")
 				c := rpc.NewConn(p.Transport(), newWitness(), rpc.Options{})
-				ctx, cancel := context.WithTimeout(t.Context(), soon)
+				ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
 				if test.ends(context.DeadlineExceeded) {
 					cancel()
 					ctx, cancel = context.WithTimeout(t.Context(), 60*time.Millisecond)

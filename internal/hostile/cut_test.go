@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -48,7 +49,7 @@ func (r *reported) HandleNotification(_ context.Context, method string, params j
 func hearing(t *testing.T, input string) ([]string, rpc.Stats, error) {
 	t.Helper()
 	r := new(reported)
-	c := rpc.NewConn(transport.NewStream(strings.NewReader(input), io.Discard), r, rpc.Options{Limits: rpc.Limits{Grace: soon}})
+	c := rpc.NewConn(transport.NewStream(strings.NewReader(input), io.Discard), r, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
 	receive(t, "end of the connection", c.Done())
 	return r.msgs, c.Stats(), c.Err()
 }

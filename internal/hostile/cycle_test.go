@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -49,7 +50,7 @@ func TestCyclesLeaveNothingBehind(t *testing.T) {
 	goroutines := goruntime.NumGoroutine()
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(cycles, func(int) { cycle(t) })
-		end := time.Now().Add(soon)
+		end := time.Now().Add(patience.Soon)
 		for goruntime.NumGoroutine() > goroutines || len(inside(tmp)) > 0 {
 			if time.Sleep(time.Millisecond); time.Now().After(end) {
 				var all strings.Builder
@@ -118,7 +119,7 @@ func cycle(t *testing.T) {
 		}
 		done <- err
 	}()
-	for end := time.Now().Add(soon); c.Stats().Sent < 5; time.Sleep(time.Millisecond) { // both requests are answered
+	for end := time.Now().Add(patience.Soon); c.Stats().Sent < 5; time.Sleep(time.Millisecond) { // both requests are answered
 		if time.Now().After(end) {
 			t.Error("the agent's requests are not answered")
 			break

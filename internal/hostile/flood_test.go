@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -101,7 +102,7 @@ func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 			select {
 			case <-s.last:
 				done = true
-			case <-time.After(soon):
+			case <-time.After(patience.Soon):
 				if c.Stats().Received == before {
 					t.Fatalf("nothing arrives after %d updates", before)
 				}

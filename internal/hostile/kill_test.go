@@ -17,6 +17,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -137,7 +138,7 @@ func killAt(t *testing.T, path string, text []byte, n int) (time.Duration, bool)
 	last := "dying at " + strconv.Itoa(n)
 	p := start(t, ready+"HEAR session/prompt\nERR "+last+"\nPART "+path+" "+strconv.Itoa(n)+"\nKILL")
 	w := newWitness()
-	c := rpc.NewConn(p.Transport(), w, rpc.Options{Limits: rpc.Limits{Grace: soon}})
+	c := rpc.NewConn(p.Transport(), w, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
 	receive(t, "sign of life", w.ready)
 	began := time.Now()
 	err := receive(t, "end of the prompt", prompt(t.Context(), c))

@@ -26,9 +26,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// soon is how long something that should happen may take on a busy machine.
-const soon = patience.Soon
-
 const mib = 1 << 20
 
 var program string // plays scenarios
@@ -74,7 +71,7 @@ func command(script string) launch.Command {
 	return launch.Command{
 		Path: program, Env: []string{testagent.Env + "=" + script},
 		EOFWait: 300 * time.Millisecond, TermWait: 300 * time.Millisecond,
-		KillWait: soon, // of the kernel, when the machine is busy
+		KillWait: patience.Soon, // of the kernel, when the machine is busy
 	}
 }
 
@@ -225,7 +222,7 @@ func closed(t *testing.T, what string, c *rpc.Conn, p *launch.Process) {
 		t.Errorf("%s: the agent has not been waited for", what)
 	}
 	// A killed orphan remains until its new parent has waited for it.
-	for end := time.Now().Add(soon); syscall.Kill(-p.PID(), 0) == nil && running(p.PID()); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); syscall.Kill(-p.PID(), 0) == nil && running(p.PID()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Errorf("%s: something of the agent's group still runs", what)
 			return

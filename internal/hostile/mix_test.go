@@ -19,6 +19,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/validate"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -94,7 +95,7 @@ func TestRandomFaultsCostOnlyTheirTurns(t *testing.T) {
 	if perThousand := grown * 1000 / m.turns.Load(); perThousand > mib {
 		t.Errorf("memory grew by %d KiB in a thousand turns", perThousand>>10)
 	}
-	for end := time.Now().Add(soon); goruntime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); goruntime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines, %d before", goruntime.NumGoroutine(), goroutines)
 		}
@@ -203,7 +204,7 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	name := fmt.Sprintf("turn %d", i)
 	chunks := strings.ReplaceAll(chunk, "TURN", name)
 	var steps, want []string
-	ends, wait := fine, soon
+	ends, wait := fine, patience.Soon
 	if f != nil {
 		a.m.mu.Lock()
 		a.m.faults[f.name]++
@@ -231,14 +232,14 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 		t.Errorf("%s: the prompt returned %v", name, err)
 	}
 	if f != nil && !f.dies && f.wait > 0 { // messages after the timeout also arrive
-		for end := time.Now().Add(soon); time.Now().Before(end) && a.heard() < len(want); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience.Soon); time.Now().Before(end) && a.heard() < len(want); time.Sleep(time.Millisecond) {
 		}
 	}
 	if f != nil && f.dies {
 		closed(t, name, a.conn, a.process)
 	}
 	if f != nil { // what is of no session is in no order with the answer
-		for end := time.Now().Add(soon); a.faults.Load()-faults < int64(f.heard); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience.Soon); a.faults.Load()-faults < int64(f.heard); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Errorf("%s: only %v", name, a.conn.Stats())
 				break

@@ -3,16 +3,27 @@
 package patience
 
 import (
+	"os"
+	"strconv"
 	"testing"
 	"time"
 )
 
 // Soon is how long something that should happen may take on a busy machine.
-const Soon = 2 * time.Minute
+var Soon = stretched(2 * time.Minute)
 
 // Turn is how long a turn with a published agent may take. Six programs of Node.js that start at
 // once on a cold machine with two processors are silent for more than half a minute.
-const Turn = 5 * time.Minute
+var Turn = stretched(5 * time.Minute)
+
+// stretched returns a time as many times as long as HERMES_PATIENCE says. A machine that is slower
+// than all others needs that, and no test is changed.
+func stretched(d time.Duration) time.Duration {
+	if factor, err := strconv.ParseFloat(os.Getenv("HERMES_PATIENCE"), 64); err == nil && factor > 1 {
+		return time.Duration(float64(d) * factor)
+	}
+	return d
+}
 
 // True waits for a condition.
 func True(t *testing.T, what string, ok func() bool) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
@@ -56,7 +57,7 @@ end`)
 					t.Fatal(err)
 				}
 				var all []int
-				deadline := time.Now().Add(patience)
+				deadline := time.Now().Add(patience.Soon)
 				for len(all) < 1+8+2 { // the host, the agents, two commands
 					if time.Now().After(deadline) {
 						t.Fatalf("only %d processes run: %v", len(all), all)
@@ -127,7 +128,7 @@ end })`, fmt.Sprintf(script, seconds))
 				// What an ended command leaves behind is soon gone; the file says that it ran.
 				dir, _ := e.lua("return vim.fn.getcwd()").(string)
 				seen := map[string]bool{}
-				until(t, "all commands run", patience, func() bool {
+				until(t, "all commands run", patience.Soon, func() bool {
 					for what, args := range commands {
 						if !seen[what] {
 							_, err := os.Stat(filepath.Join(dir, "up."+args[1]))
@@ -221,7 +222,7 @@ func TestNeovimDoesNotWaitLongForTheHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		go e.v.Command("qall!")
-		if !gone(nvim, patience) {
+		if !gone(nvim, patience.Soon) {
 			t.Fatal("Neovim does not quit")
 		}
 		if gone(host, 0) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neovim/go-client/nvim"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -20,7 +21,7 @@ type editor struct {
 	v   *nvim.Nvim
 	log string // of the host
 
-	patience time.Duration // patience, unless the test has much to do
+	patience time.Duration // patience.Soon, unless the test has much to do
 }
 
 // prelude collects what the tests look at.
@@ -76,7 +77,7 @@ func newEditor(t testing.TB, path string) *editor {
 
 func newEditorIn(t testing.TB, path, dir, state string) *editor {
 	t.Helper()
-	e := &editor{t: t, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience}
+	e := &editor{t: t, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience.Soon}
 	t.Cleanup(func() { // when Neovim has quit
 		if t.Failed() {
 			b, _ := os.ReadFile(e.log)
@@ -141,9 +142,6 @@ func (e *editor) json(expr string) string {
 	s, _ := e.lua("return vim.json.encode(" + expr + ")").(string)
 	return s
 }
-
-// patience is how long a test waits on a busy machine for what must come.
-const patience = time.Minute
 
 // is compares a Lua expression with want. What the host still has to deliver is
 // waited for, unless the expression calls Hermes and must run once only.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // askAboutCommands makes every command a question, which answer answers.
@@ -262,7 +264,7 @@ func framed(screen string) string {
 // wait waits until a condition holds.
 func (e *editor) wait(what string, is func() bool) {
 	e.t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Soon); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			e.t.Fatalf("never: %s", what)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -56,7 +57,7 @@ hermes.on_request("PermissionRequest", function() return "allow" end)`)
 					nvim := e.pid()
 					all := descendants(t, nvim)
 					go e.v.Command("qall!")
-					if !gone(nvim, patience) {
+					if !gone(nvim, patience.Soon) {
 						t.Fatal("Neovim does not quit")
 					}
 					written := filesIn(t, state, dir)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -66,7 +67,7 @@ func (s *screen) keys(keys string) {
 // free waits until Neovim is ready for more: a question never lets it be.
 func (s *screen) free() {
 	s.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patience.Soon)
 	for {
 		mode, err := s.v.Mode()
 		if err != nil {

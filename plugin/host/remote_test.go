@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -131,7 +132,7 @@ func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
 			agent.Process.Kill()
 			agent.Wait()
 		})
-		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience.Soon); ; time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(at); err == nil {
 				break
 			} else if time.Now().After(end) {
@@ -230,7 +231,7 @@ func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
 					e.until(`said() == "on"`)
 					e.lua(leave)
 					var said []byte
-					for end := time.Now().Add(patience); len(said) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+					for end := time.Now().Add(patience.Soon); len(said) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 						said, _ = os.ReadFile(note)
 					}
 					if string(said) != rpc.ErrSessionCancelled.Error() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -144,7 +145,7 @@ end`)
 // reopened opens the review as soon as the host is gone.
 func reopened(t *testing.T, state, dir string) *project.Project {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patience.Soon)
 	for {
 		p, err := project.Open(state, dir, project.Options{Program: "test"})
 		if err == nil {

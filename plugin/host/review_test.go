@@ -19,6 +19,7 @@ import (
 
 	"github.com/neovim/go-client/msgpack/rpc"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
@@ -232,7 +233,7 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 // until waits until is is true of what has arrived.
 func (d *desk) until(what string, is func() bool) {
 	d.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(patience.Soon)
 	for {
 		d.mu.Lock()
 		ok, moved := is(), d.moved
@@ -670,7 +671,7 @@ func TestFilesUnderReviewAreWatched(t *testing.T) {
 	d.settle()
 	d.is("pending", d.pending(), []string{"f b>B"}) // which waits for the look at the end of the turn
 	d.write("f", "mine\na\nB\n")
-	for late := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for late := time.Now().Add(patience.Soon); ; time.Sleep(5 * time.Millisecond) {
 		base, _ := d.review("base", args{"path": d.path("f")})["base"].(map[string]any)
 		if base["text"] == "mine\na\nb\n" {
 			break

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -74,7 +75,7 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > soon {
+	if d := time.Since(began); d > patience.Soon {
 		t.Errorf("an agent that ends with its input took %v", d)
 	}
 	if e := ended(t, p); e.Code != 0 || e.Signal != "" {
@@ -218,7 +219,7 @@ func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 			if !errors.As(err, new(*launch.ExitError)) {
 				t.Fatal(err)
 			}
-		case <-time.After(soon):
+		case <-time.After(patience.Soon):
 			t.Fatal("Prompt does not return")
 		}
 		best = min(best, time.Since(began))
@@ -395,7 +396,7 @@ func TestStderrIsDrainedCutAndKept(t *testing.T) {
 // quick has shutdown waits for agents that need TERM, hurried for those that need KILL.
 // A wait that an agent is meant to use is long enough for a busy machine.
 func quick(cmd launch.Command) launch.Command {
-	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, soon, soon
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, patience.Soon, patience.Soon
 	return cmd
 }
 
@@ -417,7 +418,7 @@ func TestTheShutdownGoesAsFarAsNeeded(t *testing.T) {
 			switch as {
 			case "agent":
 				cmd = plays(agent)
-				cmd.EOFWait = soon
+				cmd.EOFWait = patience.Soon
 			case "deaf":
 				cmd = hurried(plays(deaf))
 			}
@@ -447,7 +448,7 @@ func TestStoppingInAHurryKillsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	began := time.Now()
-	if err := p.Stop(ctx); err != nil || time.Since(began) > soon {
+	if err := p.Stop(ctx); err != nil || time.Since(began) > patience.Soon {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -500,7 +501,7 @@ func TestOutputThatAnotherProcessKeepsOpenEnds(t *testing.T) {
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 	select {
 	case <-c.Done():
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Error("the connection waits for a stranger")
 	}
 	text, err := os.ReadFile(note)
@@ -560,7 +561,7 @@ func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 	eventually(t, "the flood has begun", func() bool { return c.Stats().Received > 100 })
 	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > soon {
+	if err := c.Close(); err != nil || time.Since(began) > patience.Soon {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -573,7 +574,7 @@ func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
 		c.Notify(t.Context(), "_filler", filler{})
 	}
 	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > soon {
+	if err := c.Close(); err != nil || time.Since(began) > patience.Soon {
 		t.Fatal(err, time.Since(began))
 	}
 }

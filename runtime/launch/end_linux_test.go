@@ -18,6 +18,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -70,7 +71,7 @@ func (s sleeper) begun(t *testing.T) {
 func connect(t *testing.T, ctx context.Context, mode string, keeper []string) (*launch.Process, *rpc.Conn) {
 	t.Helper()
 	cmd := self(mode)
-	cmd.Keeper, cmd.KillWait = keeper, soon
+	cmd.Keeper, cmd.KillWait = keeper, patience.Soon
 	p, err := launch.Start(ctx, cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestTurnsAreCancelledBeforeAnAgentEnds(t *testing.T) {
 			t.Run(with+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				cmd := self("asks")
-				cmd.Keeper, cmd.EOFWait = keeper, soon // which it needs, on a busy machine
+				cmd.Keeper, cmd.EOFWait = keeper, patience.Soon // which it needs, on a busy machine
 				p := start(t, cmd)
 				tr := p.Transport()
 				for i := range 2 {

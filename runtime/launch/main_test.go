@@ -20,9 +20,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// soon is how long something that should happen may take on a busy machine.
-const soon = patience.Soon
-
 // eventually waits for a condition.
 var eventually = patience.True
 
@@ -90,7 +87,7 @@ func shell(script string) launch.Command {
 
 func start(t *testing.T, cmd launch.Command) *launch.Process {
 	t.Helper()
-	cmd.KillWait = cmp.Or(cmd.KillWait, soon) // of the kernel, when the machine is busy
+	cmd.KillWait = cmp.Or(cmd.KillWait, patience.Soon) // of the kernel, when the machine is busy
 	p, err := launch.Start(context.Background(), cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +104,7 @@ func ended(t *testing.T, p *launch.Process) *launch.ExitError {
 	t.Helper()
 	select {
 	case <-p.Done():
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Fatal("the agent does not end")
 	}
 	return p.Err().(*launch.ExitError)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -230,7 +231,7 @@ func TestAPauseEndsWithItsContextAndDoesNotCountAsARestart(t *testing.T) {
 				if !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
-			case <-time.After(soon):
+			case <-time.After(patience.Soon):
 				t.Fatal("the pause did not end")
 			}
 		}

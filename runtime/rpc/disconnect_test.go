@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -45,7 +46,7 @@ func TestPendingCallsFailAfterTheUpdatesThatCameBeforeTheEnd(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		handled++
 		return nil
-	}}, rpc.Options{Limits: rpc.Limits{Grace: soon}})
+	}}, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
 	done := call(t.Context(), c, "session/prompt", prompt)
 	w.hear()
 	for i := range 50 {

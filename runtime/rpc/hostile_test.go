@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -42,7 +43,7 @@ func FuzzConn(f *testing.F) {
 		}()
 		select {
 		case <-c.Done():
-		case <-time.After(soon):
+		case <-time.After(patience.Soon):
 			t.Fatalf("%q keeps the connection open", input)
 		}
 		err := receive(t, "end of the call", done)

@@ -27,12 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(leak.Main(m))
 }
 
-// soon is how long something that should happen may take on a busy machine,
-// and shortly how long something that should not gets to happen.
-const (
-	soon    = patience.Soon
-	shortly = 30 * time.Millisecond
-)
+// shortly is how long something that should not happen gets to happen.
+const shortly = 30 * time.Millisecond
 
 // handler is an acp.Handler made of functions.
 type handler struct {
@@ -76,7 +72,7 @@ type wire struct {
 // patient lets what ends with a connection take as long as a busy machine needs,
 // unless the test says how long.
 func patient(opts rpc.Options) rpc.Options {
-	opts.Limits.Grace = cmp.Or(opts.Limits.Grace, soon)
+	opts.Limits.Grace = cmp.Or(opts.Limits.Grace, patience.Soon)
 	return opts
 }
 
@@ -119,7 +115,7 @@ func (w *wire) hear() string {
 	select {
 	case s := <-got:
 		return s
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		w.t.Fatal("peer heard nothing")
 		return ""
 	}
@@ -174,7 +170,7 @@ func ends[T any](t *testing.T, what string, f func() T) T {
 	select {
 	case v := <-done:
 		return v
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Fatalf("%s does not end", what)
 		panic("unreachable")
 	}

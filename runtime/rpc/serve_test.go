@@ -10,6 +10,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -29,7 +30,7 @@ func within[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Fatal("nothing happened")
 		panic("unreachable")
 	}

@@ -14,12 +14,10 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
-
-// patience is how long a notice may take on a slow machine.
-const patience = 30 * time.Second
 
 // watched is a Watcher in a folder of its own, and what it noticed.
 type watched struct {
@@ -73,7 +71,7 @@ func (w *watched) path(name string) string { return filepath.Join(w.root, filepa
 // until waits for a notice that fits, and returns all notices since the last call.
 func (w *watched) until(what string, fits func(Notice) bool) []Notice {
 	w.t.Helper()
-	late := time.After(patience)
+	late := time.After(patience.Soon)
 	for {
 		w.mu.Lock()
 		all := w.notices
@@ -308,7 +306,7 @@ func TestChangesWhileNotifyRunsAreToldAfterIt(t *testing.T) {
 	}
 	close(goOn)
 	seen := map[string]bool{}
-	for late := time.After(patience); len(seen) < len(want); {
+	for late := time.After(patience.Soon); len(seen) < len(want); {
 		select {
 		case n := <-rest:
 			for _, p := range n.Paths {
@@ -330,7 +328,7 @@ func TestLostEventsAreARescanAndTheWatchGoesOn(t *testing.T) {
 		must(t, os.WriteFile(w.path(fmt.Sprint(i)), nil, 0o600), os.Remove(w.path(fmt.Sprint(i))))
 	}
 	w.shell(`mkdir -p deep/er known; echo > known/f`)
-	late := time.Now().Add(patience)
+	late := time.Now().Add(patience.Soon)
 	for full := false; !full; time.Sleep(time.Millisecond) {
 		w.queueing.Lock()
 		full = len(w.queue) == maxQueue
