@@ -181,32 +181,33 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     eq(shown("hermes_prompt"), "")
     -- Signs and colors stay with their lines.
     eq(
-      child.lua([[local signs, buf = {}, find("hermes_chat")
+      child.lua([[local signs, groups, buf = {}, {}, find("hermes_chat")
       for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
         local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, true)[1]
         local what = mark[4].sign_text and vim.trim(mark[4].sign_text)
         if what then
           table.insert(signs, what .. " " .. line)
         elseif (mark[4].hl_group or ""):find("Done") or (mark[4].hl_group or ""):find("Added") then
-          table.insert(signs, "   " .. line)
+          table.insert(groups, "   " .. line)
         end
       end
+      vim.list_extend(signs, groups)
       return signs]]),
       {
         "❯ hello",
         "… A file and a command will show it all.",
         "≡ ● Write this visit down",
         "● Read hermes-demo.md",
-        "   Read hermes-demo.md",
         "● Edit hermes-demo.md",
+        "? Edit hermes-demo.md: allowed once",
+        "● wc -l hermes-demo.md",
+        "? wc -l hermes-demo.md: allowed once",
+        "   Read hermes-demo.md",
         "   Edit hermes-demo.md",
         "   +# Visits of the demo agent",
         "   +",
         "   +- visit 1",
-        "? Edit hermes-demo.md: allowed once",
-        "● wc -l hermes-demo.md",
         "   wc -l hermes-demo.md",
-        "? wc -l hermes-demo.md: allowed once",
       }
     )
     eq(vim.trim(child.cmd_capture("messages")), "")

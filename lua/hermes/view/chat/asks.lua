@@ -17,6 +17,7 @@ Asks.__index = Asks
 ---@field data table of PermissionRequest
 ---@field answer? hermes.DefaultAnswer when it is answered here
 ---@field choices hermes.PermissionChoice[] those that are shown
+---@field next? hermes.PermissionChoice[] those that are to be shown instead
 ---@field above? integer lines before them
 ---@field block? hermes.chat.Block
 ---@field wanted? boolean the user has asked for it, and it is not there yet
@@ -31,7 +32,25 @@ function M.new(chat)
   local function look()
     self:look()
   end
+  chat.transcript.on_cut = function(block)
+    for _, ask in pairs(self.open) do
+      if ask.block == block then -- it cannot be read here any more
+        self:leave(ask)
+      end
+    end
+  end
   api.nvim_create_autocmd("WinScrolled", { group = group, callback = look })
+  api.nvim_create_autocmd("WinEnter", {
+    group = group,
+    buffer = buf,
+    callback = function() -- the keys of another window must not be an answer
+      for _, ask in pairs(self.open) do
+        if ask.reading then
+          ask.reading:changed()
+        end
+      end
+    end,
+  })
   api.nvim_create_autocmd("CursorMoved", { group = group, buffer = buf, callback = look })
   api.nvim_create_autocmd("BufWipeout", {
     group = group,
@@ -62,7 +81,8 @@ function Asks:show(ask, done)
   local transcript = self.chat.transcript
   transcript:show("ask " .. ask.data.requestId, "question", function()
     local who, what = hermes.text.line(ask.data.agent, 40) .. " asks: ", title(ask.data)
-    local list = { { who .. what } }
+    local list = { { who .. what, nil, { ask = ask } } }
+    ask.choices, ask.next = ask.next or ask.choices, nil
     if ask.answer then
       local window = vim.fn.win_findbuf(transcript.buf)[1]
       local width = math.max(20, window and api.nvim_win_get_width(window) - 4 or 80)
@@ -83,7 +103,8 @@ function Asks:show(ask, done)
     for i, choice in ipairs(ask.choices) do
       local label = ask.reading and ask.reading:label(choice.label, choice.refuses) or choice.label
       local lead = numbered and ("▸ %d: "):format(i) or "▸ "
-      list[#list + 1] = { lead .. label, "HermesChatDoing" }
+      list[#list + 1] =
+        { lead .. label, "HermesChatDoing", { ask = ask, choice = choice, among = ask.choices } }
     end
     if #ask.choices > 0 then
       list[#list + 1] = { "" } -- for a cursor that follows the end: it must not get onto a choice
@@ -158,16 +179,23 @@ function Asks:settle(id, outcome)
   end
 end
 
+--- Leaves a question to the dialog.
+---@private
+---@param ask hermes.chat.Ask
+function Asks:leave(ask)
+  local answer = ask.answer
+  if answer then
+    ask.answer, ask.next, ask.reading = nil, {}, nil
+    require("hermes.ask.questions").remove(ask.data.requestId)
+    self:show(ask)
+    answer.default()
+  end
+end
+
 --- Leaves all questions to the dialog, because the transcript is out of sight.
 function Asks:hand_over()
-  for _, ask in pairs(self.open) do
-    local answer = ask.answer
-    if answer then
-      ask.answer, ask.choices = nil, {}
-      require("hermes.ask.questions").remove(ask.data.requestId)
-      self:show(ask)
-      answer.default()
-    end
+  for _, ask in pairs(vim.tbl_extend("force", {}, self.open)) do
+    self:leave(ask)
   end
 end
 
@@ -182,35 +210,19 @@ function Asks:drop(reason)
   end
 end
 
---- The first line of a question, that of its first choice, and its last.
+--- A line of a question in the transcript: its first, or that of a choice.
 ---@private
 ---@param ask hermes.chat.Ask
----@return integer? first 1-based; nil when it is not in the transcript
----@return integer? choices
----@return integer? last
-function Asks:lines(ask)
-  if not ask.block then
-    return nil -- it is still on its way into the transcript
-  end
-  local first, last = self.chat.transcript:rows(ask.block)
-  if first and #ask.choices > 0 then
-    first = first + ask.block.gap + 1
-    return first, first + ask.above, last
-  end
-end
-
---- The line that says who asks.
----@private
----@param ask hermes.chat.Ask
----@return integer
-function Asks:first(ask)
-  return (self.chat.transcript:rows(ask.block)) + ask.block.gap + 1
+---@param choice? integer
+---@return integer? line 1-based; nil when it is not there: on its way, or dropped
+function Asks:line(ask, choice)
+  return ask.block and self.chat.transcript:line(ask.block, choice and ask.above + choice or 1)
 end
 
 --- Notes what of the questions is on the screen.
 function Asks:look()
   for _, ask in pairs(self.open) do
-    local first = ask.reading and self:lines(ask)
+    local first = ask.reading and self:line(ask)
     if first then
       for _, window in ipairs(vim.fn.win_findbuf(self.chat.transcript.buf)) do
         ask.reading:look(window, first + 1) -- its first line only says who asks
@@ -219,40 +231,45 @@ function Asks:look()
   end
 end
 
---- Chooses what is on the line of the cursor in the current window.
----@return boolean whether there is a choice
+--- Whether a choice is one of those that are on the screen, of a question that is open.
+---@private
+---@param ask hermes.chat.Ask
+---@param among hermes.PermissionChoice[] those of which it was one
+---@return boolean
+function Asks:offers(ask, among)
+  return self.open[ask.data.requestId] == ask and ask.answer ~= nil and ask.choices == among
+end
+
+--- Chooses what the line of the cursor in the current window says.
+---@return boolean whether it says anything
 function Asks:choose()
-  local line = vim.fn.line(".")
-  local ask, choice ---@type hermes.chat.Ask, hermes.PermissionChoice?
-  for _, open in pairs(self.open) do
-    local first, at = self:lines(open)
-    if first == line then
-      self:go(open)
-      return true
-    elseif not open.answer and open.block and self:first(open) == line then
-      vim.cmd("Hermes respond")
-      return true
-    elseif at and open.choices[line - at + 1] then
-      ask, choice = open, open.choices[line - at + 1]
-    end
+  local act = self.chat.transcript:act(vim.fn.line(".") --[[@as integer]])
+  if not act or self.open[act.ask.data.requestId] ~= act.ask then
+    return false
+  elseif not act.choice and act.ask.answer then
+    self:go(act.ask)
+  elseif not act.choice then
+    vim.cmd("Hermes respond")
+  elseif self:offers(act.ask, act.among) then
+    self:take_choice(act.ask, act.choice)
   end
-  if choice then
-    self:take_choice(ask, choice)
-  end
-  return choice ~= nil
+  return true
 end
 
 --- What takes a choice of the question that the cursor is in.
 ---@param number integer
 ---@return fun()? take nil when there is none
 function Asks:numbered(number)
-  local line = vim.fn.line(".")
+  local line = vim.fn.line(".") --[[@as integer]]
   for _, ask in pairs(self.open) do
-    local first, _, last = self:lines(ask)
-    local choice = ask.choices[number]
-    if first and line >= first and line <= last and choice then
+    local choice, among = ask.choices[number], ask.choices
+    local first, last ---@type integer?, integer
+    if ask.block and choice then
+      first, last = self.chat.transcript:rows(ask.block)
+    end
+    if first and line > first and line <= last then
       return function()
-        if vim.tbl_contains(ask.choices, choice) and self.open[ask.data.requestId] == ask then
+        if self:offers(ask, among) then
           self:take_choice(ask, choice)
         end
       end
@@ -268,15 +285,18 @@ function Asks:take_choice(ask, choice)
   self:look()
   local why = not choice.refuses and ask.reading:refusal()
   if why and ask.reading.layout.whole and not ask.reading:seen() then
-    api.nvim_win_set_cursor(0, { self:first(ask), 0 })
-    vim.cmd("normal! zt")
+    local first = self:line(ask)
+    if first then
+      api.nvim_win_set_cursor(0, { first, 0 })
+      vim.cmd("normal! zt")
+    end
     require("hermes.core.log").show(vim.log.levels.INFO, why .. "; it begins here")
   elseif why then
     require("hermes.core.log").show(vim.log.levels.INFO, why)
   elseif choice.choices then
     local back = { label = "Back", refuses = true, choices = ask.choices }
     local window = api.nvim_get_current_win()
-    ask.choices = choice.refuses and choice.choices or vim.list_extend({ back }, choice.choices)
+    ask.next = choice.refuses and choice.choices or vim.list_extend({ back }, choice.choices)
     self:show(ask, function()
       self:jump(window, ask)
     end)
@@ -295,7 +315,7 @@ end
 function Asks:jump(window, ask)
   local target ---@type integer?
   for _, open in pairs(ask and { ask } or self.open) do
-    local _, at = self:lines(open)
+    local at = #open.choices > 0 and self:line(open, 1)
     target = math.min(target or math.huge, at or math.huge)
   end
   if not target or target == math.huge or not api.nvim_win_is_valid(window) then

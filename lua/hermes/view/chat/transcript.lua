@@ -1,6 +1,7 @@
---- The buffer with the conversation. It consists of blocks; each keeps to its
---- lines when others change. What arrives waits in a queue and is written in
---- slices, so that neither a long history nor a flood takes a frame.
+--- The buffer with the conversation. It is a list of blocks, and knows of each how many lines it
+--- has; so where a block is follows from those below it, whatever happens to marks. What arrives
+--- waits in a queue and is written in slices, so that neither a long history nor a flood takes a
+--- frame.
 
 local hermes, api = require("hermes"), vim.api
 local pieces = require("hermes.view.chat.pieces")
@@ -8,13 +9,17 @@ local pieces = require("hermes.view.chat.pieces")
 ---@class hermes.chat.Line
 ---@field [1] string safe to show
 ---@field [2]? string highlight group
+---@field [3]? table what a key on the line is about
 
 ---@class hermes.chat.Block
 ---@field name? string
 ---@field kind string
----@field mark integer extmark over the lines
----@field gap integer blank lines at its start
----@field sign integer extmark
+---@field height integer lines in the buffer
+---@field gap integer blank ones at its start
+---@field cut integer lines that were dropped from its start
+---@field gone? boolean it is not in the buffer any more
+---@field sign? integer extmark
+---@field fold? integer extmark
 ---@field tail? string the last line, while text streams into it
 
 ---@class hermes.chat.Transcript
@@ -28,6 +33,9 @@ local pieces = require("hermes.view.chat.pieces")
 ---@field tail integer place of the last
 ---@field waiting table<string, integer> places in the queue by name
 ---@field dropped integer lines
+---@field acts table<integer, { about: table, text: string }> by extmark of the line
+---@field last_act integer
+---@field on_cut? fun(block: hermes.chat.Block) called when lines of a block were dropped
 ---@field follow hermes.chat.Follow
 local Transcript = {}
 Transcript.__index = Transcript
@@ -35,6 +43,7 @@ Transcript.__index = Transcript
 local ns = api.nvim_create_namespace("hermes_chat")
 local ns_line = api.nvim_create_namespace("hermes_chat_lines")
 local ns_fold = api.nvim_create_namespace("hermes_chat_folds")
+local ns_act = api.nvim_create_namespace("hermes_chat_acts")
 
 --- A slice takes this long, and the next one comes this much later.
 local slice_ms, pause_ms = 4, 8
@@ -82,7 +91,11 @@ end
 
 ---@private
 function Transcript:reset()
+  for _, block in ipairs(self.all or {}) do
+    block.gone = true
+  end
   self.named, self.all, self.last, self.dropped = {}, {}, nil, 0
+  self.acts, self.last_act = {}, self.last_act or 0
 end
 
 ---------------------------------------------------------------------------
@@ -160,25 +173,52 @@ end
 ---------------------------------------------------------------------------
 -- Blocks.
 
+-- Marks begin and end within a line. One at the end of a line's row would be moved by what is
+-- written in the next one.
+
+--- Where a block is.
 ---@param block hermes.chat.Block
----@return integer first row
+---@return integer? first row; nil when it is gone
 ---@return integer last the row after it
 function Transcript:rows(block)
-  local mark = api.nvim_buf_get_extmark_by_id(self.buf, ns, block.mark, { details = true })
-  return mark[1], mark[3].end_row
+  local last = api.nvim_buf_line_count(self.buf) - 1 -- the last one is for what comes next
+  for i = block.gone and 0 or #self.all, 1, -1 do -- what changes is near the end
+    local one = self.all[i]
+    if one == block then
+      return last - one.height, last
+    end
+    last = last - one.height
+  end
+  return nil, 0
 end
 
+--- Where a line of a block is.
+---@param block hermes.chat.Block
+---@param number integer counted from 1, without the blank one at its start
+---@return integer? line 1-based; nil when it is not in the buffer
+function Transcript:line(block, number)
+  local first, last = self:rows(block)
+  local line = first and first - block.cut + block.gap + number
+  return line and line > first and line <= last and line or nil
+end
+
+--- Highlights lines as the kind of their block is.
 ---@private
 ---@param block hermes.chat.Block
----@param first integer
----@param last integer
-function Transcript:place(block, first, last)
-  block.mark = api.nvim_buf_set_extmark(self.buf, ns, first, 0, {
-    id = block.mark,
-    end_row = last,
-    right_gravity = false,
-    hl_group = looks[block.kind].group,
-  })
+---@param first integer row
+---@param last integer the row after them
+function Transcript:paint(block, first, last)
+  local group = looks[block.kind].group
+  if not group then
+    return
+  end
+  api.nvim_buf_clear_namespace(self.buf, ns, first, last)
+  for i, text in ipairs(api.nvim_buf_get_lines(self.buf, first, last, true)) do
+    if text ~= "" then
+      local opts = { end_col = #text, hl_group = group }
+      api.nvim_buf_set_extmark(self.buf, ns, first + i - 1, 0, opts)
+    end
+  end
 end
 
 --- The sign before the first line of a block, drawn where no text of the agent can be.
@@ -186,14 +226,42 @@ end
 ---@param sign? string
 ---@param group? string
 function Transcript:sign(block, sign, group)
-  if sign then
-    block.sign = api.nvim_buf_set_extmark(self.buf, ns_line, (self:rows(block)) + block.gap, 0, {
+  local line = sign and self:line(block, 1)
+  if line then
+    block.sign = api.nvim_buf_set_extmark(self.buf, ns_line, line - 1, 0, {
       id = block.sign,
-      right_gravity = false,
       sign_text = sign,
       sign_hl_group = group,
     })
   end
+end
+
+--- Has lines mean nothing any more, because they go or are written anew.
+---@private
+---@param first integer row
+---@param last integer the row after them
+function Transcript:wipe(first, last)
+  if first == last then
+    return
+  end
+  local to = { last - 1, -1 }
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.buf, ns_act, { first, 0 }, to, {})) do
+    self.acts[mark[1]] = nil
+  end
+  for _, space in ipairs({ ns, ns_line, ns_act }) do
+    api.nvim_buf_clear_namespace(self.buf, space, first, last)
+  end
+end
+
+--- What a key on a line is about.
+---@param line integer 1-based
+---@return table? about as it was given with the line; nil when the line says something else by now
+function Transcript:act(line)
+  local row = line - 1
+  local mark = api.nvim_buf_get_extmarks(self.buf, ns_act, { row, 0 }, { row, -1 }, {})[1]
+  local act = mark and self.acts[mark[1]]
+  local text = api.nvim_buf_get_lines(self.buf, row, line, true)[1]
+  return act and act.text == text and act.about or nil
 end
 
 ---@private
@@ -206,12 +274,8 @@ function Transcript:add(kind, name)
     self:fold(before)
   end
   local row = api.nvim_buf_line_count(self.buf) - 1
-  local block = {
-    kind = kind,
-    name = name,
-    gap = (kind == "tool" and before and before.kind == "tool" or row == 0) and 0 or 1,
-  }
-  self:place(block, row, row)
+  local gap = (kind == "tool" and before and before.kind == "tool" or row == 0) and 0 or 1
+  local block = { kind = kind, name = name, gap = gap, height = 0, cut = 0 }
   self.all[#self.all + 1], self.last = block, block
   if name then
     self.named[name] = block
@@ -224,7 +288,11 @@ end
 ---@param lines hermes.chat.Line[]
 function Transcript:write(block, lines)
   local first, last = self:rows(block)
-  api.nvim_buf_clear_namespace(self.buf, ns_line, first, last)
+  self:wipe(first, last)
+  if block.fold then
+    api.nvim_buf_del_extmark(self.buf, ns_fold, block.fold)
+    block.fold = nil
+  end
   local texts = block.gap == 1 and { "" } or {}
   for _, line in ipairs(lines) do
     texts[#texts + 1] = line[1]
@@ -239,16 +307,21 @@ function Transcript:write(block, lines)
   else
     api.nvim_buf_set_lines(self.buf, first, last, true, texts)
   end
-  self:place(block, first, first + #texts)
-  block.sign = nil
+  block.height, block.cut, block.sign = #texts, 0, nil
+  self:paint(block, first, first + #texts)
   for i, line in ipairs(lines) do
+    local row = first + block.gap + i - 1
     if line[2] then
-      local row = first + block.gap + i - 1
       api.nvim_buf_set_extmark(self.buf, ns_line, row, 0, {
-        end_col = #line[1], -- a mark that ended in the next line would go with that line's
+        end_col = #line[1],
         hl_group = line[2],
         priority = 4200,
       })
+    end
+    if line[3] then
+      self.last_act = self.last_act + 1
+      self.acts[self.last_act] = { about = line[3], text = line[1] }
+      api.nvim_buf_set_extmark(self.buf, ns_act, row, 0, { id = self.last_act })
     end
   end
 end
@@ -338,7 +411,6 @@ function Transcript:append(kind, text)
   if not block or block.kind ~= kind or not block.tail then
     block = self:add(kind)
     self:write(block, { { "" } })
-    self:sign(block, looks[kind].sign, looks[kind].group)
     block.tail = ""
   end
   if self.carry then -- half of a line break came with the text before
@@ -348,10 +420,15 @@ function Transcript:append(kind, text)
     text, self.carry = text:sub(1, -2), "\r"
   end
   local lines = pieces.lines(text, math.max(0, pieces.max_line - #block.tail))
-  local first, last = self:rows(block)
+  local _, last = self:rows(block)
+  local begins = self:line(block, 1) == last
   block.tail = #lines > 1 and lines[#lines] or block.tail .. lines[1]
   api.nvim_buf_set_text(self.buf, last - 1, -1, last - 1, -1, lines)
-  self:place(block, first, last - 1 + #lines)
+  block.height = block.height + #lines - 1
+  if begins then -- text in an empty line moves its marks, so the sign comes after it
+    self:sign(block, looks[kind].sign, looks[kind].group)
+  end
+  self:paint(block, last - 1, last - 1 + #lines)
 end
 
 --- Ends the text that streams, because something else follows or the turn is over.
@@ -394,13 +471,15 @@ end
 ---@param block hermes.chat.Block
 ---@param from? integer
 function Transcript:fold(block, from)
-  local first, last = self:rows(block)
-  first = first + block.gap + (from or 1) - 1
-  if last - first < 2 then
+  local top, last = self:rows(block)
+  local line = self:line(block, from or 1)
+  local first = line and line - 1 or top
+  if not first or last - first < 2 then
     return
   end
-  block.fold =
-    api.nvim_buf_set_extmark(self.buf, ns_fold, first, 0, { id = block.fold, end_row = last })
+  local text = api.nvim_buf_get_lines(self.buf, last - 1, last, true)[1]
+  local ends = { id = block.fold, end_row = last - 1, end_col = #text }
+  block.fold = api.nvim_buf_set_extmark(self.buf, ns_fold, first, 0, ends)
   for _, window in ipairs(vim.fn.win_findbuf(self.buf)) do
     close_fold(window, first, last)
   end
@@ -410,7 +489,7 @@ end
 ---@param window integer
 function Transcript:fold_all(window)
   for _, mark in ipairs(api.nvim_buf_get_extmarks(self.buf, ns_fold, 0, -1, { details = true })) do
-    close_fold(window, mark[2], mark[4].end_row)
+    close_fold(window, mark[2], mark[4].end_row + 1)
   end
 end
 
@@ -431,34 +510,35 @@ end
 ---@param count integer
 ---@param more integer lines that were never shown
 function Transcript:drop(count, more)
-  api.nvim_buf_clear_namespace(self.buf, ns_line, 0, count)
+  self:wipe(0, count)
   api.nvim_buf_clear_namespace(self.buf, ns_fold, 0, count)
+  local left = count - (self.dropped > 0 and 1 or 0)
   self.dropped = self.dropped + count + more - (self.dropped > 0 and 1 or 0)
   local note = ("… %d earlier lines are not shown"):format(self.dropped)
   api.nvim_buf_set_lines(self.buf, 0, count, true, { note })
-  local kept = {}
+  local kept, cut = {}, {}
   for _, block in ipairs(self.all) do
-    local first, last = self:rows(block)
-    if last > 1 then
+    local lost = math.min(left, block.height)
+    left, block.height, block.cut = left - lost, block.height - lost, block.cut + lost
+    cut[#cut + 1] = lost > 0 and block or nil
+    if block.height > 0 then
       kept[#kept + 1] = block
-      if first < 1 then
-        self:place(block, 1, last)
-        block.gap = 0
-      end
     else
-      api.nvim_buf_del_extmark(self.buf, ns, block.mark)
-      if block.name then
+      block.gone = true
+      if block.name and self.named[block.name] == block then
         self.named[block.name] = false
       end
     end
   end
   self.all, self.last = kept, kept[#kept]
+  vim.iter(self.on_cut and cut or {}):each(self.on_cut)
 end
 
 --- Empties the buffer, because the conversation is replayed.
 function Transcript:clear()
+  self.waiting = {} -- what is shown from now on is shown after that
   self:later(function()
-    for _, space in ipairs({ ns, ns_line, ns_fold }) do
+    for _, space in ipairs({ ns, ns_line, ns_fold, ns_act }) do
       api.nvim_buf_clear_namespace(self.buf, space, 0, -1)
     end
     api.nvim_buf_set_lines(self.buf, 0, -1, true, { "" })
@@ -469,6 +549,7 @@ end
 --- A block of that name begins anew from now on.
 ---@param name string
 function Transcript:forget(name)
+  self.waiting[name] = nil
   self:later(function()
     self.named[name] = nil
   end)
@@ -480,8 +561,10 @@ end
 ---@return integer?
 function Transcript:prompt(line, step)
   local found ---@type integer?
+  local row = self.dropped > 0 and 1 or 0
   for _, block in ipairs(self.all) do
-    local at = block.kind == "user" and self:rows(block) + block.gap + 1
+    local at = block.kind == "user" and row + math.max(0, block.gap - block.cut) + 1
+    row = row + block.height
     if at and step > 0 and at > line then
       return at
     elseif at and step < 0 and at < line then
