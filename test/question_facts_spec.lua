@@ -158,11 +158,19 @@ for _, style in ipairs({ "window", "line" }) do
       eq(order[#order], "title")
     end)
 
-    --- Scrolls through all of it.
+    --- Scrolls through all of it, once all of it is there. What came late may have left the
+    --- cursor on a choice, below what is to be read.
     local function read_all()
       local function rows(of)
         return screen:lua("return vim.fn.line(...)", of)
       end
+      screen:wait_for("all of it", function()
+        return not screen:shows("comparing")
+      end)
+      screen:type("gg")
+      screen:wait_for("its first line", function()
+        return rows("w0") == 1
+      end)
       -- Each page is noted by these events, which come after the scrolling.
       screen:lua([[vim.g.looks = 0
         vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, {
