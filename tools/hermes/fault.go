@@ -243,13 +243,17 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 		case chosen.kind == "drop", chosen.kind == "truncate":
 			continue
 		case chosen.kind == "restart":
+			if l.way == trace.ToClient {
+				f.agent.kill() // first: what the client says to this line is for the next one
+			}
 			if !pass(line) || held != nil && !pass(held) {
 				return false
 			}
 			held = nil
-			if f.agent.kill(); l.way == trace.ToClient {
+			if l.way == trace.ToClient {
 				return false // what it would have said next is lost
 			}
+			f.agent.kill()
 			if f.agent.settled(); err != nil {
 				return true
 			}

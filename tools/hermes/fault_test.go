@@ -77,3 +77,43 @@ var xs = bytes.Repeat([]byte("x"), 64<<10)
 func (endless) Read(b []byte) (int, error) {
 	return copy(b, xs), nil
 }
+
+// The client may answer a line the moment it has it. What it says to the last line of an
+// agent that is restarted is for the next one, so the old one gets nothing more by then.
+func TestTheLastLineOfAnAgentPassesAfterItsEndHasBegun(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []string{"restart:from=agent", "restart:from=agent,n=2"} {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			one, err := bear([]string{self(t), "demo-agent"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent := newLives(one)
+			t.Cleanup(func() {
+				agent.kill()
+				one.cmd.Wait()
+				one.stdout.Close()
+				one.stderr.Close()
+			})
+			f := &faults{agent: agent, got: func(trace.Direction, lint.Record) {}}
+			if err := f.Set(spec); err != nil {
+				t.Fatal(err)
+			}
+			var ending []bool
+			client := writerFunc(func(b []byte) (int, error) {
+				ending = append(ending, agent.restarts())
+				return len(b), nil
+			})
+			said := strings.NewReader(strings.Repeat(`{"jsonrpc":"2.0","method":"_one"}`+"\n", 3))
+			f.copy(client, said, lines{w: forgetful{}, add: forgetful{}.Message, cut: forgetful{}.CutMessage, way: trace.ToClient})
+			if n := len(ending); n == 0 || !ending[n-1] || slices.Contains(ending[:n-1], true) {
+				t.Errorf("the end had begun when each line passed: %v", ending)
+			}
+		})
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

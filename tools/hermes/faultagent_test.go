@@ -59,7 +59,7 @@ func TestAnAgentThatIsRestartedBeginsAnew(t *testing.T) {
 					return a.Result.SessionID
 				}
 				prompt := func(id int, session string) {
-					say(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"SAY hi"}]}`, session))
+					say(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"SAY busy\nWAIT"}]}`, session))
 				}
 				first := open(1)
 				prompt(3, first)
