@@ -475,6 +475,23 @@ describe("the view of the review", function()
     wait_for("#vim.fn.getqflist() == 3 and vim.bo.buftype == 'quickfix'")
   end)
 
+  it("acts on the line of the window that has the keys", function()
+    two_files()
+    for _, first_closes in ipairs({ false, true }) do
+      lua("vim.cmd.only()")
+      command("Hermes review")
+      wait_for("vim.bo.filetype == 'hermes'")
+      lua("vim.cmd('split | 2')")
+      if first_closes then
+        lua("vim.api.nvim_win_close(vim.fn.win_getid(vim.fn.winnr('#')), true)")
+      end
+      eq(lua("return vim.fn.getline('.'):match('%S+')"), "b.txt")
+      screen:type("<CR>")
+      wait_for("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'b.txt'")
+    end
+    eq(lua("return vim.v.errmsg"), "")
+  end)
+
   it("opens a file without its modelines, in a window of its own if it has to", function()
     two_files()
     lua("vim.o.modeline = true")

@@ -33,16 +33,16 @@ local function list(title, lines, items, act)
   local win = api.nvim_open_win(buf, true, { split = "below", win = -1, height = height })
   vim.wo[win][0].number, vim.wo[win][0].relativenumber = false, false
   vim.wo[win][0].wrap, vim.wo[win][0].winfixheight, vim.wo[win][0].cursorline = false, true, true
-  vim.w[win].hermes_title = title
-  vim.wo[win][0].statusline = "%{w:hermes_title}"
-  local function close()
-    if not pcall(api.nvim_win_close, win, true) then -- the last window
+  vim.b[buf].hermes_title = title
+  vim.wo[win][0].statusline = "%{b:hermes_title}"
+  local function close() -- the current window, which may be another one by now
+    if not pcall(api.nvim_win_close, 0, true) then -- the last window
       vim.cmd.enew()
     end
   end
   vim.keymap.set("n", "q", close, { buffer = buf, nowait = true, desc = "Close" })
   vim.keymap.set("n", "<CR>", function()
-    local item = items[api.nvim_win_get_cursor(win)[1]]
+    local item = items[api.nvim_win_get_cursor(0)[1]]
     if item ~= nil then
       close()
       act(item)

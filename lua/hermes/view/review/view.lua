@@ -154,8 +154,7 @@ local function diff()
       vim.bo[scratch].bufhidden = "wipe"
       vim.bo[scratch].modifiable = false
       local left = api.nvim_open_win(scratch, false, { split = "left", win = right })
-      vim.w[left].hermes_title = "base"
-      vim.wo[left][0].statusline = "%{w:hermes_title}"
+      vim.wo[left][0].statusline = "base"
       for _, win in ipairs({ left, right }) do
         api.nvim_win_call(win, function()
           vim.cmd("diffthis")
