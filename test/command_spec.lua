@@ -106,7 +106,7 @@ local function fresh()
     require("hermes").disconnect()
     vim.wait(60000, function() return #require("hermes").connections() == 0 end, 5)
     vim.cmd("silent! tabonly! | silent! only! | silent! %bwipeout!")
-    vim.b.hermes_session, vim.w.hermes_session = nil, nil]])
+    vim.b.hermes_session = nil]])
   child.fn.chdir(dir)
   child.lua("_G.notes, _G.menus, _G.picks, _G.inputs, _G.lines, _G.events = {}, {}, {}, {}, {}, {}")
 end

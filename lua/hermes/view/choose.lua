@@ -89,19 +89,33 @@ function M.session_label(session)
   return ("%s: %s, %s  %s"):format(shown(session.agent), session.name, M.state_of(session), folder)
 end
 
----The session of the current buffer or window, which views set, or else the one used last.
+---@type table<integer, fun(): { agent: string, sessionId: string }?> by buffer
+local lines = {}
+
+---Commands that are typed in a buffer are for the session of the line that the cursor is on.
+---@param buf integer
+---@param session fun(): { agent: string, sessionId: string }? of the current window's line
+function M.of_line(buf, session)
+  lines[buf] = session
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buf,
+    once = true,
+    callback = function()
+      lines[buf] = nil
+    end,
+  })
+end
+
+---The session of the current buffer or line, which views name, or else the one used last.
 ---@param sessions hermes.SessionInfo[] candidates, the one used last first
 ---@return hermes.SessionInfo? session
 ---@return boolean? certain whether a view names it
 function M.current(sessions)
-  for _, scope in ipairs({ vim.b, vim.w }) do
-    for _, session in ipairs(sessions) do
-      if
-        session.sessionId == scope.hermes_session
-        and (scope.hermes_agent or session.agent) == session.agent
-      then
-        return session, true
-      end
+  local line = lines[vim.api.nvim_get_current_buf()]
+  local named = line and line() or { sessionId = vim.b.hermes_session, agent = vim.b.hermes_agent }
+  for _, session in ipairs(sessions) do
+    if session.sessionId == named.sessionId and (named.agent or session.agent) == session.agent then
+      return session, true
     end
   end
   return sessions[1], false

@@ -220,15 +220,6 @@ local function current_row()
   return rows[vim.api.nvim_win_get_cursor(0)[1]] or { text = "" }
 end
 
----Commands that are typed in the window are for the session under the cursor.
----@param win integer
-local function mark_session(win)
-  local row = rows[vim.api.nvim_win_get_cursor(win)[1]]
-  local session = row and row.session
-  vim.w[win].hermes_session = session and session.sessionId or nil
-  vim.w[win].hermes_agent = session and session.agent or nil
-end
-
 ---@param wanted string key of a row
 ---@return integer? line
 local function line_of(wanted)
@@ -241,10 +232,9 @@ end
 
 ---@param buf integer
 local function draw(buf)
-  local places = {} ---@type table<integer, string?> keys of the rows under the cursors
+  local places = {} ---@type table<integer, hermes.StatusRow> the rows under the cursors
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local row = rows[vim.api.nvim_win_get_cursor(win)[1]]
-    places[win] = row and row.key or ""
+    places[win] = rows[vim.api.nvim_win_get_cursor(win)[1]]
   end
   rows = make_rows()
   for _, row in ipairs(rows) do
@@ -271,16 +261,16 @@ local function draw(buf)
     end
   end
   for win, place in pairs(places) do
-    local line = place ~= "" and line_of(place)
+    -- No other row takes the place of one that is gone: a key may be on its way.
+    local line = place.key and (line_of(place.key) or line_of("agent " .. (place.agent or "")) or 1)
     if line then
       local column = vim.api.nvim_win_get_cursor(win)[2]
       vim.api.nvim_win_set_cursor(win, { line, column })
     end
-    mark_session(win)
   end
 end
 
----Runs a subcommand. Those for sessions find the one under the cursor by the window's variables.
+---Runs a subcommand. Those for sessions find the one of the line that the cursor is on.
 ---@param name string
 ---@param ... string? its words
 local function run(name, ...)
@@ -423,12 +413,9 @@ local function set_keys(buf)
     draw(buf)
     pane.fit(buf, true)
   end, { buffer = buf, nowait = true, desc = "show or hide the keys" })
-  vim.api.nvim_create_autocmd("CursorMoved", {
-    buffer = buf,
-    callback = function()
-      mark_session(vim.api.nvim_get_current_win())
-    end,
-  })
+  choose.of_line(buf, function()
+    return current_row().session
+  end)
 end
 
 ---Events that change what the window shows.
@@ -463,8 +450,7 @@ local events = {
 ---Opens the status window, or goes to it, with the cursor on a session if one is given.
 ---@param session? { agent: string, sessionId: string }
 function M.open(session)
-  rows = make_rows()
-  local buf, win, new = pane.open(topic, #rows + 1)
+  local buf, win, new = pane.open(topic, #make_rows() + 1)
   if new then
     with_help = false
     set_keys(buf)
@@ -477,7 +463,6 @@ function M.open(session)
   if line then
     vim.api.nvim_win_set_cursor(win, { line, 0 })
   end
-  mark_session(win)
 end
 
 return M
