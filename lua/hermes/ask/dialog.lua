@@ -30,6 +30,7 @@ local M = {}
 ---@field window? integer a picker's, with the facts
 ---@field view? integer a picker's, with all of the facts
 ---@field all_shown? boolean the user had everything in sight when answering
+---@field left? integer how often it made room for another one
 ---@field over? boolean the question is answered or withdrawn
 
 local show_all = {} -- the item that shows all facts
@@ -152,8 +153,9 @@ local function show_everything(choice)
     callback = function()
       look()
       vim.api.nvim_del_augroup_by_id(group)
+      local closed = choice.view == window -- by the user
       choice.view = nil
-      if not choice.over then
+      if closed and not choice.over then
         questions.again(choice.id)
       end
     end,
@@ -275,7 +277,7 @@ local function pick(choice)
   local hidden = show_facts(choice, height, function()
     return {}
   end)
-  local items = offered(choice, hidden)
+  local items, left = offered(choice, hidden), choice.left
   local unseen = hidden and not is_read(choice)
   local ok, problem = pcall(vim.ui.select, items, {
     prompt = (unseen and "NOT ALL IS SHOWN. " or "") .. choice.prompt,
@@ -293,8 +295,10 @@ local function pick(choice)
         picked = candidate
       end
     end
-    choice.all_shown = all_shown(choice, hidden)
-    take(choice, picked)
+    if choice.left == left then -- the facts are still beside it
+      choice.all_shown = all_shown(choice, hidden)
+      take(choice, picked)
+    end
   end)
   if not ok then
     vim.notify(
@@ -351,18 +355,26 @@ function M.stop_reading(owner)
   end
 end
 
---- Takes a choice off the screen. A picker of the user's own stays, but a
+--- Takes a choice off the screen until it is asked again. A picker of the user's own stays, but a
 --- choice in it has no effect.
 ---@param choice hermes.Choice
-function M.close(choice)
-  choice.over = true
-  float.close(choice.window)
-  float.close(choice.view)
+function M.leave(choice)
+  choice.left = (choice.left or 0) + 1
+  local window, view = choice.window, choice.view
   choice.window, choice.view = nil, nil
+  float.close(window)
+  float.close(view)
   if choice.pane then
     require("hermes.ask.question_window").close(choice)
   end
   M.stop_reading(choice)
+end
+
+--- As leave(), for good.
+---@param choice hermes.Choice
+function M.close(choice)
+  choice.over = true
+  M.leave(choice)
 end
 
 return M

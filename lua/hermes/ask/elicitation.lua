@@ -430,6 +430,13 @@ function M.ask(data, answer)
       end
       dialog.stop_reading(question)
     end,
+    leave = function()
+      question.reading = nil
+      if question.choice then
+        dialog.leave(question.choice)
+      end
+      dialog.stop_reading(question)
+    end,
     expire = function()
       answer({ action = "cancel" })
     end,

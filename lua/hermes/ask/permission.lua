@@ -432,6 +432,9 @@ function M.ask(data, answer)
     close = function()
       dialog.close(choice)
     end,
+    leave = function()
+      dialog.leave(choice)
+    end,
     expire = function()
       answer("")
     end,

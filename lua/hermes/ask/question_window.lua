@@ -282,6 +282,14 @@ local function take(choice, item)
   choice.finish(item ~= cancel and item or nil)
 end
 
+--- Whether the current window is that of the question. Others may show its buffer, for a moment
+--- while they open, or for long after |CTRL-W_s|.
+---@param pane hermes.Pane
+---@return boolean
+local function is_here(pane)
+  return vim.api.nvim_get_current_win() == pane.window
+end
+
 ---@param choice hermes.Choice
 local function press(choice)
   local row = vim.api.nvim_win_get_cursor(0)[1]
@@ -296,7 +304,7 @@ end
 --- Gives the focus back to the window that the user came from.
 ---@param pane hermes.Pane
 local function go_back(pane)
-  if vim.api.nvim_get_current_win() == pane.window and pane.from then
+  if is_here(pane) and pane.from then
     pcall(vim.api.nvim_set_current_win, pane.from)
   end
 end
@@ -306,6 +314,7 @@ local function take_focus(choice)
   local pane = choice.pane --[[@as hermes.Pane]]
   if not pane.focused then
     pane.focused = true
+    pane.reading:changed() -- the keys of another window must not be an answer
     fill(choice)
   end
 end
@@ -334,12 +343,15 @@ end
 local function prepare(choice)
   local pane = choice.pane --[[@as hermes.Pane]]
   local opts = { buffer = pane.buf, nowait = true }
-  vim.keymap.set("n", "<CR>", function()
-    press(choice)
-  end, opts)
-  vim.keymap.set("n", "<2-LeftMouse>", function()
-    press(choice)
-  end, opts)
+  for _, key in ipairs({ "<CR>", "<2-LeftMouse>" }) do
+    vim.keymap.set("n", key, function()
+      if is_here(pane) then
+        press(choice)
+      else
+        questions.open(choice.id)
+      end
+    end, opts)
+  end
   vim.keymap.set("n", "q", function()
     hide(choice)
   end, opts)
@@ -358,7 +370,7 @@ local function prepare(choice)
       number = pane.first and pane.items[pane.first + longer - 1] and longer or digit
       typed = now()
       local row = (pane.first or 1) + number - 1
-      local chosen = pane.items[row]
+      local chosen = is_here(pane) and pane.items[row]
       if chosen then
         vim.api.nvim_win_set_cursor(0, { row, 0 })
         if questions.digits_answer() and number * 10 > vim.tbl_count(pane.items) then
@@ -370,6 +382,13 @@ local function prepare(choice)
   local function on(callback)
     return { group = group, buffer = pane.buf, callback = callback }
   end
+  local function on_here(callback)
+    return on(function()
+      if is_here(pane) then
+        callback()
+      end
+    end)
+  end
   vim.api.nvim_create_autocmd(
     { "CursorMoved", "WinScrolled" },
     on(function()
@@ -378,14 +397,14 @@ local function prepare(choice)
   )
   vim.api.nvim_create_autocmd(
     "WinEnter",
-    on(function()
+    on_here(function()
       pane.from = pane.from or vim.fn.win_getid(vim.fn.winnr("#"))
       take_focus(choice)
     end)
   )
   vim.api.nvim_create_autocmd(
     "WinLeave",
-    on(function()
+    on_here(function()
       lose_focus(choice)
     end)
   )
@@ -437,12 +456,11 @@ function M.show(choice, focus)
     vim.api.nvim_win_set_cursor(pane.window, { 1, 0 })
   end
   if focus then
-    local here = vim.api.nvim_get_current_win()
-    if here == pane.window then
+    if is_here(pane) then
       pane.reading:changed()
       fill(choice)
     else
-      pane.from = here
+      pane.from = vim.api.nvim_get_current_win()
       vim.api.nvim_set_current_win(pane.window)
       take_focus(choice) -- also when 'eventignore' kept WinEnter away
     end

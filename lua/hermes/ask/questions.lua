@@ -27,6 +27,7 @@ local tick_ms = 25
 ---@field ask fun(wanted: boolean) puts the question on the screen, even if it is already there;
 ---only with `wanted` it may take keys
 ---@field close fun() takes it off the screen; the user can no longer answer it
+---@field leave fun() takes it off the screen until it is asked again
 ---@field expire fun() answers when the user does not
 ---@field timer? uv.uv_timer_t
 ---@field told? string the message that said that it waits
@@ -322,43 +323,49 @@ local function leave_mode()
   end
 end
 
---- Moves a question to the front, unless one is on the screen.
----@param id string
-local function prefer(id)
-  for i, question in ipairs(queue) do
-    if question.id == id and not asked then
+--- Moves a question to the front. Another one that is on the screen makes room for it.
+---@param question hermes.Question
+local function prefer(question)
+  for i, one in ipairs(queue) do
+    if one == question then
       table.insert(queue, 1, table.remove(queue, i))
     end
   end
+  if asked and asked ~= question then
+    asked.leave()
+    asked = nil
+  end
 end
 
---- Goes to the first question, which may take keys from now on: to its window,
---- or to a picker, also if it was hidden or closed without an answer. If the user
---- is busy with something else it still waits.
----@param id? string question to go to instead of the first, unless one is on the screen
----@return integer waiting number of questions without an answer
+--- Goes to a question, which may take keys from now on: to its window, or to a picker, also if it
+--- was hidden or closed without an answer. If the user is busy with something else it still waits.
+---@param id? string of the question, by default the first one; no other one is meant by it
+---@return boolean found false when that needs no answer of the user, or not any more
 function M.open(id)
-  local there ---@type hermes.StandingQuestion?
-  for _, question in ipairs(standing) do
-    if question.id == id or (not id and #queue == 0) then
-      there = there or question
-    end
+  local question = not id and queue[1] or nil ---@type hermes.Question?
+  local there = not id and not question and standing[1] or nil ---@type hermes.StandingQuestion?
+  for _, one in ipairs(id and queue or {}) do
+    question = one.id == id and one or question
   end
-  if id then
-    prefer(id)
+  for _, one in ipairs(id and standing or {}) do
+    there = one.id == id and one or there
   end
   if there then
     leave_mode()
     came_from = nil -- the user stays there
     vim.schedule(there.go)
-  elseif #queue > 0 then
+  elseif question then
     leave_mode()
     vim.schedule(function()
+      if not vim.tbl_contains(queue, question) then
+        return -- it was answered or withdrawn meanwhile
+      end
+      prefer(question)
       asked, wanted_until = nil, now() + wanted_ms
       try()
     end)
   end
-  return #queue + #standing
+  return (there or question) ~= nil
 end
 
 ---@return { id: string, agent: string, hidden: boolean }[] questions without an answer, the next

@@ -23,7 +23,7 @@ end
 ---@param request hermes.PendingRequest
 function M.answer(request)
   if request.by_default then
-    if require("hermes.ask.questions").open(request.requestId) == 0 then
+    if not require("hermes.ask.questions").open(request.requestId) then
       choose.say("Hermes is answering it; it needs nothing from you")
     end
     return
@@ -65,7 +65,7 @@ function M.respond(request, session)
   end
   if request then
     return M.answer(request)
-  elseif require("hermes.ask.questions").open() == 0 then
+  elseif not require("hermes.ask.questions").open() then
     choose.say("no question is waiting for your answer")
   end
 end

@@ -249,7 +249,10 @@ function Asks:choose()
   elseif not act.choice and act.ask.answer then
     self:go(act.ask)
   elseif not act.choice then
-    vim.cmd("Hermes respond")
+    if not require("hermes.ask.questions").open(act.ask.data.requestId) then
+      local said = "Hermes is answering it; it needs nothing from you"
+      require("hermes.core.log").show(vim.log.levels.INFO, said)
+    end
   elseif self:offers(act.ask, act.among) then
     self:take_choice(act.ask, act.choice)
   end
