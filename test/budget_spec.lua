@@ -283,9 +283,9 @@ local others = {
   ["writes of agents, which frames_spec.lua measures"] = "doc.agent_write",
   ["questions, which frames_spec.lua measures"] = ""
     .. "ask.reading ask.answers asks ask.dialog ask.elicitation ask.form_fields ask.layout"
-    .. " ask.permission ask.question_window ask.questions",
+    .. " ask.permission ask.question_window ask.questions ask.corner",
   ["the chat, which hermes_chat_spec.lua feeds in pieces"] = ""
-    .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.markdown view.chat.pieces"
+    .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"
     .. " view.chat.follow view.chat.sends",
   ["the review, which review_held_spec.lua measures"] = ""
     .. "review review.host review.hunk review.comment doc.review_apply doc.held doc.held_hunks doc.user_edits doc.plain_text view.review.lists view.review.mini_diff"

@@ -90,73 +90,6 @@ local function preview(choice)
   return vim.list_extend(shown, foot), footer
 end
 
-local corners = { "NE", "SE", "NW", "SW" } -- where a window may be, the best first
-
---- The rows and columns of the screen that a window takes in a corner, with its border.
----@param corner string
----@param width integer
----@param height integer
----@return integer top
----@return integer bottom
----@return integer left
----@return integer right
-local function area(corner, width, height)
-  local bottom = vim.o.lines - math.max(1, vim.o.cmdheight) - 1
-  local top = corner:sub(1, 1) == "N" and 1 or math.max(1, bottom - height - 1)
-  local left = corner:sub(2) == "W" and 1 or math.max(1, vim.o.columns - width - 1)
-  return top, top + height + 1, left, left + width + 1
-end
-
--- What the screen shows where there is no text: fillers, and lines between windows.
-local blank = { [""] = true, [" "] = true, ["~"] = true, ["│"] = true, ["|"] = true }
-
---- The rows of text that a window would cover in a corner.
----@param corner string
----@param width integer
----@param height integer
----@return integer
-local function covered(corner, width, height)
-  local top, bottom, left, right = area(corner, width, height)
-  local count = 0
-  for row = top, bottom do
-    for column = left, math.min(right, vim.o.columns) do
-      if not blank[vim.fn.screenstring(row, column)] then
-        count = count + 1
-        break
-      end
-    end
-  end
-  return count
-end
-
---- The corner in which a window without focus covers the least text, and never the line of the
---- cursor. It stays in its corner where it can.
----@param pane hermes.Pane
----@param width integer
----@param height integer
----@return string
-local function best_corner(pane, width, height)
-  local cursor = vim.fn.screenpos(0, vim.fn.line("."), 1).row
-  local function may(corner)
-    local top, bottom = area(corner, width, height)
-    return cursor < top or cursor > bottom
-  end
-  if pane.corner and may(pane.corner) then
-    return pane.corner
-  end
-  local best, least = corners[1], math.huge
-  for _, corner in ipairs(corners) do
-    local count = may(corner) and covered(corner, width, height) or math.huge
-    if count < least then
-      best, least = corner, count
-    end
-    if count == 0 then
-      break
-    end
-  end
-  return best
-end
-
 ---@param choice hermes.Choice
 ---@param note? string
 local function configure(choice, note)
@@ -169,7 +102,7 @@ local function configure(choice, note)
   local width = math.min(columns, float.widest({ title, footer }, pane.width))
   local height = math.max(1, math.min(lines, pane.height))
   if not pane.focused then
-    pane.corner = best_corner(pane, width, height)
+    pane.corner = require("hermes.ask.corner").best(pane.corner, width, height)
   end
   local config = {
     relative = "editor",
@@ -294,7 +227,9 @@ end
 local function press(choice)
   local row = vim.api.nvim_win_get_cursor(0)[1]
   local chosen = choice.pane.items[row]
-  if chosen then
+  if not is_here(choice.pane) then
+    questions.open(choice.id)
+  elseif chosen then
     take(choice, chosen.item)
   elseif vim.fn.foldclosed(row) > 0 then
     vim.cmd("normal! zo")
@@ -343,15 +278,12 @@ end
 local function prepare(choice)
   local pane = choice.pane --[[@as hermes.Pane]]
   local opts = { buffer = pane.buf, nowait = true }
-  for _, key in ipairs({ "<CR>", "<2-LeftMouse>" }) do
-    vim.keymap.set("n", key, function()
-      if is_here(pane) then
-        press(choice)
-      else
-        questions.open(choice.id)
-      end
-    end, opts)
-  end
+  vim.keymap.set("n", "<CR>", function()
+    press(choice)
+  end, opts)
+  vim.keymap.set("n", "<2-LeftMouse>", function()
+    press(choice)
+  end, opts)
   vim.keymap.set("n", "q", function()
     hide(choice)
   end, opts)
