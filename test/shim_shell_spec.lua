@@ -16,6 +16,7 @@ local hermes = vim.fs.dirname(here) .. "/bin/hermes"
 
 -- Does what each line says.
 local agent_program = [[#!/bin/sh
+AGENT=1
 while printf 'ready> ' && read -r line; do eval "$line"; done
 ]]
 
@@ -62,6 +63,15 @@ end
 local function types(pane, line)
   server:run("send-keys", "-t", pane, "-l", line)
   server:run("send-keys", "-t", pane, "Enter")
+end
+
+---Ends an agent, and waits until its pane is gone.
+---@param pane string
+local function leave(pane)
+  types(pane, "exit")
+  wait_for("end", function()
+    return not server:output("list-panes", "-a", "-F", "#{pane_id}"):find(pane .. "\n", 1, true)
+  end)
 end
 
 ---@return table[] hunks that are pending, in short
@@ -145,7 +155,7 @@ describe("an agent that was started in a shell", function()
     eq(pending()[1][3], second)
     reject(second)
     for _, pane in ipairs(panes) do
-      types(pane, "exit")
+      leave(pane)
     end
   end)
 
@@ -160,7 +170,110 @@ describe("an agent that was started in a shell", function()
       return done]])
     eq({ info.pane, info.agent, info.sessionId }, { pane, "mine", session })
     reject(session)
+    leave(pane)
+  end)
+
+  --- Does something with the program "agent", and says why not.
+  ---@param what "open"|"send"|"kill"
+  ---@param ... any
+  ---@return any program or message
+  local function agent(what, ...)
+    return lua(
+      [[local done, args = nil, { "agent", select(2, ...) }
+      args[#args + 1] = { submit = (...) == "send" or nil, on_done = function(err, program)
+        done = err and err.message or program
+      end }
+      require("hermes").shim[...](unpack(args))
+      vim.wait(20000, function() return done end, 10)
+      return done]],
+      what,
+      ...
+    )
+  end
+
+  --- The program that this Neovim knows as "agent".
+  local function known()
+    return vim.iter(lua("return require('hermes').shim.list()")):find(function(program)
+      return program.name == "agent"
+    end)
+  end
+
+  --- Starts the agent in a pane with a shell, and has Neovim find it there.
+  ---@return string pane
+  local function in_shell()
+    local how = { "split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "one", "-c", project }
+    vim.list_extend(how, { "-e", "XDG_STATE_HOME=" .. dir .. "/state", "-e", "PS1=shell> " })
+    local pane = server:run(unpack(vim.list_extend(how, { "sh", "-i" })))
+    types(pane, ("%s shim -- %s/agent"):format(hermes, dir))
+    wait_for("agent", function()
+      return server:screen(pane):find("ready>", 1, true)
+    end)
+    eq(agent("open").pane, pane)
+    return pane
+  end
+
+  -- What the shell runs, and the agent does not.
+  local to_shell = '[ "$AGENT" ] || touch ran'
+
+  --- Waits for the last line of a pane.
+  ---@param pane string
+  ---@param want string
+  local function shows_last(pane, want)
+    local function screen()
+      return server:screen(pane)
+    end
+    wait_for("shell", function()
+      return screen():find(want .. "%s*$")
+    end, screen)
+  end
+
+  it("is sent nothing once the shell is back, and leaves its pane to the user", function()
+    local pane = in_shell()
     types(pane, "exit")
+    shows_last(pane, "shell>")
+    eq(agent("send", to_shell), "agent is not open; hermes.shim.open() opens it")
+    eq({ known().state, known().pane }, { "exited", nil })
+    eq(agent("kill"), "agent is not open; hermes.shim.open() opens it")
+    types(pane, "echo still here")
+    shows_last(pane, "\nstill here\n.*shell>")
+    eq(server:of(pane, "#{@hermes_shim}"), "")
+    eq(vim.uv.fs_stat(project .. "/ran"), nil)
+    server:run("kill-pane", "-t", pane)
+  end)
+
+  it("is sent nothing while it is stopped, and ends alone when it is killed", function()
+    local pane = in_shell()
+    server:run("send-keys", "-t", pane, "C-z")
+    shows_last(pane, "shell>")
+    eq(agent("send", to_shell), ("the program in pane %s is not in front there"):format(pane))
+    eq(agent("kill").name, "agent")
+    wait_for("end", function()
+      return known().state == "exited"
+    end)
+    types(pane, "echo still here")
+    shows_last(pane, "\nstill here\n.*shell>")
+    eq(vim.uv.fs_stat(project .. "/ran"), nil)
+    server:run("kill-pane", "-t", pane)
+  end)
+
+  it("that Neovim has opened is not what the user starts in its pane", function()
+    local pane = lua(
+      [[local done
+      require("hermes").shim.open("agent", { command = { ... }, split = "background",
+        on_done = function(err, program) done = err and err.message or program end })
+      vim.wait(20000, function() return done end, 10)
+      return done]],
+      dir .. "/agent"
+    ).pane
+    wait_for("agent", function()
+      return server:screen(pane):find("ready>", 1, true)
+    end)
+    server:run("respawn-pane", "-k", "-t", pane, "-e", "PS1=shell> ", "sh", "-i")
+    eq(agent("kill"), "agent is not open; hermes.shim.open() opens it")
+    eq(agent("send", to_shell), "agent is not open; hermes.shim.open() opens it")
+    eq({ known().pane, server:of(pane, "#{pane_dead}|#{@hermes_shim}") }, { nil, "0|" })
+    eq(vim.uv.fs_stat(project .. "/ran"), nil)
+    server:run("kill-pane", "-t", pane)
   end)
 
   it("gets a comment in its pane, and no text of the hunk", function()
@@ -188,10 +301,7 @@ describe("an agent that was started in a shell", function()
     end)
     eq(vim.uv.fs_stat(project .. "/PWNED"), nil)
     server:run("send-keys", "-t", pane, "C-u")
-    types(pane, "exit")
-    wait_for("end", function()
-      return not server:run("list-panes", "-a", "-F", "#{pane_id}"):find(pane .. "\n", 1, true)
-    end)
+    leave(pane)
   end)
 
   it("has a checkpoint for each prompt that Neovim submits", function()

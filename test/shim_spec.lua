@@ -192,7 +192,8 @@ describe("an agent in a terminal", function()
     local info = open()
     -- Neovim does not look at it in the meantime.
     local said = lua(
-      [[local program, said = { pane = ... }, nil
+      [[local pane, pid = ...
+      local program, said = { pane = pane, pid = pid }, nil
       require("hermes.core.async").run(function()
         local write = require("hermes.program.tmux").write
         write(program, "stop;", false)
@@ -202,7 +203,8 @@ describe("an agent in a terminal", function()
       end, function(err) said = err.message end)
       vim.wait(50000, function() return said end, 10)
       return said]],
-      info.pane
+      info.pane,
+      tonumber(of(info.pane, "#{pane_pid}"))
     )
     eq(said, ("the program in pane %s has ended"):format(info.pane))
     eq({ of(info.pane, "#{pane_dead}"), tmux("list-buffers") }, { "1", "" })

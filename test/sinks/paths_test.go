@@ -89,7 +89,7 @@ var elsewhere = map[string]excuse{
 	"lua/hermes/core/install_task.lua":      {"installs the host in the folder of the plugin, where its programs run", "vim.uv.spawn"},
 	"lua/hermes/core/job.lua":               {"runs what the user has opened in a terminal", "vim.fn.jobstart vim.fn.termopen"},
 	"lua/hermes/core/log.lua":               {"the log, in the state folder of Neovim", "fs_close fs_open fs_rename fs_stat fs_unlink fs_write vim.fn.mkdir"},
-	"lua/hermes/program/process.lua":        {"/proc", "io.open"},
+	"lua/hermes/program/process.lua":        {"/proc, and ps where there is none", "io.open vim.system"},
 	"lua/hermes/program/tmux.lua":           {"tmux and ps, which read nothing there", "vim.system"},
 	"lua/hermes/session/project.lua":        {"what :trust has recorded, in the state folder of Neovim", "io.open"},
 	"lua/hermes/review.lua":                 {"the number of a buffer for an entry of the quickfix list; nothing is loaded", "vim.fn.bufadd"},

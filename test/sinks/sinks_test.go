@@ -272,6 +272,7 @@ var meant = map[string]string{
 	`lua/hermes/channel.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                                  "a list: the host that setup names, no shell",
 	`lua/hermes/core/job.lua: return vim.fn.jobstart(command, opts)`:                                                        "a list, no shell: the program, the agent or the login that the user asked for",
 	`lua/hermes/core/job.lua: return vim.fn.termopen(command, opts)`:                                                        "a list, no shell: the program, the agent or the login that the user asked for",
+	`lua/hermes/program/process.lua: local ok, out = pcall(vim.system, { "ps", "-o", columns, "-p", tostring(pid) })`:       "a number, a list, no shell",
 	`lua/hermes/program/tmux.lua: local ok, problem = pcall(vim.system, argv, opts, function(out)`:                          "tmux and ps, a list, no shell; the words and the text are the user's",
 	`lua/hermes/program/buffer.lua: vim.api.nvim_chan_send(program.job, bytes)`:                                             "goes to the program of the terminal: keys that the user sends",
 	`lua/hermes/program/buffer.lua: vim.api.nvim_put(vim.split(bytes, "\n"), "c", false, false)`:                            "goes to the program of the terminal: a text that the user sends, without control characters",

@@ -21,6 +21,8 @@ local M = {}
 ---@class hermes.OpenProgram: hermes.Program
 ---@field interrupt string the key that stops what it does
 ---@field pid? integer
+---@field born? string when the process has started that the user has started in a pane; the pane is
+---the user's then, and may run something else before and after
 ---@field job? integer
 ---@field split? string
 ---@field size? integer|string
@@ -148,6 +150,27 @@ local function in_turn(who, fn, on_done)
   next_one()
 end
 
+-- Until the end of a process is known, which tmux can be slow to say.
+local end_ms, look_ms = 5000, 20
+
+---Returns a program as it is now: the end of one whose process has ended is known after it.
+---@param name string
+---@return hermes.OpenProgram?
+local function settled(name)
+  local program = programs[name]
+  local runs, left = require("hermes.program.process").runs, end_ms / look_ms
+  while program and program.state == "running" and not runs(program.pid, program.born) do
+    if left < 1 then
+      fail(("%s has ended, but its terminal does not say so"):format(name))
+    end
+    left = left - 1
+    require("hermes.core.async").await(function(done)
+      vim.defer_fn(done, look_ms)
+    end)
+  end
+  return program
+end
+
 ---------------------------------------------------------------------------
 -- Opening.
 
@@ -223,7 +246,7 @@ end
 function M.open(who, opts, place, prepare)
   in_turn(who, function()
     local name, cwd = place()
-    local program = programs[name]
+    local program = settled(name)
     if not program or program.state == "exited" then
       local start = prepare(name, cwd)
       local ok, begun = pcall(begin, name, cwd, opts, start)
@@ -253,7 +276,7 @@ end
 ---@param opts { on_done?: fun(err: hermes.Error?, program: hermes.Program?) }
 local function with(who, name, fn, opts)
   in_turn("shim." .. who, function()
-    local program = programs[name]
+    local program = settled(name)
     local left = who == "kill" and program and program.pane -- with what it said last
     if not program or program.state ~= "running" and not left then
       fail(("%s is not open; hermes.shim.open() opens it"):format(name))

@@ -1,17 +1,55 @@
 ---What the system says about processes.
 local M = {}
 
+---@class hermes.Process
+---@field pid integer
+---@field born string when it has started, as the system counts; numbers are given again, and only
+---the two together are the process
+---@field group integer its process group
+---@field front boolean it has its terminal
+
+---@param pid integer
+---@return string[]? words of /proc/PID/stat from its state on; nil where there is none
+local function stat(pid)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  local text = file and file:read("*a") or ""
+  return file and file:close() and vim.split(text:match("^%d+ %(.*%) (.*)") or "", " ") or nil
+end
+
+---@param state? string
+---@return boolean
+local function is_over(state)
+  return not state or state:find("^[ZX]") ~= nil
+end
+
 ---Whether a process runs. One that has ended does not, even while nobody has asked how: tmux 3.3
 ---can miss the end of a command, because a library of it takes the signal.
 ---@param pid integer
+---@param born? string of the one that is meant, which is looked at where that costs nothing
 ---@return boolean
-function M.runs(pid)
+function M.runs(pid, born)
   if vim.uv.kill(pid, 0) ~= 0 then
     return false
   end
-  local file = io.open(("/proc/%d/stat"):format(pid))
-  local stat = file and file:read("*a") or ""
-  return not (file and file:close() and stat:find("^%d+ %(.*%) [ZX] "))
+  local words = stat(pid)
+  return not words or not is_over(words[1]) and (not born or words[20] == born)
+end
+
+---@param pid integer
+---@return hermes.Process? process nil when it does not run
+function M.look(pid)
+  local words = stat(pid)
+  local state, group, front, born =
+    unpack(words and { words[1], words[3], words[6], words[20] } or {})
+  if not words then
+    local columns = "stat=,pgid=,tpgid=,lstart="
+    local ok, out = pcall(vim.system, { "ps", "-o", columns, "-p", tostring(pid) })
+    local text = ok and out:wait(5000).stdout or ""
+    state, group, front, born = text:match("^%s*(%S+)%s+(%d+)%s+(%S+)%s+([^\n]+)")
+  end
+  if born and not is_over(state) then
+    return { pid = pid, born = born, group = tonumber(group), front = group == front }
+  end
 end
 
 -- Programs that run the file that their first word names. Without one, they are no agents.

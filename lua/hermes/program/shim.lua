@@ -83,7 +83,7 @@ function M.interrupt(name, opts)
   require("hermes.program").interrupt(name, opts)
 end
 
----End an agent, and close its pane.
+---End an agent, and close its pane, unless you have started it there.
 ---@param name string
 ---@param opts? hermes.ShimCallOpts
 function M.kill(name, opts)

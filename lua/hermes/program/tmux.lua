@@ -134,7 +134,8 @@ end
 
 ---The terminals in whose foreground a program runs.
 ---@param pattern string for its name
----@return table<string, integer> by name of the device: the process, or that of the shim around it
+---@return table<string, { pid: integer, shim: boolean }> by name of the device: the process, or
+---that of the shim around it
 local function terminals_with(pattern)
   local found = {}
   local out = run({ "ps", "-A", "-o", "tty=,pid=,stat=,args=" })
@@ -142,8 +143,9 @@ local function terminals_with(pattern)
     local tty, pid, stat, args = line:match("^%s*(%S+)%s+(%d+)%s+(%S+)%s+(.*)$")
     if tty and stat:find("+", 1, true) and process.matches(args, pattern) then
       local device = "/dev/" .. tty
-      if process.is_shim(args) or not found[device] then
-        found[device] = tonumber(pid)
+      local shim = process.is_shim(args)
+      if shim or not found[device] then
+        found[device] = { pid = tonumber(pid), shim = shim }
       end
     end
   end
@@ -155,25 +157,54 @@ local function neighbours()
   return panes("-s", "-t", own())
 end
 
----@param key string
----@return hermes.TmuxPane? pane that has the mark
----@return string? session that it runs
----@return string? agent
-local function marked(key)
-  for _, pane in ipairs(neighbours()) do
-    local own_key, session, agent = pane.mark:match("^(%S+) (%S+) ?(.*)$")
-    if own_key == key then
-      return pane, vim.uri_decode(session), agent ~= "" and vim.uri_decode(agent) or nil
-    end
-  end
+---What a pane says about its program.
+---@class hermes.TmuxMark
+---@field key string
+---@field session string
+---@field agent string
+---@field pid integer
+---@field born? string as in hermes.OpenProgram
+
+---@param pane hermes.TmuxPane
+---@return hermes.TmuxMark?
+local function mark_of(pane)
+  local key, session, agent, pid, born = pane.mark:match("^(%S+) (%S+) (%S+) (%d+) ?(.*)$")
+  return key
+      and {
+        key = key,
+        session = vim.uri_decode(session),
+        agent = vim.uri_decode(agent),
+        pid = tonumber(pid),
+        born = born ~= "" and born or nil,
+      }
+    or nil
 end
 
 ---@param program hermes.OpenProgram
 ---@param key string
+---@param pid string
 ---@return string[] command that marks the pane of a program
-local function marks(program, key)
-  local words = { key, vim.uri_encode(program.sessionId), vim.uri_encode(program.agent) }
-  return { "set-option", "-p", "-t", program.pane, mark, table.concat(words, " ") }
+local function marks(program, key, pid)
+  local words = { key, vim.uri_encode(program.sessionId), vim.uri_encode(program.agent), pid }
+  words[5] = program.born
+  return { "set-option", "-p", "-F", "-t", program.pane, mark, table.concat(words, " ") }
+end
+
+---The pane is only the user's from now on.
+---@param pane string
+local function unmark(pane)
+  tmux({ { "set-option", "-p", "-u", "-t", pane, mark } })
+end
+
+---Whether what a pane was marked for is still in it.
+---@param pane hermes.TmuxPane
+---@param its hermes.TmuxMark
+---@return boolean
+local function holds(pane, its)
+  if its.born then
+    return process.runs(its.pid, its.born)
+  end
+  return pane.dead or pane.pid == its.pid
 end
 
 ---@param pane hermes.TmuxPane
@@ -189,15 +220,21 @@ end
 ---@param start hermes.ProgramStart
 ---@return boolean found
 function M.find(program, start)
-  local pane, session, agent = marked(start.key)
-  if pane then
-    program.pane = pane.id
-    if pane.dead then
-      return false -- it is started there again
+  for _, pane in ipairs(neighbours()) do
+    local its = mark_of(pane)
+    if its and its.key == start.key and holds(pane, its) then
+      program.pane = pane.id
+      if pane.dead then
+        return false -- it is started there again
+      end
+      program.pid, program.born = its.pid, its.born
+      program.sessionId, program.agent = its.session, its.agent
+      return true
+    elseif its and its.key == start.key then
+      unmark(pane.id)
     end
-    program.pid, program.sessionId, program.agent = pane.pid, session, agent or program.agent
-    return true
-  elseif not start.process then
+  end
+  if not start.process then
     return false
   end
   local running = terminals_with(start.process)
@@ -205,13 +242,14 @@ function M.find(program, start)
   root = require("hermes.core.disk").place(root) or root
   for _, candidate in ipairs(neighbours()) do
     local free = candidate.mark == "" and not candidate.dead
-    local pid = running[candidate.tty]
-    if free and pid and is_below(candidate, root) then
-      program.pane, program.pid = candidate.id, candidate.pid
-      if start.names then
-        program.agent, program.sessionId = start.names(pid)
+    local there = running[candidate.tty]
+    local its = free and there and is_below(candidate, root) and process.look(there.pid)
+    if its then
+      program.pane, program.pid, program.born = candidate.id, its.pid, its.born
+      if there.shim and start.names then
+        program.agent, program.sessionId = start.names(its.pid)
       end
-      tmux({ marks(program, start.key) })
+      tmux({ marks(program, start.key, tostring(its.pid)) })
       return true
     end
   end
@@ -220,13 +258,14 @@ end
 
 ---The pane in which a shim runs that the user has started.
 ---@param pid integer
----@return { pane: string }?
+---@return { pane: string, pid: integer, born: string }?
 function M.of_shim(pid)
+  local its = process.look(pid)
   local out = run({ "ps", "-o", "tty=,args=", "-p", tostring(pid) })
   local tty, args = out.stdout:match("^%s*(%S+)%s+([^\n]*)")
-  for _, pane in ipairs(tty and process.is_shim(args) and neighbours() or {}) do
+  for _, pane in ipairs(its and tty and process.is_shim(args) and neighbours() or {}) do
     if pane.tty == "/dev/" .. tty and not pane.dead then
-      return { pane = pane.id }
+      return { pane = pane.id, pid = pid, born = its.born }
     end
   end
 end
@@ -250,7 +289,6 @@ function M.start(program, key, argv, opts)
   local pane, title = program.pane, plain(opts.title)
   local commands = {
     { "set-option", "-p", "-t", pane, "remain-on-exit", "on" },
-    marks(program, key),
     { "select-pane", "-t", pane, "-T", title },
   }
   if opts.split == "background" then
@@ -261,6 +299,7 @@ function M.start(program, key, argv, opts)
     vim.list_extend(respawn, { "-e", ("%s=%s"):format(name, value) })
   end
   table.insert(commands, vim.list_extend(respawn, argv))
+  table.insert(commands, marks(program, key, "#{pane_pid}"))
   table.insert(commands, { "display-message", "-p", "-t", pane, "#{pane_pid}" })
   program.pid = tonumber(vim.trim(tmux(commands)))
 end
@@ -285,13 +324,24 @@ function M.watch(program, ended)
   ---@return { status: integer?, signal: string? }? its end
   local function look()
     local pane = pane_of(program)
+    local its = pane and mark_of(pane)
+    if pane and (program.born or not pane.dead and pane.pid ~= program.pid) then
+      if its and not program.born and its.pid == pane.pid then
+        program.pid = pane.pid -- another Neovim has started it again
+        return nil
+      end
+      program.pane = nil -- the user's, who has something else in it
+      if its then
+        unmark(pane.id)
+      end
+      return {}
+    end
     if pane and pane.dead and not (pane.status or pane.signal) then
       tmux({ { "run-shell", "true" } }) -- its end makes tmux look for others that it has missed
       pane = pane_of(program)
     end
     if pane and not pane.dead then
-      program.pid = pane.pid -- the user has started something else in it
-      return nil
+      return nil -- tmux has not noticed yet
     end
     if pane and pane.status == 0 then -- otherwise the pane stays and says why
       tmux({ { "kill-pane", "-t", pane.id } })
@@ -304,7 +354,7 @@ function M.watch(program, ended)
     look_ms,
     look_ms,
     vim.schedule_wrap(function()
-      if looking or timer:is_closing() or process.runs(program.pid) then
+      if looking or timer:is_closing() or process.runs(program.pid, program.born) then
         return
       end
       looking = true
@@ -323,6 +373,29 @@ function M.watch(program, ended)
   )
 end
 
+---@param program { pane: string, pid: integer, born?: string }
+---@return string format of tmux: whether a pane has its program
+local function has(program)
+  local mine = program.born and "1" or ("#{==:#{pane_pid},%d}"):format(program.pid)
+  return ("#{&&:#{!=:#{pane_dead},1},%s}"):format(mine)
+end
+
+---@param program { pane: string }
+local function fail_ended(program)
+  fail(("the program in pane %s has ended"):format(program.pane))
+end
+
+---The process that the user has started in a pane.
+---@param program { pane: string, pid: integer, born: string }
+---@return hermes.Process
+local function its_process(program)
+  local its = process.look(program.pid)
+  if not its or its.born ~= program.born then
+    fail_ended(program)
+  end
+  return its --[[@as hermes.Process]]
+end
+
 ---Types bytes, or pastes them if the program knows pastes.
 ---@param program hermes.OpenProgram
 ---@param bytes string
@@ -337,12 +410,15 @@ function M.write(program, bytes, as_paste)
   -- tmux before 3.5 ends, with all that runs in it, when something is pasted to a program that has
   -- ended (tmux/tmux#3830). It looks and pastes without a chance for an end in between.
   local ended = ("delete-buffer -b %s ; display-message -p ended"):format(buffer)
+  if program.born and not its_process(program).front then
+    fail(("the program in pane %s is not in front there"):format(program.pane))
+  end
   local out = tmux({
     { "load-buffer", "-b", buffer, "-" },
-    { "if-shell", "-F", "-t", program.pane, "#{pane_dead}", ended, paste },
+    { "if-shell", "-F", "-t", program.pane, has(program), paste, ended },
   }, bytes)
   if out ~= "" then
-    fail(("the program in pane %s has ended"):format(program.pane))
+    fail_ended(program)
   end
 end
 
@@ -352,9 +428,29 @@ function M.select(program)
   tmux({ { "select-window", "-t", program.pane }, { "select-pane", "-t", program.pane } })
 end
 
+---Ends the program. A pane that was opened for it is closed, also when it has ended before.
 ---@param program hermes.OpenProgram
 function M.kill(program)
-  tmux({ { "kill-pane", "-t", program.pane } })
+  if program.born then
+    local group = its_process(program).group
+    vim.uv.kill(-group, "sigterm")
+    vim.uv.kill(-group, "sigcont") -- one that is stopped takes no signal
+    return
+  end
+  local out = tmux({
+    {
+      "if-shell",
+      "-F",
+      "-t",
+      program.pane,
+      ("#{||:#{pane_dead},#{==:#{pane_pid},%d}}"):format(program.pid),
+      "kill-pane -t " .. program.pane,
+      "display-message -p other",
+    },
+  })
+  if out ~= "" then
+    fail_ended(program)
+  end
 end
 
 return M

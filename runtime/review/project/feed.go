@@ -108,11 +108,17 @@ func (p *Project) Program(pid int) (agent, session string) {
 }
 
 // Process returns the process of the shim that reports as a session of an agent. It is
-// 0 if no journal here is of that session. The process may have ended.
+// 0 if no journal here is of that session, or a later shim got its number. The process
+// may have ended.
 func (p *Project) Process(agent, session string) int {
+	later := map[int]bool{}
 	for _, dir := range slices.Backward(p.journals()) {
+		pid, _ := strconv.Atoi(dir[strings.LastIndexByte(dir, '-')+1:])
+		if later[pid] {
+			continue
+		}
+		later[pid] = true
 		if first, err := startOf(dir); err == nil && first.Agent == agent && first.Session == session {
-			pid, _ := strconv.Atoi(dir[strings.LastIndexByte(dir, '-')+1:])
 			return pid
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // tell listens and returns what sends reports.
@@ -281,4 +283,23 @@ func TestAnAnnouncedChangeWaitsForItsReport(t *testing.T) {
 	r.write("f", "mine\n1\n2\n3\n") // not announced
 	until("f", "mine\n1\n2\n3\n")
 	r.reported(`f s hook true +"2\n3\n" -""`)
+}
+
+// The system gives the number of a process that has ended to another one.
+func TestTheNumberOfAShimIsThatOfTheLatestOfThatNumber(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, s := range []struct{ dir, session string }{{"20261126T100000-7", "first"}, {"20261126T110000-8", "other"}, {"20261126T120000-7", "second"}} {
+		w, err := journal.Create(filepath.Join(store.Dir(r.state, r.root), "shim", s.dir), r.root, "agent", s.session)
+		r.must(err)
+		r.must(w.Close())
+	}
+	for session, want := range map[string]int{"first": 0, "other": 8, "second": 7, "none": 0} {
+		if pid := r.Process("agent", session); pid != want {
+			t.Errorf("%s is process %d, want %d", session, pid, want)
+		}
+	}
+	if _, session := r.Program(7); session != "second" {
+		t.Errorf("process 7 reports as %s", session)
+	}
 }
