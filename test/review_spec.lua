@@ -201,6 +201,48 @@ describe("the review", function()
     wait_for_hunks({ { 2, 1, "two" }, { 6, 1, "" } })
   end)
 
+  it("decides about what was shown, and not about what an agent has made of it since", function()
+    put("a.txt", six)
+    edit("a.txt")
+    turn({ { write = dir .. "/a.txt", content = changed } })
+    wait_for_hunks({ { 2, 1, "two" }, { 6, 1, "" } })
+    local seen = lua("return hermes.review.hunks()")
+    local file = { bufnr = 0, version = math.max(seen[1].version, seen[2].version) }
+    local grown = changed:gsub("TWO\n", "TWO\nmore\n")
+    turn({ { write = dir .. "/a.txt", content = grown } })
+    wait_for_hunks({ { 2, 2, "two" }, { 7, 1, "" } })
+    for _, name in ipairs({ "accept", "reject" }) do
+      for _, what in ipairs({ seen[1], file }) do
+        eq(run("review." .. name, vim.empty_dict(), { what }).err, "changed")
+      end
+    end
+    eq({ text(), #ask("review.pending").hunks }, { grown, 2 })
+    decide("review.accept", seen[2]) -- the agent has changed the other one only
+    wait_for_hunks({ { 2, 2, "two" } })
+    lua("vim.api.nvim_buf_set_lines(0, 2, 3, true, { 'mine' })") -- the user's change is none
+    decide("review.accept", lua("return hermes.review.hunks()[1]"))
+    wait_for_hunks({})
+  end)
+
+  it("goes back only to what was shown", function()
+    put("a.txt", six)
+    edit("a.txt")
+    turn({ { write = dir .. "/a.txt", content = changed } })
+    wait_for_hunks({ { 2, 1, "two" }, { 6, 1, "" } })
+    local point = ask("review.checkpoints").checkpoints[1]
+    local shown = decide("review.restore", point, { preview = true }).shown
+    put("b.txt", "")
+    turn({ { edit = dir .. "/b.txt", content = "new\n" } })
+    screen:wait_for("the change", function()
+      return #ask("review.files").files == 2
+    end)
+    eq(run("review.restore", { shown = shown }, { point }).err, "changed")
+    eq({ text(), get("b.txt") }, { changed, "new\n" })
+    shown = decide("review.restore", point, { preview = true }).shown
+    decide("review.restore", point, { shown = shown })
+    eq({ text(), get("b.txt") }, { six, "" })
+  end)
+
   it("never shows what the user wrote as the agent's, and keeps it", function()
     put("a.txt", six)
     edit("a.txt")
@@ -560,6 +602,26 @@ describe("the view of the review", function()
     command("Hermes review restore " .. ask("review.checkpoints").checkpoints[1].id)
     screen:wait_for_text("goes back, q does not")
     screen:type("q")
+  end)
+
+  it("shows anew what would change when that is not what it has shown", function()
+    two_files()
+    command("Hermes review restore " .. ask("review.checkpoints").checkpoints[1].id)
+    screen:wait_for_text("goes back, q does not")
+    turn({ { edit = dir .. "/b.txt", content = "z\n" } })
+    screen:wait_for("the change", function()
+      return ask("review.pending", { path = dir .. "/b.txt" }).hunks[1].new[1] == "z"
+    end)
+    screen:type("<CR>")
+    screen:wait_for_text("files have changed meanwhile; look again")
+    screen:wait_for("the new list", function()
+      return text():find("\n  -z\n", 1, true)
+    end)
+    eq({ get("a.txt"), get("b.txt") }, { changed, "z\n" })
+    screen:type("<CR>")
+    screen:wait_for("the old text", function()
+      return get("a.txt") == six and get("b.txt") == "x\n"
+    end)
   end)
 
   it("asks for a comment and sends it", function()

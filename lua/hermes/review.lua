@@ -19,6 +19,7 @@ local host = require("hermes.review.host")
 
 ---@class hermes.review.Hunk
 ---@field id integer the same as long as anything of the hunk is pending
+---@field version integer grows when an agent changes the hunk, and not when you do
 ---@field path string
 ---@field bufnr? integer
 ---@field kind "text"|"created"|"deleted"|"link"|"mode"|"replaced"
@@ -67,6 +68,8 @@ local host = require("hermes.review.host")
 ---@field bufnr? integer
 ---@field session_id? string
 ---@field turn? string the id of a prompt
+---@field version? integer of the hunk, or the highest one of the hunks that are meant: what an agent
+---has changed since is not decided
 
 ---------------------------------------------------------------------------
 -- What there is.
@@ -231,7 +234,8 @@ local function decide(who, what, opts)
   end)
 end
 
----Make hunks part of the base. The result is a hermes.review.Decision.
+---Make hunks part of the base. A hunk that an agent has changed since it was got fails with the kind
+---"changed". The result is a hermes.review.Decision.
 ---@param what hermes.review.What
 ---@param opts? hermes.review.Opts
 ---@return string id
@@ -241,7 +245,8 @@ end
 
 ---Take hunks back. Buffers change as one undo step, and are written if they had no unsaved edits;
 ---other files change on the disk. What the user wrote stays. Hunks into which the user has written
----fail with the kind "touched" unless `force` is set. The result is a hermes.review.Decision.
+---fail with the kind "touched" unless `force` is set, and those that an agent has changed since they
+---were got with the kind "changed". The result is a hermes.review.Decision.
 ---@param what hermes.review.What
 ---@param opts? hermes.review.Opts|{ force?: boolean }
 ---@return string id
@@ -274,6 +279,7 @@ function M.undo(what, opts)
     numbers = { what }
   elseif what ~= nil then
     local wanted = host.selection(what, "undo")
+    wanted.version = nil -- whatever it has become
     for i = #decisions, 1, -1 do
       if is_about(decisions[i].about, wanted) then
         numbers[#numbers + 1] = decisions[i].decision
@@ -345,10 +351,12 @@ end
 ---@field paths? string[] only these files
 ---@field session_id? string only what this session changed
 ---@field everything? boolean take back what the user changed, too
+---@field shown? string of a preview: go back only if that would change what the preview says
 
 ---Go back to a checkpoint. What the user changed since stays, unless `everything` is set. A
 ---checkpoint is made first. The result is a hermes.review.Decision, and has that `checkpoint`. A
----preview has `files`, each with what would change in it.
+---preview has `files`, each with what would change in it, and `shown`, which stands for all of it.
+---With that in {opts}, going back fails with the kind "changed" if it would change something else.
 ---@param checkpoint string|hermes.review.Checkpoint
 ---@param opts? hermes.review.RestoreOpts
 ---@return string id
@@ -360,6 +368,7 @@ function M.restore(checkpoint, opts)
     paths = "strings",
     preview = "boolean",
     session_id = "name",
+    shown = "name",
   })
   return host.ask(
     "restore",
@@ -371,6 +380,7 @@ function M.restore(checkpoint, opts)
       paths = opts.paths and vim.tbl_map(host.absolute, opts.paths),
       sessionId = opts.session_id,
       everything = opts.everything,
+      shown = opts.shown,
     },
     nil,
     function(result)

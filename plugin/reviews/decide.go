@@ -58,7 +58,7 @@ func (p *Folder) decide(id, name string, op Op) {
 }
 
 func (p *Folder) decision(name string, op Op) (any, error) {
-	s := review.Selection{Hunk: op.Hunk, Path: name, Session: p.reviews.key(p, op), Turn: op.Turn}
+	s := review.Selection{Hunk: op.Hunk, Path: name, Session: p.reviews.key(p, op), Turn: op.Turn, Version: op.Version}
 	switch op.Do {
 	case "accept":
 		return p.accept(s)
@@ -162,6 +162,9 @@ func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (map[str
 		err := p.applyOne(todo, c)
 		for try := 1; try < maxTries && errors.Is(err, review.ErrStale); try++ {
 			again, failed := plan(c.Path)
+			if len(todo.Changes) == 1 && errors.As(failed, new(*review.ChangedError)) {
+				return nil, failed // nothing has been done
+			}
 			if failed != nil {
 				err = failed
 				break
@@ -308,16 +311,21 @@ func diffOf(c review.Change, room int) (diff string, cut bool) {
 	return diff[:1+strings.LastIndexByte(diff[:room], '\n')], true
 }
 
+var errOther = &wire.Error{Kind: wire.ErrorChanged, Message: "going back would change something else now than was shown; look at it again"}
+
 func (p *Folder) restore(op Op) (any, error) {
 	opts := project.RestoreOptions{Session: p.reviews.key(p, op), Everything: op.Everything}
 	for _, path := range op.Paths {
 		opts.Paths = append(opts.Paths, p.Name(path))
 	}
+	plan, err := p.Restore(p.reviews.host.Context, op.Checkpoint, opts)
+	if op.Shown != "" && errors.Is(err, review.ErrNothing) {
+		err = errOther
+	}
+	if err != nil {
+		return nil, err
+	}
 	if op.Preview {
-		plan, err := p.Restore(p.reviews.host.Context, op.Checkpoint, opts)
-		if err != nil {
-			return nil, err
-		}
 		files := []outcome{}
 		room := maxDiffs
 		for _, c := range plan.Changes {
@@ -329,11 +337,10 @@ func (p *Folder) restore(op Op) (any, error) {
 				Added: added, Removed: removed, Diff: diff, Cut: cut, Incomplete: c.Incomplete,
 			})
 		}
-		return map[string]any{"files": files}, nil
+		return map[string]any{"files": files, "shown": plan.Sum()}, nil
 	}
-	plan, err := p.Restore(p.reviews.host.Context, op.Checkpoint, opts)
-	if err != nil {
-		return nil, err
+	if op.Shown != "" && op.Shown != plan.Sum() {
+		return nil, errOther
 	}
 	if err := plan.Begin(); err != nil {
 		return nil, err

@@ -47,14 +47,16 @@ type Op struct {
 	author   review.Author // whose it was when Lua said it
 
 	// Of a decision.
-	Hunk       uint64   `json:"hunk"`
-	Turn       string   `json:"turn"`
-	Force      bool     `json:"force"`
-	Decision   uint32   `json:"decision"`
-	Checkpoint string   `json:"checkpoint"`
-	Paths      []string `json:"paths"`
-	Everything bool     `json:"everything"`
-	Preview    bool     `json:"preview"`
+	Hunk       uint64          `json:"hunk"`
+	Version    review.ChangeID `json:"version"` // of the hunk as it was shown
+	Shown      string          `json:"shown"`   // the sum of the restore that was shown
+	Turn       string          `json:"turn"`
+	Force      bool            `json:"force"`
+	Decision   uint32          `json:"decision"`
+	Checkpoint string          `json:"checkpoint"`
+	Paths      []string        `json:"paths"`
+	Everything bool            `json:"everything"`
+	Preview    bool            `json:"preview"`
 
 	Change review.ChangeID `json:"change"`
 
@@ -145,6 +147,7 @@ var errLater = errors.New("later")
 // reviewError is the error that Lua gets.
 func reviewError(err error) error {
 	var touched *review.TouchedError
+	var changed *review.ChangedError
 	var op *wire.Error
 	switch {
 	case errors.As(err, &op):
@@ -152,6 +155,10 @@ func reviewError(err error) error {
 	case errors.As(err, &touched):
 		return &wire.Error{Kind: wire.ErrorTouched, Message: err.Error(), Data: wire.Encode(map[string]any{
 			"path": touched.Path, "hunk": touched.Hunk, "lines": touched.Lines,
+		})}
+	case errors.As(err, &changed):
+		return &wire.Error{Kind: wire.ErrorChanged, Message: err.Error(), Data: wire.Encode(map[string]any{
+			"path": changed.Path, "hunk": changed.Hunk,
 		})}
 	case errors.Is(err, review.ErrNothing):
 		return &wire.Error{Kind: wire.ErrorNothing, Message: err.Error()}

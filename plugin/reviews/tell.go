@@ -208,7 +208,7 @@ func shorten(hunks []review.Hunk) string {
 			sum.Write([]byte(l))
 			sum.Write([]byte{0})
 		}
-		fmt.Fprintf(&b, "%d %s %s %d %d %d %x", h.ID, h.Kind, h.Session, len(h.Old), len(h.New), len(h.Authors), sum.Sum64())
+		fmt.Fprintf(&b, "%d %d %s %s %d %d %d %x", h.ID, h.Version, h.Kind, h.Session, len(h.Old), len(h.New), len(h.Authors), sum.Sum64())
 		for _, l := range h.User {
 			fmt.Fprintf(&b, " %d", l-h.Current.Start)
 		}
@@ -254,22 +254,23 @@ func stamped(t time.Time) string {
 }
 
 type hunkJSON struct {
-	ID       uint64       `json:"id"`
-	Path     string       `json:"path"`
-	Kind     string       `json:"kind"`
-	Agent    string       `json:"agent,omitempty"`
-	Session  string       `json:"sessionId"`
-	Base     rangeJSON    `json:"base"`
-	Current  rangeJSON    `json:"current"`
-	Old      []string     `json:"old"`
-	New      []string     `json:"new,omitempty"`
-	OldLines int          `json:"oldLines"`
-	NewLines int          `json:"newLines"`
-	User     []int        `json:"user"`
-	Authors  []authorJSON `json:"authors"`
-	Was      string       `json:"was,omitempty"`
-	Is       string       `json:"is,omitempty"`
-	Others   []string     `json:"others,omitempty"`
+	ID       uint64          `json:"id"`
+	Version  review.ChangeID `json:"version"`
+	Path     string          `json:"path"`
+	Kind     string          `json:"kind"`
+	Agent    string          `json:"agent,omitempty"`
+	Session  string          `json:"sessionId"`
+	Base     rangeJSON       `json:"base"`
+	Current  rangeJSON       `json:"current"`
+	Old      []string        `json:"old"`
+	New      []string        `json:"new,omitempty"`
+	OldLines int             `json:"oldLines"`
+	NewLines int             `json:"newLines"`
+	User     []int           `json:"user"`
+	Authors  []authorJSON    `json:"authors"`
+	Was      string          `json:"was,omitempty"`
+	Is       string          `json:"is,omitempty"`
+	Others   []string        `json:"others,omitempty"`
 }
 
 func (p *Folder) hunks(hunks []review.Hunk, texts bool) []hunkJSON {
@@ -277,7 +278,7 @@ func (p *Folder) hunks(hunks []review.Hunk, texts bool) []hunkJSON {
 	for _, h := range hunks {
 		agent, id := p.reviews.splitKey(h.Session)
 		to := hunkJSON{
-			ID: h.ID, Path: p.Path(h.Path), Kind: string(h.Kind), Agent: agent, Session: id,
+			ID: h.ID, Version: h.Version, Path: p.Path(h.Path), Kind: string(h.Kind), Agent: agent, Session: id,
 			Base: rangeJSON(h.Base), Current: rangeJSON(h.Current),
 			Old: someLines(h.Old), OldLines: len(h.Old), NewLines: len(h.New), User: slices.Concat([]int{}, h.User), Was: h.Was, Is: h.Is, Others: someLines(h.Others),
 		}

@@ -15,6 +15,7 @@ const (
 	ErrorAgent
 	ErrorAuthRequired
 	ErrorCancelled
+	ErrorChanged
 	ErrorDisconnected
 	ErrorExit
 	ErrorInitialize
@@ -41,6 +42,7 @@ var ErrorKinds = [...]string{
 	ErrorAgent:          "agent",
 	ErrorAuthRequired:   "auth_required",
 	ErrorCancelled:      "cancelled",
+	ErrorChanged:        "changed",
 	ErrorDisconnected:   "disconnected",
 	ErrorExit:           "exit",
 	ErrorInitialize:     "initialize",

@@ -41,6 +41,17 @@ var ErrNothing = errors.New("nothing is pending there")
 // ErrStale says that a file has changed since a plan was made for it.
 var ErrStale = errors.New("the file has changed meanwhile")
 
+// ChangedError refuses to decide about what an agent has changed since it was shown: see
+// Selection.Version.
+type ChangedError struct {
+	Path string
+	Hunk uint64
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("an agent has changed %s since it was shown; look at it again", e.Path)
+}
+
 // TouchedError refuses to reject hunks into which the user has written. No byte
 // of the user would be lost, but what is left may need care.
 type TouchedError struct {

@@ -160,12 +160,12 @@ func (f file) hunks(session func(ChangeID) string, next func() uint64) ([]rawHun
 			if kind == Linked || kind == Replaced { // its lines came or went with it
 				runs = slices.DeleteFunc(runs, func(r *run) bool { return len(r.changes) == 1 && r.changes[0] == s.fact.by })
 			}
-			out = append(out, rawHunk{kind: kind, run: &run{id: s.hunk, session: session(s.fact.by), changes: []ChangeID{s.fact.by}}})
+			out = append(out, rawHunk{kind: kind, run: lineless(s.hunk, s.fact, session)})
 		}
 	}
 	if s := f.mode.open(); s != nil && s.to != f.mode.agreed() && f.kind(f.node.now(), f.text.sum.current) == Regular {
 		f.mode, s = f.mode.numbered(next)
-		out = append(out, rawHunk{kind: Mode, run: &run{id: s.hunk, session: session(s.fact.by), changes: []ChangeID{s.fact.by}}})
+		out = append(out, rawHunk{kind: Mode, run: lineless(s.hunk, s.fact, session)})
 	}
 	for _, r := range runs {
 		out = append(out, rawHunk{kind: Text, run: r})
@@ -176,6 +176,11 @@ func (f file) hunks(session func(ChangeID) string, next func() uint64) ([]rawHun
 type rawHunk struct {
 	kind HunkKind
 	*run
+}
+
+// lineless is a hunk without lines.
+func lineless(id uint64, f fact, session func(ChangeID) string) *run {
+	return &run{id: id, session: session(f.by), changes: []ChangeID{f.by}, facts: summed(0, f)}
 }
 
 // numbered returns the attribute with a number for its open step, and the step.

@@ -8,6 +8,8 @@ type run struct {
 	id                 uint64
 	session            string
 	changes            []ChangeID // ascending
+	facts              uint64     // a sum of what is pending in its lines
+	version            ChangeID   // see Hunk.Version
 	base0, base1       int        // lines of the base that it replaces
 	current0, current1 int        // by these of the current text
 	old, new           []string
@@ -81,6 +83,7 @@ func (w weave) runs(session func(ChangeID) string, next func() uint64) ([]*run, 
 				loose, looseOf, betweenOld = nil, nil, nil
 				of[place] = now
 				ids = append(ids, l.m.hunk)
+				now.facts = summed(now.facts, l.m.add, l.m.del)
 				if i, found := slices.BinarySearch(now.changes, f.by); !found {
 					now.changes = slices.Insert(now.changes, i, f.by)
 				}
@@ -131,4 +134,12 @@ func (w weave) runs(session func(ChangeID) string, next func() uint64) ([]*run, 
 		}
 		return l.with(m), true
 	})
+}
+
+// summed adds facts to a sum of facts, in which their order counts.
+func summed(sum uint64, facts ...fact) uint64 {
+	for _, f := range facts {
+		sum = (sum^uint64(f.by)<<3^uint64(f.state))*0x9e3779b97f4a7c15 + 1
+	}
+	return sum
 }

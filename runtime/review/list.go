@@ -11,7 +11,8 @@ type Range struct{ Start, End int }
 
 // Hunk is a pending change that is decided as one.
 type Hunk struct {
-	ID      uint64 // the same as long as anything of the hunk is pending
+	ID      uint64   // the same as long as anything of the hunk is pending
+	Version ChangeID // grows when an agent changes the hunk, and not when the user does
 	Path    string
 	Kind    HunkKind
 	Session string
@@ -38,13 +39,32 @@ type File struct {
 // pendingOf returns the hunks of a file, which are numbered once and kept.
 func (r *Review) pendingOf(f *tracked) []rawHunk {
 	if f.hunks == nil || f.version != f.file.version {
+		before := f.hunks
 		f.hunks, f.file = f.file.hunks(r.session, r.nextHunk)
 		if f.hunks == nil {
 			f.hunks = []rawHunk{}
 		}
 		f.version = f.file.version
+		f.numberVersions(before)
 	}
 	return f.hunks
+}
+
+// numberVersions gives the hunks their versions: a hunk that was there before keeps its
+// own, unless an agent has changed it.
+func (f *tracked) numberVersions(before []rawHunk) {
+	had := make(map[uint64]*run, len(before))
+	for _, h := range before {
+		had[h.id] = h.run
+	}
+	users := f.newest == f.numbered
+	for _, h := range f.hunks {
+		h.version = max(f.newest, f.last)
+		if was := had[h.id]; was != nil && (users || was.facts == h.facts) {
+			h.version = was.version
+		}
+	}
+	f.numbered = f.newest
 }
 
 // Hunks returns the pending changes of a file, in order.
@@ -58,7 +78,7 @@ func (r *Review) Hunks(path string) []Hunk {
 	var out []Hunk
 	for _, h := range r.pendingOf(f) {
 		to := Hunk{
-			ID: h.id, Path: path, Kind: h.kind, Session: h.session,
+			ID: h.id, Version: h.version, Path: path, Kind: h.kind, Session: h.session,
 			Base: Range{h.base0, h.base1}, Current: Range{h.current0, h.current1},
 			Old: slices.Clone(h.old), New: slices.Clone(h.new), Others: slices.Clone(h.others), User: slices.Clone(h.user),
 		}

@@ -2,8 +2,11 @@ package review
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -16,6 +19,24 @@ type Selection struct {
 	Path    string
 	Session string
 	Turn    string
+	// Version, if set, is that of the hunk, or the highest of the hunks that are meant.
+	// A hunk with a higher one is a *ChangedError, and nothing is decided.
+	Version ChangeID
+}
+
+// unchanged returns a *ChangedError if a selection has a hunk that is newer than it says.
+func (r *Review) unchanged(s Selection, c choice) error {
+	if s.Version == 0 {
+		return nil
+	}
+	for _, path := range r.chosen(s) {
+		for _, h := range r.pendingOf(r.files[path]) {
+			if h.version > s.Version && (s.Hunk == 0 || s.Hunk == h.id) && slices.ContainsFunc(h.changes, c.change) {
+				return &ChangedError{path, h.id}
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Review) choice(s Selection) choice {
@@ -62,6 +83,9 @@ func (r *Review) holds(f *tracked, s Selection, c choice) bool {
 func (r *Review) Accept(s Selection) (decision uint32, err error) {
 	err = r.locked(func() error {
 		c := r.choice(s)
+		if err := r.unchanged(s, c); err != nil {
+			return err
+		}
 		var errs []error
 		for _, path := range r.chosen(s) {
 			f := r.files[path]
@@ -134,6 +158,20 @@ type Plan struct {
 	before   func() error // or nil
 }
 
+// Sum stands for what a plan does: one with another Sum does something else, or does it to
+// other files.
+func (p *Plan) Sum() string {
+	sum := sha256.New()
+	for _, c := range p.Changes {
+		for _, s := range []State{c.Before, c.After} {
+			fmt.Fprintf(sum, "%d %d %o %d ", len(c.Path), s.Kind, s.Mode, len(s.Target)+len(s.Text))
+			io.WriteString(sum, c.Path+s.Target)
+			io.WriteString(sum, s.Text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
 // plan returns what f does to the files of a selection that it changes.
 func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, bool, error)) (*Plan, error) {
 	p := &Plan{review: r, Decision: r.acts}
@@ -186,6 +224,9 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
 	err = r.locked(func() error {
 		c := r.choice(s)
+		if err := r.unchanged(s, c); err != nil {
+			return err
+		}
 		r.acts++
 		act := r.acts
 		p, err = r.plan(r.chosen(s), func(path string, f *tracked) (file, bool, error) {

@@ -82,13 +82,16 @@ type tracked struct {
 	hunks   []rawHunk // of the version below, nil if not yet known
 	version uint64
 	dirty   bool // not yet in the store
-	intents []intent
-	changed time.Time
-	account account
-	claimed bool         // only a report says what the file was
-	blob    store.Hash   // of the text that was stored last
-	stored  *version     // whose text that is
-	others  []store.Hash // that the last record needs as well
+	// The newest change of an agent in the order in which they became known, now and when
+	// the hunks got their versions.
+	newest, numbered ChangeID
+	intents          []intent
+	changed          time.Time
+	account          account
+	claimed          bool         // only a report says what the file was
+	blob             store.Hash   // of the text that was stored last
+	stored           *version     // whose text that is
+	others           []store.Hash // that the last record needs as well
 }
 
 // intent is a change that the caller was about to make.
@@ -239,7 +242,7 @@ func (r *Review) changed(author Author, path string, f *tracked, after State) er
 		}
 		author.At = known.At
 		r.authors[f.last] = author
-		f.hunks = nil
+		f.version-- // the hunks may be others' now
 		f.changed = author.At
 		r.tell(Event{Kind: Updated, Path: path})
 		return r.save(path, f)

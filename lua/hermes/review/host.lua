@@ -87,10 +87,16 @@ function M.selection(what, who)
   if type(what) ~= "table" or next(what) == nil then
     error(('hermes.%s: expected a hunk, "all" or a table of what is meant'):format(who), 4)
   elseif what.id and what.path then
-    return { hunk = what.id, path = what.path }
+    return { hunk = what.id, path = what.path, version = what.version }
   end
-  local valid =
-    { hunk = "integer", path = "name", bufnr = "integer", session_id = "name", turn = "name" }
+  local valid = {
+    bufnr = "integer",
+    hunk = "integer",
+    path = "name",
+    session_id = "name",
+    turn = "name",
+    version = "integer",
+  }
   for key, value in pairs(what) do
     if not valid[key] then
       error(("hermes.%s: %s"):format(who, check.unknown("", key, valid)), 4)
@@ -99,7 +105,13 @@ function M.selection(what, who)
   end
   local path = what.bufnr and M.path_of(M.buffer_of(what.bufnr, who))
     or what.path and M.absolute(what.path)
-  return { hunk = what.hunk, path = path, sessionId = what.session_id, turn = what.turn }
+  return {
+    hunk = what.hunk,
+    path = path,
+    sessionId = what.session_id,
+    turn = what.turn,
+    version = what.version,
+  }
 end
 
 return M

@@ -74,6 +74,7 @@ function M.shaped(hunk, first, last, buf)
   end
   return {
     id = hunk.id,
+    version = hunk.version,
     path = hunk.path,
     bufnr = buf,
     kind = hunk.kind,

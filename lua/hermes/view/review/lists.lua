@@ -199,6 +199,10 @@ end
 ---@param checkpoint string|hermes.review.Checkpoint
 ---@param opts hermes.review.RestoreOpts
 function M.restore(checkpoint, opts)
+  local function again()
+    messages.fail("files have changed meanwhile; look again")
+    M.restore(checkpoint, opts)
+  end
   review().restore(
     checkpoint,
     vim.tbl_extend("force", opts, {
@@ -221,10 +225,16 @@ function M.restore(checkpoint, opts)
           review().restore(
             checkpoint,
             vim.tbl_extend("force", opts, {
-              on_done = outcome(function(result)
-                messages.report(result, "restored")
-                say(":Hermes review undo takes it back")
-              end),
+              shown = preview.shown,
+              on_done = function(err, result)
+                if err and err.kind == "changed" then
+                  return again()
+                end
+                outcome(function(decision)
+                  messages.report(decision, "restored")
+                  say(":Hermes review undo takes it back")
+                end)(err, result)
+              end,
             })
           )
         end)

@@ -66,9 +66,9 @@ local function decide(verb, what, force)
     force = verb == "reject" and force or nil,
     on_done = function(err, result)
       if err and err.kind == "touched" then
-        return fail(
-          "you have changed this hunk since; :Hermes review reject force keeps your lines"
-        )
+        return fail("you have changed this hunk; \"reject force\" keeps your lines")
+      elseif err and err.kind == "changed" then
+        return fail("an agent has changed this meanwhile; look again")
       end
       outcome(function(decision)
         report(decision, verb .. "ed")
@@ -102,7 +102,14 @@ local function run_decision(verb, words, args)
   elseif word == "all" then
     return decide(verb, "all", force)
   elseif word == "file" then
-    return decide(verb, { bufnr = api.nvim_get_current_buf() }, force)
+    local version = 0
+    for _, hunk in ipairs(review().hunks(0)) do
+      version = math.max(version, hunk.version)
+    end
+    if version == 0 then
+      return say("this buffer has no pending hunk; :Hermes review lists the files")
+    end
+    return decide(verb, { bufnr = api.nvim_get_current_buf(), version = version }, force)
   elseif word then
     return fail(("%q is none of all, file, session="):format(word))
   end
