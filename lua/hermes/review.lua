@@ -68,8 +68,8 @@ local host = require("hermes.review.host")
 ---@field bufnr? integer
 ---@field session_id? string
 ---@field turn? string the id of a prompt
----@field version? integer of the hunk, or the highest one of the hunks that are meant: what an agent
----has changed since is not decided
+---@field version? integer of the hunk, or the highest one of the hunks that are meant: what an
+---agent has changed since is not decided
 
 ---------------------------------------------------------------------------
 -- What there is.
@@ -218,10 +218,6 @@ end
 ---@field decision integer for undo()
 ---@field files { path: string, error?: string }[] what it changed, and what it could not
 
----Decisions of this Neovim, oldest first, with what they were about.
----@type { decision: integer, about: table }[]
-local decisions = {}
-
 ---@param who "accept"|"reject"
 ---@param what hermes.review.What
 ---@param opts table
@@ -230,12 +226,12 @@ local function decide(who, what, opts)
   local about = host.selection(what, who)
   local payload = vim.tbl_extend("force", { force = opts.force or nil }, about)
   return host.ask(who, opts, payload, nil, function(result)
-    decisions[#decisions + 1] = { decision = result.decision, about = about }
+    require("hermes.review.decisions").add(result.decision, about)
   end)
 end
 
----Make hunks part of the base. A hunk that an agent has changed since it was got fails with the kind
----"changed". The result is a hermes.review.Decision.
+---Make hunks part of the base. A hunk that an agent has changed since it was got fails with the
+---kind "changed". The result is a hermes.review.Decision.
 ---@param what hermes.review.What
 ---@param opts? hermes.review.Opts
 ---@return string id
@@ -245,25 +241,13 @@ end
 
 ---Take hunks back. Buffers change as one undo step, and are written if they had no unsaved edits;
 ---other files change on the disk. What the user wrote stays. Hunks into which the user has written
----fail with the kind "touched" unless `force` is set, and those that an agent has changed since they
----were got with the kind "changed". The result is a hermes.review.Decision.
+---fail with the kind "touched" unless `force` is set, and those that an agent has changed since
+---they were got with the kind "changed". The result is a hermes.review.Decision.
 ---@param what hermes.review.What
 ---@param opts? hermes.review.Opts|{ force?: boolean }
 ---@return string id
 function M.reject(what, opts)
   return decide("reject", what, host.options(opts, "reject", { force = "boolean" }))
-end
-
----@param made table the `about` of a decision
----@param wanted table
----@return boolean
-local function is_about(made, wanted)
-  for key, value in pairs(wanted) do
-    if made[key] ~= value then
-      return false
-    end
-  end
-  return true
 end
 
 ---Make pending again what was accepted or rejected last: by number, about a hunk, a file or a
@@ -273,58 +257,7 @@ end
 ---@param opts? hermes.review.Opts
 ---@return string id
 function M.undo(what, opts)
-  opts = host.options(opts, "undo")
-  local numbers = {}
-  if type(what) == "number" then
-    numbers = { what }
-  elseif what ~= nil then
-    local wanted = host.selection(what, "undo")
-    wanted.version = nil -- whatever it has become
-    for i = #decisions, 1, -1 do
-      if is_about(decisions[i].about, wanted) then
-        numbers[#numbers + 1] = decisions[i].decision
-        if what ~= "all" then
-          break
-        end
-      end
-    end
-    if #numbers == 0 then
-      local info = { method = "review.undo", on_done = opts.on_done }
-      return require("hermes.core.rpc").refuse(info, "nothing", "nothing was decided there")
-    end
-  end
-  local function forget(number)
-    decisions = vim.tbl_filter(function(made)
-      return made.decision ~= number
-    end, decisions)
-  end
-  local all = { files = {} }
-  local id
-  local function step(i)
-    local own = vim.tbl_extend("force", opts, {
-      on_done = function(err, result)
-        if err and err.kind == "nothing" and #numbers > 1 then
-          forget(numbers[i]) -- it has been taken back in the buffer, or decided again
-          err = nil
-        elseif result then
-          forget(numbers[i] or result.decision)
-          all.decision = result.decision
-          vim.list_extend(all.files, result.files or {})
-        end
-        if not err and numbers[i + 1] then
-          return step(i + 1)
-        elseif opts.on_done then
-          opts.on_done(err, not err and all or nil)
-        elseif err then
-          require("hermes.core.log").show(vim.log.levels.ERROR, err.message)
-        end
-      end,
-    })
-    local this = host.ask("undo", own, { decision = numbers[i] })
-    id = id or this
-  end
-  step(1)
-  return id
+  return require("hermes.review.decisions").undo(what, host.options(opts, "undo"))
 end
 
 ---------------------------------------------------------------------------
@@ -385,7 +318,7 @@ function M.restore(checkpoint, opts)
     nil,
     function(result)
       if result.decision then
-        decisions[#decisions + 1] = { decision = result.decision, about = {} }
+        require("hermes.review.decisions").add(result.decision, {})
       end
     end
   )

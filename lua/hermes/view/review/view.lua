@@ -66,7 +66,7 @@ local function decide(verb, what, force)
     force = verb == "reject" and force or nil,
     on_done = function(err, result)
       if err and err.kind == "touched" then
-        return fail("you have changed this hunk; \"reject force\" keeps your lines")
+        return fail('you have changed this hunk; "reject force" keeps your lines')
       elseif err and err.kind == "changed" then
         return fail("an agent has changed this meanwhile; look again")
       end
