@@ -16,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // maxAsks bounds the requests of one agent that wait for an answer.
@@ -117,11 +118,12 @@ func (s *Asks) withdraw(a *ask, reason string, v Answer) bool {
 	return true
 }
 
-// CancelSession withdraws the questions of a session, except those of some methods.
-func (s *Asks) CancelSession(agent, session string, except ...string) {
+// CancelSession withdraws the questions of a session, except those of some methods, and says
+// why.
+func (s *Asks) CancelSession(agent, session, reason string, except ...string) {
 	for _, a := range s.of(agent, session) {
 		if !slices.Contains(except, a.method) {
-			s.withdraw(a, "the turn was cancelled", Answer{Cancelled: true, By: "cancel"})
+			s.withdraw(a, reason, Answer{Cancelled: true, By: "cancel"})
 		}
 	}
 }
@@ -138,14 +140,18 @@ func (s *Asks) of(agent, session string) []*ask {
 	return list
 }
 
-// wait returns Neovim's answer. When ctx ends first, because the agent
-// withdrew the request or is gone, the ask is withdrawn from Neovim.
+// wait returns Neovim's answer. When ctx ends first, because the agent withdrew the request
+// or is gone or its turn is over, the ask is withdrawn from Neovim.
 func (s *Asks) wait(ctx context.Context, a *ask) Answer {
 	select {
 	case v := <-a.answer:
 		return v
 	case <-ctx.Done():
-		s.withdraw(a, "the agent no longer waits for an answer", Answer{Cancelled: true, By: "agent"})
+		reason := "the agent no longer waits for an answer"
+		if context.Cause(ctx) == rpc.ErrTurnEnded {
+			reason = rpc.ErrTurnEnded.Error()
+		}
+		s.withdraw(a, reason, Answer{Cancelled: true, By: "agent"})
 		return <-a.answer
 	}
 }

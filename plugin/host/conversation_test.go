@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,6 +86,24 @@ end`, exe, strings.Join(append(steps, "EOF"), "\n"))
 end, asked)`, [][]string{{"SessionCreated", "AgentTextMessage", "PermissionRequest"}, {"SessionCreated", "AgentTextMessage", "PermissionRequest"}})
 			e.lua(`done = {}`)
 		}
+	})
+}
+
+// An agent that asks and ends its turn in one breath waits for no answer.
+func TestAQuestionIsWithdrawnHoweverSoonItsTurnEnds(t *testing.T) {
+	t.Parallel()
+	inNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`hermes.on_request("PermissionRequest", function() end)`) // who never answers
+		const turns = 20
+		for i := range turns {
+			e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, fmt.Sprintf("LINE "+`{"jsonrpc":"2.0","id":"q%d","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[{"optionId":"y","name":"Y","kind":"allow_once"}]}}`, i))
+			e.until(`done.turn`)
+			e.lua(`done = {}`)
+		}
+		e.until(fmt.Sprintf(`#of("RequestCancelled") == %d`, turns))
+		e.is(`vim.tbl_map(function(x) return x.reason end, of("RequestCancelled"))`, slices.Repeat([]string{"the turn is over"}, turns))
+		e.is(`{ #hermes.pending(), hermes.state("s1").state }`, []any{0, "idle"})
 	})
 }
 

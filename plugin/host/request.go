@@ -388,7 +388,7 @@ func (c *connection) removeSession(id acp.SessionID) {
 	last := len(c.sessions) == 0
 	c.mu.Unlock()
 	if s != nil {
-		c.host.asks.CancelSession(c.name, string(id))
+		c.host.asks.CancelSession(c.name, string(id), "the session was closed")
 		s.abort(&wire.Error{Kind: wire.ErrorClosed, Message: fmt.Sprintf("session %q was closed", id)})
 		c.host.endRules(id)
 	}

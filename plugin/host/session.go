@@ -179,7 +179,7 @@ func (s *session) run(t *turn) {
 	s.turnOver(s.author())
 	h := s.conn.host
 	// A command may outlive its turn, so the wait for its end does too.
-	h.asks.CancelSession(s.conn.name, string(s.id), acp.MethodTerminalWaitForExit)
+	h.asks.CancelSession(s.conn.name, string(s.id), rpc.ErrTurnEnded.Error(), acp.MethodTerminalWaitForExit)
 	result := r.AppendJSON(nil)
 	if err == nil {
 		s.push(events.Reply(acp.MethodSessionPrompt), wire.From(result).Str("opId", t.id))
@@ -351,7 +351,7 @@ func (s *session) sendCancel(t *turn) {
 	if err != nil {
 		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 	}
-	c.host.asks.CancelSession(c.name, string(s.id))
+	c.host.asks.CancelSession(c.name, string(s.id), "the turn was cancelled")
 	if err != nil {
 		return
 	}

@@ -247,6 +247,18 @@ func (p *pending) name(session string) bool {
 	return false
 }
 
+// prompts reports whether a turn of the session runs.
+func (p *pending) prompts(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.calls {
+		if k.method == acp.MethodSessionPrompt && k.session == session {
+			return true
+		}
+	}
+	return false
+}
+
 // takeHandlers gives up the calls that handlers wait in.
 func (p *pending) takeHandlers() []*Call {
 	p.mu.Lock()

@@ -328,3 +328,86 @@ func TestACancelMayWriteTheIDDifferently(t *testing.T) {
 		w.expect(`{"jsonrpc":"2.0","id":7,"error":{"code":-32800,"message":"request cancelled"}}`)
 	}
 }
+
+// A question that comes before the end of its turn ends with it, even if its handler begins
+// after it; one that comes behind the end is another one, and so is one of another session.
+func TestAQuestionEndsWithItsTurn(t *testing.T) {
+	t.Parallel()
+	begin := make(chan struct{})
+	causes := make(chan string, 10)
+	h := handler{request: func(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
+		<-begin
+		var p struct{ N string }
+		json.Unmarshal(params, &p)
+		select {
+		case <-ctx.Done():
+			causes <- p.N + ": " + context.Cause(ctx).Error()
+			return nil, ctx.Err()
+		default:
+			causes <- p.N + ": open"
+			return &acp.CreateTerminalResponse{TerminalID: "t"}, nil
+		}
+	}}
+	c, w := dial(t, h, rpc.Options{})
+	id := 0
+	asks := func(method, session, n string) {
+		id++
+		w.say(`{"jsonrpc":"2.0","id":"q%d","method":%q,"params":{"sessionId":%q,"n":%q}}`, id, method, session, n)
+	}
+	var turns []<-chan error
+	for range 2 {
+		turns = append(turns, call(t.Context(), c, acp.MethodSessionPrompt, prompt))
+		w.hear()
+	}
+	w.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"a turn runs"}}`) // the other goes on
+	asks(acp.MethodSessionRequestPermission, "s", "before")
+	asks(acp.MethodElicitationCreate, "s", "before, a form")
+	asks(acp.MethodTerminalCreate, "s", "before, a terminal")
+	asks(acp.MethodSessionRequestPermission, "other", "of another session")
+	w.say(`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`)
+	asks(acp.MethodSessionRequestPermission, "s", "behind")
+	for _, turn := range turns {
+		receive(t, "end of a turn", turn)
+	}
+	close(begin)
+	got := map[string]bool{}
+	for range 5 {
+		got[receive(t, "cause", causes)] = true
+	}
+	over := ": " + rpc.ErrTurnEnded.Error()
+	for _, want := range []string{"before" + over, "before, a form" + over, "before, a terminal: open", "of another session: open", "behind: open"} {
+		if !got[want] {
+			t.Errorf("no %q in %v", want, got)
+		}
+	}
+}
+
+func TestAQuestionOutlivesAPromptThatIsRefusedWhileATurnRuns(t *testing.T) {
+	t.Parallel()
+	open := make(chan context.Context, 1)
+	answer := make(chan struct{})
+	h := handler{request: func(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
+		open <- ctx
+		<-answer
+		return nil, ctx.Err()
+	}}
+	c, w := dial(t, h, rpc.Options{})
+	running := call(t.Context(), c, acp.MethodSessionPrompt, prompt)
+	w.hear()
+	w.say(`{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}`)
+	ctx := receive(t, "question", open)
+	refused := call(t.Context(), c, acp.MethodSessionPrompt, prompt)
+	w.hear()
+	w.say(`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"a turn runs"}}`)
+	receive(t, "refusal", refused)
+	if err := ctx.Err(); err != nil {
+		t.Error(context.Cause(ctx))
+	}
+	w.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}`)
+	receive(t, "end of the turn", running)
+	if cause := context.Cause(ctx); cause != rpc.ErrTurnEnded {
+		t.Errorf("the question ended with %v", cause)
+	}
+	close(answer)
+	w.hear()
+}

@@ -20,6 +20,11 @@ var ErrSessionCancelled = errors.New("session/cancel")
 // context after the peer sent $/cancel_request for it.
 var ErrRequestCancelled = errors.New("$/cancel_request")
 
+// ErrTurnEnded is the cause (context.Cause) of the context of a question to the user
+// (session/request_permission, elicitation/create) whose turn ended before it was
+// answered: the answer to session/prompt came behind it.
+var ErrTurnEnded = errors.New("the turn is over")
+
 // ClosedError is what calls fail with when the connection has ended. Cause is
 // why: ErrClosed, io.EOF, *StalledError, what the transport said, or, when an
 // agent process is behind it, its *launch.ExitError.

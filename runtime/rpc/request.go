@@ -98,6 +98,17 @@ func (in *inbound) cancelPrompts(session string) {
 	}
 }
 
+// endQuestions ends the contexts of the questions of a session whose turn is over.
+func (in *inbound) endQuestions(session string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, req := range in.requests {
+		if isQuestion(req.method) && req.session == session {
+			req.ctx.end(ErrTurnEnded)
+		}
+	}
+}
+
 // request registers a request and starts it behind the notifications of its
 // session.
 func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
