@@ -48,12 +48,12 @@ stages:
 	@scripts/stage build $(MAKE) build
 	@scripts/stage lint $(MAKE) lint
 	@. scripts/programs; \
-	CGO_ENABLED=1 scripts/stage "Go tests with the race detector" scripts/go-tests $$(go list ./... | grep -E '$(PARALLEL)') -- -race $(GO_TEST_FLAGS); \
-	scripts/stage "Go tests" scripts/go-tests $$(go list ./... | grep -vE '$(PARALLEL)') -- $(GO_TEST_FLAGS); \
-	scripts/stage "memory" scripts/go-tests ./runtime/rpc ./runtime/services -- -run '^TestPeakMemory|^TestTheLargestFile'; \
+	CGO_ENABLED=1 scripts/stage "Go tests with the race detector" scripts/world fresh scripts/go-tests $$(go list ./... | grep -E '$(PARALLEL)') -- -race $(GO_TEST_FLAGS); \
+	scripts/stage "Go tests" scripts/world fresh scripts/go-tests $$(go list ./... | grep -vE '$(PARALLEL)') -- $(GO_TEST_FLAGS); \
+	scripts/stage "memory" scripts/world fresh scripts/go-tests ./runtime/rpc ./runtime/services -- -run '^TestPeakMemory|^TestTheLargestFile'; \
 	for module in bench examples/otel test/browser; do \
-	(cd $$module && HERMES_ALONE="cd $$module &&" $(CURDIR)/scripts/stage $$module $(CURDIR)/scripts/go-tests ./... --); done; \
-	scripts/stage "Lua specs" scripts/lua-specs
+	(cd $$module && HERMES_ALONE="cd $$module &&" $(CURDIR)/scripts/stage $$module $(CURDIR)/scripts/world fresh $(CURDIR)/scripts/go-tests ./... --); done; \
+	scripts/stage "Lua specs" scripts/world fresh scripts/lua-specs
 
 # What works with folders of the machine: repositories, homes, sockets, programs.
 ODD_GO := ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
@@ -61,15 +61,15 @@ ODD_GO := ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/
 ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context health help install program project review shim))
 
 .PHONY: odd
-odd: build ## Run the tests that could notice it on a machine with a long TMPDIR, a used HOME and more
+odd: build ## Run the tests that could notice it with a long TMPDIR, a used HOME, another language and more
 	@scripts/verdict $(MAKE) --no-print-directory odd-stages
 
 .PHONY: odd-stages
 odd-stages:
-	@. scripts/programs; export HERMES_ALONE=scripts/odd; \
-	scripts/stage "odd: Go tests" scripts/odd scripts/go-tests $(ODD_GO) -- -parallel 6; \
-	scripts/stage "odd: programs" scripts/odd scripts/go-tests ./plugin/host ./tools/hermes -- -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell'; \
-	scripts/stage "odd: Lua specs" scripts/odd scripts/lua-specs $(ODD_SPECS)
+	@. scripts/programs; export HERMES_ALONE="scripts/world odd"; \
+	scripts/stage "odd: Go tests" scripts/world odd scripts/go-tests $(ODD_GO) -- -parallel 6; \
+	scripts/stage "odd: programs" scripts/world odd scripts/go-tests ./plugin/host ./tools/hermes -- -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell'; \
+	scripts/stage "odd: Lua specs" scripts/world odd scripts/lua-specs $(ODD_SPECS)
 
 .PHONY: stress
 stress: ## Run tests N=20 times while all processors are busy: PKG=./plugin/host RUN=Name, or SPEC=test/chat_spec.lua
@@ -82,9 +82,9 @@ soak: ## Run all tests with the race detector, every case of what is exhaustive,
 .PHONY: soak-stages
 soak-stages:
 	@. scripts/programs; export HERMES_SOAK=$(or $(SOAK),10m); \
-	CGO_ENABLED=1 scripts/stage "soak: Go tests with the race detector" scripts/go-tests ./... -- -race -count 1 -parallel 6 -timeout 0; \
-	scripts/stage "soak: load" scripts/go-tests ./runtime/transport/httpstream -- -count 1 -timeout 0 -run '^TestManyConnections'; \
-	scripts/stage "soak: Lua specs" scripts/lua-specs
+	CGO_ENABLED=1 scripts/stage "soak: Go tests with the race detector" scripts/world fresh scripts/go-tests ./... -- -race -count 1 -parallel 6 -timeout 0; \
+	scripts/stage "soak: load" scripts/world fresh scripts/go-tests ./runtime/transport/httpstream -- -count 1 -timeout 0 -run '^TestManyConnections'; \
+	scripts/stage "soak: Lua specs" scripts/world fresh scripts/lua-specs
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts

@@ -13,6 +13,8 @@ import (
 // rest. Other variables may be secrets, so they have to be named.
 var everyProgram = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ", "XDG_*",
+	// Where locales are, on systems without a common folder for them.
+	"LOCPATH", "LOCALE_ARCHIVE*", "GUIX_LOCPATH",
 	// Programs on Windows do not start without these.
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP",
 	"USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAM*",

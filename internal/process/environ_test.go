@@ -6,12 +6,12 @@ import (
 )
 
 func TestOnlyHarmlessAndNamedVariablesAreInherited(t *testing.T) {
-	for _, v := range []string{"HOME", "LC_ALL", "XDG_CONFIG_HOME", "SOME_API_KEY", "SOME_TOKEN", "OTHER", "XDGLESS"} {
+	for _, v := range []string{"HOME", "LC_ALL", "XDG_CONFIG_HOME", "LOCALE_ARCHIVE_2_27", "SOME_API_KEY", "SOME_TOKEN", "OTHER", "XDGLESS"} {
 		t.Setenv(v, "v")
 	}
 	got := Environ([]string{"SOME_*", "NOT_SET"})
 	for v, want := range map[string]bool{
-		"HOME=v": true, "LC_ALL=v": true, "XDG_CONFIG_HOME=v": true, "SOME_API_KEY=v": true, "SOME_TOKEN=v": true,
+		"HOME=v": true, "LC_ALL=v": true, "XDG_CONFIG_HOME=v": true, "LOCALE_ARCHIVE_2_27=v": true, "SOME_API_KEY=v": true, "SOME_TOKEN=v": true,
 		"OTHER=v": false, "XDGLESS=v": false,
 	} {
 		if slices.Contains(got, v) != want {

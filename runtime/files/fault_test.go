@@ -63,6 +63,7 @@ func child(t *testing.T, what, dir string, with func(*exec.Cmd)) string {
 	f, err := os.Open(exe)
 	must(t, err)
 	defer f.Close()
+	must(t, f.Chmod(0o755))
 	if _, err := os.Stat("/proc/self/fd"); err == nil {
 		c = exec.Command("/proc/self/fd/3")
 		c.ExtraFiles = []*os.File{f}

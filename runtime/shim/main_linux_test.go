@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 			syscall.Exit(helper(os.Args[2:]))
 		}
 	}
+	// What the programs make and say is compared.
+	syscall.Umask(0o022)
+	os.Setenv("LC_ALL", "C")
 	status := m.Run()
 	for _, dir := range made.dirs {
 		os.RemoveAll(dir)
@@ -103,7 +106,7 @@ func readableCopy(program string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "copy")
-	return path, os.WriteFile(path, data, 0o755)
+	return path, errors.Join(os.WriteFile(path, data, 0o755), os.Chmod(path, 0o755))
 }
 
 // readableDir makes a folder that is removed after the tests.

@@ -1,8 +1,10 @@
 package shim
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 )
 
@@ -10,15 +12,36 @@ import (
 // the numbers of the two are.
 func TestTheHolderOfASocketIsTheOldest(t *testing.T) {
 	t.Parallel()
-	child := exec.Command("sleep", "600")
+	// The child is born in the same tick as its own child, or one before.
+	child := exec.Command("sh", "-c", "sleep 600 & echo $!; wait")
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer child.Wait()
-	defer child.Process.Kill()
-	for _, pids := range [][]int{{os.Getpid(), child.Process.Pid}, {child.Process.Pid, os.Getpid()}} {
-		if got := oldest(pids); got != os.Getpid() {
-			t.Errorf("of %v: %d", pids, got)
+	defer syscall.Kill(-child.Process.Pid, syscall.SIGKILL)
+	var grandchild int
+	if _, err := fmt.Fscan(out, &grandchild); err != nil {
+		t.Fatal(err)
+	}
+	self, middle := os.Getpid(), child.Process.Pid
+	for _, c := range []struct {
+		pids []int
+		want int
+	}{
+		{[]int{self, middle}, self},
+		{[]int{middle, self}, self},
+		{[]int{grandchild, middle}, middle},
+		{[]int{middle, grandchild}, middle},
+		{[]int{grandchild, self, middle}, self},
+		{[]int{grandchild}, grandchild},
+	} {
+		if got := oldest(c.pids); got != c.want {
+			t.Errorf("of %v: %d, want %d", c.pids, got, c.want)
 		}
 	}
 	if got := oldest([]int{1 << 30}); got != 0 {

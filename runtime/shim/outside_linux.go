@@ -350,17 +350,25 @@ func supervised() map[int]bool {
 }
 
 // oldest returns the process that was started first, or 0 if there is none. What has just been
-// forked holds the sockets of its parent, too, and may have the smaller number.
+// forked holds the sockets of its parent, too, and may have the smaller number. It may have begun
+// in the same tick of the clock, so that a parent counts as older than its child.
 func oldest(pids []int) (first int) {
-	least := ^uint64(0)
+	least, parents := ^uint64(0), map[int]int{}
 	for _, pid := range pids {
 		if words := statOf(pid); len(words) > 19 {
+			parents[pid], _ = strconv.Atoi(words[1])
 			if start, err := strconv.ParseUint(words[19], 10, 64); err == nil && start < least {
 				least, first = start, pid
 			}
 		}
 	}
-	return first
+	for {
+		parent := parents[first]
+		if _, ok := parents[parent]; !ok {
+			return first
+		}
+		first = parent
+	}
 }
 
 // holds reports whether a process has a socket open.

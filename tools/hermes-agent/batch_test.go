@@ -31,6 +31,7 @@ func TestABatchRunsPromptsAndKeepsTheirTrajectories(t *testing.T) {
 	t.Cleanup(func() { server.Close() })
 	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
 	t.Setenv("OPENAI_MODEL", "scripted")
+	t.Setenv("LC_ALL", "C") // the messages of cat are in the trajectories
 	dir := t.TempDir()
 	for name, text := range map[string]string{"d.jsonl": dataset, "project/a.txt": "one\ntwo\n"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,7 +80,7 @@ func TestOtherProcessesDoNotSeeTheKey(t *testing.T) {
 		os.Chmod(up, 0o755)
 	}
 	path := filepath.Join(dir, "agent")
-	if err := os.WriteFile(path, self, 0o755); err != nil {
+	if err := errors.Join(os.WriteFile(path, self, 0o755), os.Chmod(path, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(dir, "home")

@@ -573,6 +573,7 @@ func TestAWriteThatFailsChangesNothing(t *testing.T) {
 func TestAWriteThatWasNotRecordedIsTheAgents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\n")
+	r.must(os.Chmod(r.path("f"), 0o644))
 	a := r.turn("s")
 	a.Source = "write"
 	r.must(r.Review().Track("f", review.State{Kind: review.Regular, Text: "a\n", Mode: 0o644}))

@@ -34,6 +34,7 @@ func again(t *testing.T, attr *syscall.SysProcAttr) (dir string, here bool) {
 	f, err := os.Open("/proc/self/exe")
 	must(t, err)
 	defer f.Close()
+	must(t, f.Chmod(0o755))
 	c := exec.Command("/proc/self/fd/3", "-test.run", "^"+t.Name()+"$", "-test.v")
 	c.Dir, c.SysProcAttr, c.ExtraFiles = dir, attr, []*os.File{f}
 	c.Env = append(os.Environ(), againEnv+"="+dir, "TMPDIR="+dir, "GORACE=atexit_sleep_ms=0")

@@ -87,7 +87,7 @@ func TestUnixSocketsCarryMessages(t *testing.T) {
 func TestASocketInAnOpenFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(sockdir.New(t), "open")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := ListenUnix(filepath.Join(dir, "s"))
