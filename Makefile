@@ -56,7 +56,7 @@ stages:
 	scripts/stage "Lua specs" scripts/world fresh scripts/lua-specs
 
 # What works with folders of the machine: repositories, homes, sockets, programs.
-ODD_GO := ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
+ODD_GO := ./internal/atomicfile ./internal/gitdir ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
 	./runtime/review/... ./runtime/serve ./runtime/shim ./runtime/transport/socket ./tools/hermes-agent/...
 ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context health help install program project review shim))
 
@@ -68,7 +68,7 @@ odd: build ## Run the tests that could notice it with a long TMPDIR, a used HOME
 odd-stages:
 	@. scripts/programs; export HERMES_ALONE="scripts/world odd"; \
 	scripts/stage "odd: Go tests" scripts/world odd scripts/go-tests $(ODD_GO) -- -parallel 6; \
-	scripts/stage "odd: programs" scripts/world odd scripts/go-tests ./plugin/host ./tools/hermes -- -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell'; \
+	scripts/stage "odd: programs" scripts/world odd scripts/go-tests ./plugin/host ./tools/hermes -- -parallel 6 -run 'Sandbox|Confine|Quit|Serve|Tell|Remote|Elsewhere|SecondNeovim|Stash'; \
 	scripts/stage "odd: Lua specs" scripts/world odd scripts/lua-specs $(ODD_SPECS)
 
 .PHONY: stress
@@ -76,15 +76,15 @@ stress: ## Run tests N=20 times while all processors are busy: PKG=./plugin/host
 	@. scripts/programs; scripts/stress "$(or $(N),20)" "$(PKG)" "$(or $(RUN),.)" "$(SPEC)"
 
 .PHONY: soak
-soak: ## Run all tests with the race detector, every case of what is exhaustive, and SOAK=10m each of hostile agents, faults and load
+soak: ## Run all tests with the race detector in an odd world, every case of what is exhaustive, and SOAK=10m each of hostile agents, faults and load
 	@scripts/verdict $(MAKE) --no-print-directory soak-stages
 
 .PHONY: soak-stages
 soak-stages:
-	@. scripts/programs; export HERMES_SOAK=$(or $(SOAK),10m); \
-	CGO_ENABLED=1 scripts/stage "soak: Go tests with the race detector" scripts/world fresh scripts/go-tests ./... -- -race -count 1 -parallel 6 -timeout 0; \
+	@. scripts/programs; export HERMES_SOAK=$(or $(SOAK),10m) HERMES_ALONE="scripts/world odd"; \
+	CGO_ENABLED=1 scripts/stage "soak: Go tests with the race detector" scripts/world odd scripts/go-tests ./... -- -race -count 1 -parallel 6 -timeout 0; \
 	scripts/stage "soak: load" scripts/world fresh scripts/go-tests ./runtime/transport/httpstream -- -count 1 -timeout 0 -run '^TestManyConnections'; \
-	scripts/stage "soak: Lua specs" scripts/world fresh scripts/lua-specs
+	scripts/stage "soak: Lua specs" scripts/world odd scripts/lua-specs
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts

@@ -56,15 +56,23 @@ func TestAFileIsWrittenInOneStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	usual := filepath.Join(dir, "usual") // as the user's umask lets it be
+	if err := os.WriteFile(usual, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	made, err := os.Stat(usual)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		path string
 		old  os.FileInfo
 		mode os.FileMode
 	}{
-		"a new file":             {path, nil, 0o640},
-		"the mode that it has":   {secret, old, 0o600},
-		"in place of a link":     {link, nil, 0o640},
-		"in place of a new file": {path, nil, 0o640},
+		"a new file":             {path, nil, made.Mode()},
+		"the mode that it has":   {secret, old, old.Mode()},
+		"in place of a link":     {link, nil, made.Mode()},
+		"in place of a new file": {path, nil, made.Mode()},
 	} {
 		if err := Write(c.path, "new", c.old, 0o640); err != nil {
 			t.Error(name, err)

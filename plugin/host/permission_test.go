@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 )
 
 // askAboutCommands makes every command a question, which answer answers.
@@ -185,7 +186,7 @@ func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNeovim(t, func(t *testing.T, e *editor) {
-				mark := filepath.Join(t.TempDir(), "mark")
+				mark := filepath.Join(sockdir.New(t), "mark") // the end of the command has this much room
 				screen := e.screen()
 				e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
 				e.open()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
@@ -23,7 +24,7 @@ type shaky struct {
 }
 
 func newShaky(t *testing.T, mode string) *shaky {
-	s := &shaky{path: filepath.Join(t.TempDir(), "s", "agent")}
+	s := &shaky{path: filepath.Join(sockdir.New(t), "s", "agent")}
 	l, err := socket.ListenUnix(s.path)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -33,7 +34,7 @@ func serveRemote(ctx context.Context, t transport.Transport) {
 // to reach it.
 var remotes = map[string]func(t *testing.T, token access.Token) string{
 	"socket": func(t *testing.T, _ access.Token) string {
-		path := filepath.Join(t.TempDir(), "s", "agent")
+		path := filepath.Join(sockdir.New(t), "s", "agent")
 		l, err := socket.ListenUnix(path)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +119,7 @@ func serveAgent(path string) int {
 // An agent in a container, on another machine: none of its names exists here.
 func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
-		at := filepath.Join(t.TempDir(), "s", "agent")
+		at := filepath.Join(sockdir.New(t), "s", "agent")
 		exe, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +256,7 @@ func TestAConfiguredAgentIsReachedByItsName(t *testing.T) {
 
 func TestTheEndOfARemoteAgentIsTold(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
-		path := filepath.Join(t.TempDir(), "s", "agent")
+		path := filepath.Join(sockdir.New(t), "s", "agent")
 		l, err := socket.ListenUnix(path)
 		if err != nil {
 			t.Fatal(err)

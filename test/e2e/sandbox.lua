@@ -62,7 +62,7 @@ end
 for name, agent in pairs(config.agents) do
   check(ended[name] == "end_turn", name .. " did not complete its turn")
   local text = said[name] or ""
-  check(text:find("Permission denied", 1, true), name .. " was not told that it may not")
+  check(text:find("refused", 1, true), name .. " was not told that it may not")
   check(not text:find("SECRET", 1, true), name .. " has read a secret")
   check((terminals[name] or 0) == agent.terminals, name .. " ran its command elsewhere")
   check(vim.uv.fs_stat(config.workspace .. "/" .. name), name .. " changed nothing inside")

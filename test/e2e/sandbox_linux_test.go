@@ -41,7 +41,7 @@ func TestConfinedAgentsCompleteTheirTurns(t *testing.T) {
 		Terminals int    `json:"terminals"`
 	}
 	script := func(name string) string {
-		return fmt.Sprintf("echo x > %s/%s; cat %s/.ssh/id; echo y > %s", outside, name, home, name)
+		return fmt.Sprintf("echo x > %s/%s || printf 'ref%%s\\n' used; cat %s/.ssh/id; echo y > %s", outside, name, home, name)
 	}
 	prompt := func(tool string, input map[string]any) string {
 		b, err := json.Marshal(input)

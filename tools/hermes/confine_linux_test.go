@@ -40,7 +40,7 @@ func TestConfineRunsACommandUnderRules(t *testing.T) {
 	} {
 		args := append(append([]string{"confine"}, strings.Fields(c.flags)...), "--", "sh", "-c", c.script)
 		cmd := hermes(t, dir, args...)
-		cmd.Env = append(cmd.Environ(), "TMPDIR="+dir+"/tmp")
+		cmd.Env = append(cmd.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C")
 		out, errs, status := end(t, cmd)
 		if status != c.status || !strings.Contains(out+errs, c.want) || strings.Contains(out, "started") {
 			t.Errorf("%s, %s: exit status %d, want %d and %q\n%s%s", c.flags, c.script, status, c.status, c.want, out, errs)

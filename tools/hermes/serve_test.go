@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -28,7 +29,7 @@ import (
 func TestServeRefusesSenselessFlags(t *testing.T) {
 	t.Parallel()
 	open := filepath.Join(t.TempDir(), "open")
-	if err := os.WriteFile(open, []byte(strings.Repeat("x", 64)), 0o644); err != nil {
+	if err := errors.Join(os.WriteFile(open, []byte(strings.Repeat("x", 64)), 0o644), os.Chmod(open, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	short := filepath.Join(t.TempDir(), "short")

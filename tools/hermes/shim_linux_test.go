@@ -149,6 +149,7 @@ func TestAShimWritesAPatchOfWhatItsProgramChanged(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
 	state, root, out := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(root, ".git", "HEAD"), "")
 	write(t, filepath.Join(root, "a"), "one\n")
 	write(t, filepath.Join(root, "gone"), "x\n")
 	write(t, filepath.Join(root, "mine"), "x\n")
