@@ -4,6 +4,7 @@
 
 local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
 local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
+local dice = dofile(vim.fs.dirname(here) .. "/dice.lua")
 
 -- Each question has its name, such as "q7", in its title, and each of its options has it, too.
 local inside = [[
@@ -128,21 +129,6 @@ function _G.Withdraw(name)
   put[name] = nil
 end
 ]]
-
---- Random numbers, the same ones for the same seed.
----@param seed integer
----@return fun(n: integer): integer from 1 to n
-local function dice(seed)
-  local state = seed * 7919 % 2147483647 + 1
-  local function roll(n)
-    state = state * 48271 % 2147483647
-    return math.floor(state / 7) % n + 1
-  end
-  for _ = 1, 5 do
-    roll(1)
-  end
-  return roll
-end
 
 local kinds = { "reject_once", "reject_always", "allow_once", "allow_always" }
 
@@ -451,7 +437,7 @@ for _, style in ipairs({ "window", "select" }) do
     ---@param seed integer
     local function play(seed)
       screen = screens.fresh()
-      random, done = dice(seed), {}
+      random, done = dice.new(seed), {}
       screen:lua(inside, style, random(2) == 1 and "go" or "answer")
       local names = vim.tbl_keys(acts)
       table.sort(names)

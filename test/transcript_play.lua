@@ -5,6 +5,7 @@ local M = {}
 
 local api = vim.api
 local hermes = require("hermes")
+local dice = dofile(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)) .. "/dice.lua")
 
 local max_lines = 40
 local lead = "▸ "
@@ -41,21 +42,6 @@ local groups = {
 ---@field done string[] what was done, for the message
 local Play = {}
 Play.__index = Play
-
---- Random numbers, the same ones for the same seed.
----@param seed integer
----@return fun(n: integer): integer from 1 to n
-local function dice(seed)
-  local state = seed * 7919 % 2147483647 + 1
-  local function roll(n)
-    state = state * 48271 % 2147483647
-    return math.floor(state / 7) % n + 1
-  end
-  for _ = 1, 5 do
-    roll(1)
-  end
-  return roll
-end
 
 ---------------------------------------------------------------------------
 -- The model. It knows of a message when it arrives, and of its lines when they are made.
@@ -504,7 +490,7 @@ end
 ---@param seed integer
 ---@return hermes.test.Play
 local function begin(seed)
-  local self = setmetatable({ random = dice(seed), done = {}, blocks = {}, names = {} }, Play)
+  local self = setmetatable({ random = dice.new(seed), done = {}, blocks = {}, names = {} }, Play)
   self.asks, self.asked, self.dropped, self.answers, self.time = {}, 0, 0, 0, 1e9
   hermes.setup({ questions = { digits = seed % 2 == 0 and "answer" or "go" } })
   self.buf = api.nvim_create_buf(false, true)

@@ -427,11 +427,11 @@ end
 ---@return string? id of the operation, nil when the command has already ended
 function M.kill(session_id, terminal_id)
   local terminal = known(session_id, terminal_id)
-  if terminal and terminal.state ~= "running" then
+  if not terminal or terminal.state ~= "running" then -- one that is not kept any more has ended
     require("hermes.core.log").show(vim.log.levels.INFO, "the command has already ended")
     return nil
   end
-  return hermes.kill_terminal(session_id, terminal_id, { agent = terminal and terminal.agent })
+  return hermes.kill_terminal(session_id, terminal_id, { agent = terminal.agent })
 end
 
 return M

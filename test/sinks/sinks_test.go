@@ -413,6 +413,7 @@ func TestViewsStandOnThePublicAPI(t *testing.T) {
 	more := map[string][]string{
 		"lua/hermes/view/chat/asks.lua":        {"hermes.ask.questions", "hermes.ask.reading", "hermes.core.log", "hermes.core.text"},
 		"lua/hermes/chat.lua":                  {"hermes.ask.permission"},
+		"lua/hermes/view/chat/keys.lua":        {"hermes.ask.reading"},
 		"lua/hermes/view/chat/options.lua":     {"hermes.core.config"},
 		"lua/hermes/view/review/mini_diff.lua": {"hermes.review"},
 	}

@@ -16,6 +16,7 @@ local render = require("hermes.view.chat.render")
 ---@field calls table<string, table> tool calls by terminal
 ---@field waits table<string, string> texts of the prompts that were not begun, by id
 ---@field queue string[] ids of those that wait in the host
+---@field passed? number ns, when the first that waited ceased to be that
 ---@field wants_send? string prompt that is sent once there is a session
 ---@field ended? string|true session that ended
 ---@field connected boolean whether this chat has started the agent
@@ -333,6 +334,9 @@ Chat.on = {
     end
   end,
   QueueChanged = function(chat, data)
+    if chat.queue[1] and chat.queue[1] ~= data.items[1] then
+      chat.passed = vim.uv.hrtime()
+    end
     chat.queue = data.items
     vim.iter(data.items):each(function(id)
       chat:accepted(id)

@@ -186,7 +186,7 @@ local function change_of(file)
   )
   local lines = { count }
   local at = (file.diff or ""):find("\n@@", 1, true)
-  for line in at and vim.gsplit(file.diff:sub(at + 1, -2), "\n") or pairs({}) do
+  for _, line in ipairs(at and vim.split(file.diff:sub(at + 1, -2), "\n") or {}) do
     lines[#lines + 1] = "  " .. safe(line, 500)
   end
   if file.cut then
