@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -61,12 +60,7 @@ func DialTCP(ctx context.Context, addr string, token access.Token, config *tls.C
 		}
 		c = tls.Client(c, config)
 	}
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Now()) })
-	err = greet(c, token)
-	if !stop() && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := greet(ctx, c, token); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,10 +24,16 @@ const (
 
 var errHandshake = errors.New("handshake")
 
-// greet is the client's half.
-func greet(c net.Conn, token access.Token) error {
-	c.SetDeadline(time.Now().Add(HandshakeTimeout))
+// greet is the client's half, until ctx ends.
+func greet(ctx context.Context, c net.Conn, token access.Token) (err error) {
+	c.SetDeadline(time.Now().Add(HandshakeTimeout)) // before the end of ctx can move it
 	defer c.SetDeadline(time.Time{})
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Now()) })
+	defer func() {
+		if !stop() && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+	}()
 	if _, err := io.WriteString(c, greeting+token.Reveal()+"\n"); err != nil {
 		return err
 	}

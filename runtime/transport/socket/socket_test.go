@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
@@ -306,12 +307,37 @@ func TestADialEndsWithItsContext(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	if _, err := DialTCP(ctx, l.Addr().String(), access.NewToken(), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > HandshakeTimeout/2 {
-		t.Errorf("took %v", d)
+}
+
+// slowDeadlines is a connection to which the deadline of the handshake comes late.
+type slowDeadlines struct{ net.Conn }
+
+func (c slowDeadlines) SetDeadline(at time.Time) error {
+	if time.Until(at) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return c.Conn.SetDeadline(at)
+}
+
+// The context may end at any moment of the handshake, its first one too.
+func TestAHandshakeEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for _, after := range []time.Duration{0, time.Millisecond / 2, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			go io.Copy(io.Discard, far) // and no answer
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			defer cancel()
+			began, want := time.Now(), max(after, time.Millisecond)
+			if err := greet(ctx, slowDeadlines{near}, access.NewToken()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != want {
+				t.Errorf("%v after %v, want %v", err, time.Since(began), want)
+			}
+			near.Close()
+			far.Close()
+		})
 	}
 }
 
