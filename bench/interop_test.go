@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	coder "github.com/coder/acp-go-sdk"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -119,8 +119,7 @@ func start(t *testing.T, who string) (agent *exec.Cmd, in io.WriteCloser, out io
 
 func TestCodersClientDrivesOurAgent(t *testing.T) {
 	agent, in, out := start(t, "our")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := patience.Context(t, patience.Soon)
 	dir := t.TempDir()
 	name := filepath.Join(dir, "notes.md")
 	c := &coderClient{kinds: map[string]int{}, files: map[string]string{name: "one\n"}, first: make(chan struct{})}
@@ -182,6 +181,9 @@ func (a *coderAgent) Cancel(context.Context, coder.CancelNotification) error { r
 func (a *coderAgent) Prompt(ctx context.Context, p coder.PromptRequest) (coder.PromptResponse, error) {
 	dir := p.Prompt[0].Text.Text
 	if dir == "wait" {
+		if err := a.conn.SessionUpdate(ctx, coder.SessionNotification{SessionId: p.SessionId, Update: coder.UpdateAgentMessageText("waiting")}); err != nil {
+			return coder.PromptResponse{}, err
+		}
 		<-ctx.Done()
 		return coder.PromptResponse{StopReason: coder.StopReasonCancelled}, nil
 	}
@@ -225,16 +227,20 @@ func (a *coderAgent) Prompt(ctx context.Context, p coder.PromptRequest) (coder.P
 
 func TestOurClientDrivesCodersAgent(t *testing.T) {
 	process, in, out := start(t, "coder")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := patience.Context(t, patience.Soon)
 	var text strings.Builder
+	waiting := make(chan struct{})
 	s := services.New(services.Options{
 		ApproveCommand: services.AllowCommands,
 		Ask: func(_ context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 			return p.Options[0].OptionID, nil
 		},
 		Updated: func(_ context.Context, n *acp.SessionNotification) error {
-			text.WriteString(n.Update.(*acp.AgentMessageChunk).Content.(*acp.TextContent).Text)
+			part := n.Update.(*acp.AgentMessageChunk).Content.(*acp.TextContent).Text
+			if part == "waiting" {
+				close(waiting)
+			}
+			text.WriteString(part)
 			return nil
 		},
 	})
@@ -263,9 +269,10 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 	if text.String() != want.String() {
 		t.Errorf("said %q", text.String())
 	}
-	time.AfterFunc(50*time.Millisecond, func() {
+	go func() {
+		patience.Value(t, "begin of the turn", waiting)
 		agent.Cancel(ctx, &acp.CancelNotification{SessionID: session.SessionID})
-	})
+	}()
 	if r, err := prompt("wait"); err != nil || r.StopReason != acp.StopReasonCancelled {
 		t.Error(r, err)
 	}

@@ -3,6 +3,7 @@
 package patience
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"testing"
@@ -26,23 +27,59 @@ func stretched(d time.Duration) time.Duration {
 }
 
 // True waits for a condition.
-func True(t *testing.T, what string, ok func() bool) {
+func True(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Soon); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	for left := from(Soon); !ok(); time.Sleep(time.Millisecond) {
+		if left.over() {
 			t.Fatalf("never: %s", what)
 		}
 	}
 }
 
-// Value returns what comes through a channel.
-func Value[T any](t *testing.T, what string, ch <-chan T) T {
+// Context returns a context of the test for what has to end within Soon, or Turn.
+func Context(t testing.TB, limit time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Ends returns what a function returns that must not hang.
+func Ends[T any](t testing.TB, what string, f func() T) T {
 	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(Soon):
-		t.Fatalf("no %s", what)
-		panic("unreachable")
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	return Value(t, "end of "+what, done)
+}
+
+// Value returns what comes through a channel.
+func Value[T any](t testing.TB, what string, ch <-chan T) T {
+	t.Helper()
+	for left := from(Soon); !left.over(); {
+		select {
+		case v := <-ch:
+			return v
+		case <-time.After(tick):
+		}
 	}
+	t.Fatalf("no %s", what)
+	panic("unreachable")
+}
+
+// countdown is the time that is left. A machine that stood still, because it slept or had no
+// memory, gets the time back: what is waited for could not happen either.
+type countdown struct {
+	left time.Duration
+	last time.Time
+}
+
+// tick is the most that counts at a time.
+const tick = 100 * time.Millisecond
+
+func from(d time.Duration) *countdown { return &countdown{d, time.Now()} }
+
+func (c *countdown) over() bool {
+	now := time.Now()
+	c.left -= min(now.Sub(c.last), tick)
+	c.last = now
+	return c.left <= 0
 }

@@ -57,21 +57,22 @@ end`)
 					t.Fatal(err)
 				}
 				var all []int
-				deadline := time.Now().Add(patience.Soon)
-				for len(all) < 1+8+2 { // the host, the agents, two commands
-					if time.Now().After(deadline) {
-						t.Fatalf("only %d processes run: %v", len(all), all)
-					}
+				patience.True(t, "the host, the agents and two commands run", func() bool {
 					all = descendants(t, pid)
-				}
+					return len(all) >= 1+8+2
+				})
+				t.Cleanup(func() {
+					for _, p := range all {
+						if t.Failed() {
+							syscall.Kill(p, syscall.SIGKILL)
+						}
+					}
+				})
 				began := time.Now()
 				end(e, pid)
 				for _, p := range all {
 					name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p))
-					if !gone(p, time.Until(began.Add(soonGone))) {
-						t.Errorf("process %d still runs: %q", p, name)
-						syscall.Kill(p, syscall.SIGKILL)
-					}
+					patience.True(t, fmt.Sprintf("the end of process %d, %q", p, name), func() bool { return gone(p) })
 				}
 				t.Logf("%d processes were gone after %v", len(all), time.Since(began).Round(time.Millisecond))
 			})
@@ -128,7 +129,7 @@ end })`, fmt.Sprintf(script, seconds))
 				// What an ended command leaves behind is soon gone; the file says that it ran.
 				dir, _ := e.lua("return vim.fn.getcwd()").(string)
 				seen := map[string]bool{}
-				until(t, "all commands run", patience.Soon, func() bool {
+				patience.True(t, "all commands run", func() bool {
 					for what, args := range commands {
 						if !seen[what] {
 							_, err := os.Stat(filepath.Join(dir, "up."+args[1]))
@@ -143,15 +144,8 @@ end })`, fmt.Sprintf(script, seconds))
 					t.Fatalf("agents: %v", agents)
 				}
 				end(t, e, host, agents[0])
-				limit := time.Now().Add(soonGone)
 				for what, args := range commands {
-					for len(running(t, args...)) > 0 {
-						if time.Now().After(limit) {
-							t.Errorf("%s: the command is left", what)
-							break
-						}
-						time.Sleep(10 * time.Millisecond)
-					}
+					patience.True(t, what+": the end of the command", func() bool { return len(running(t, args...)) == 0 })
 				}
 			})
 		})
@@ -222,10 +216,8 @@ func TestNeovimDoesNotWaitLongForTheHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		go e.v.Command("qall!")
-		if !gone(nvim, patience.Soon) {
-			t.Fatal("Neovim does not quit")
-		}
-		if gone(host, 0) {
+		waitGone(t, nvim)
+		if gone(host) {
 			t.Error("Neovim has killed the host")
 		}
 		syscall.Kill(host, syscall.SIGCONT)
@@ -248,18 +240,11 @@ func descendants(t *testing.T, pid int) []int {
 	return all
 }
 
-// gone waits for the end of a process; one that only waits to be reaped by
-// whoever adopted it has ended.
-func gone(pid int, limit time.Duration) bool {
-	for end := time.Now().Add(limit); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
-		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); strings.Contains(string(b), ") Z ") {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
+// gone reports whether a process has ended; one that only waits to be reaped by
+// whoever adopted it has.
+func gone(pid int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ")
 }
 
 func TestAgentsEndWithNeovim(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/confine"
@@ -87,14 +86,4 @@ func testLauncher() []string {
 		return nil
 	}
 	return []string{"/proc/self/exe", "confine"}
-}
-
-// until waits for a condition that is to be true in time.
-func until(t *testing.T, what string, limit time.Duration, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not after %v: %s", limit, what)
-		}
-	}
 }

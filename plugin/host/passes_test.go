@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -56,13 +56,10 @@ func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			batch, _ = c.host.queue.Take()
-			for waited := time.Now(); len(batch) == 0; batch, _ = c.host.queue.Take() {
-				time.Sleep(time.Millisecond)
-				if time.Since(waited) > time.Minute {
-					t.Fatal("the update does not arrive")
-				}
-			}
+			patience.True(t, "the update", func() bool {
+				batch, _ = c.host.queue.Take()
+				return len(batch) > 0
+			})
 		})
 		if len(batch) != 1 || !bytes.Contains(batch[0].JSON, []byte(mark)) {
 			t.Errorf("%s: Neovim gets %v", update, batch)

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
@@ -265,9 +264,5 @@ func framed(screen string) string {
 // wait waits until a condition holds.
 func (e *editor) wait(what string, is func() bool) {
 	e.t.Helper()
-	for deadline := time.Now().Add(patience.Soon); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			e.t.Fatalf("never: %s", what)
-		}
-	}
+	patience.True(e.t, what, is)
 }

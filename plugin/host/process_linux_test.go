@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // childrenOf lists the children of a process.
@@ -84,21 +84,8 @@ func raceEnabled() bool {
 	return false
 }
 
-// soonGone is how long processes may take to end on a busy machine once Neovim has
-// left. The host ends them within shutdownTime, and none ends by itself so soon.
-const soonGone = 6 * shutdownTime
-
 // waitGone fails unless the process ends in time.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(soonGone)
-	for syscall.Kill(pid, 0) == nil {
-		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); strings.Contains(string(b), ") Z ") {
-			return // ended, and not yet waited for by whoever adopted it
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d still runs", pid)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	patience.True(t, fmt.Sprintf("the end of process %d", pid), func() bool { return gone(pid) })
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -57,13 +56,11 @@ hermes.on_request("PermissionRequest", function() return "allow" end)`)
 					nvim := e.pid()
 					all := descendants(t, nvim)
 					go e.v.Command("qall!")
-					if !gone(nvim, patience.Soon) {
-						t.Fatal("Neovim does not quit")
-					}
+					waitGone(t, nvim)
 					written := filesIn(t, state, dir)
 					for _, pid := range all {
 						line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-						if !gone(pid, 0) {
+						if !gone(pid) {
 							t.Errorf("process %d still runs: %q", pid, line)
 							waitGone(t, pid)
 						}

@@ -2,7 +2,6 @@ package permission
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -189,8 +188,7 @@ func (j *jail) runs(t testing.TB, argv ...string) bool {
 	if err := os.Remove(j.mark); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
-	defer cancel()
+	ctx := patience.Context(t, patience.Soon)
 	path := filepath.Join(j.bin, argv[0])
 	if strings.Contains(argv[0], "/") {
 		path = filepath.Join(j.dir, argv[0])

@@ -171,9 +171,7 @@ func TestRulesDecideWhileTheFileIsLocked(t *testing.T) {
 	for range cap(failed) {
 		go func() { failed <- p.Add(ctx, Rule{Action: Deny, Scope: Always}) }()
 	}
-	for len(p.writing) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	patience.True(t, "a wait for the lock", func() bool { return len(p.writing) > 0 })
 	if got, _ := p.Decide(Request{Kind: read}); got != Denied {
 		t.Error("the rule for one question is not in force")
 	}

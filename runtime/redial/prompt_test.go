@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -83,7 +84,7 @@ func (s *script) hear(t *testing.T) string {
 	select {
 	case msg := <-s.prompted:
 		return msg
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Fatal("the prompt did not arrive")
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -24,8 +25,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
-
-const soon = 20 * time.Second
 
 // world is an agent whose connections can be cut.
 type world struct {
@@ -87,7 +86,7 @@ func (w *world) event(e redial.Event) {
 // await returns the first event of a kind.
 func (w *world) await(t *testing.T, kind redial.EventKind) redial.Event {
 	t.Helper()
-	late := time.After(soon)
+	late := time.After(patience.Soon)
 	for {
 		w.mu.Lock()
 		for _, e := range w.events {
@@ -138,7 +137,7 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 		c, id := w.connect(t, nil)
 		const n = 200
 		w.gate = func() error {
-			for end := time.Now().Add(soon); len(w.agent.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
+			for end := time.Now().Add(patience.Soon); len(w.agent.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
 				if time.Now().After(end) {
 					return errors.New("the agent is still at it")
 				}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -237,7 +238,7 @@ func TestWorkThatOutlivesItsPromptIsReplayed(t *testing.T) {
 		c := w.connect(t)
 		a := w.open(t, c)
 		w.gate = func() error {
-			for end := time.Now().Add(soon); len(w.store.said()) < n; time.Sleep(100 * time.Microsecond) {
+			for end := time.Now().Add(patience.Soon); len(w.store.said()) < n; time.Sleep(100 * time.Microsecond) {
 				if time.Now().After(end) {
 					return errors.New("the agent is still at it")
 				}

@@ -127,7 +127,12 @@ func TestAClientTalksToAnSDKServer(t *testing.T) {
 		if got := client.Texts(id); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", scheme, got)
 		}
-		time.AfterFunc(50*time.Millisecond, func() { a.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}) })
+		want = append(want, "waiting")
+		go func() {
+			for ; len(client.Texts(id)) < len(want) && t.Context().Err() == nil; time.Sleep(time.Millisecond) { // the turn has not begun
+			}
+			a.Cancel(t.Context(), &acp.CancelNotification{SessionID: id})
+		}()
 		if r, err := testagent.Prompt(t.Context(), c, id, "WAIT"); err != nil || r != acp.StopReasonCancelled {
 			t.Error(scheme, r, err)
 		}

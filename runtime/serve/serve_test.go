@@ -16,6 +16,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -27,8 +28,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
-
-const soon = 20 * time.Second
 
 func TestMain(m *testing.M) {
 	testagent.Main()
@@ -65,7 +64,7 @@ func start(t *testing.T, s *serve.Server, address string) (url string, stop func
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(soon):
+		case <-time.After(patience.Soon):
 			t.Error("the server does not end")
 		}
 	}
@@ -140,7 +139,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			stop() // with the first client connected
 			select {
 			case <-c.Done():
-			case <-time.After(soon):
+			case <-time.After(patience.Soon):
 				t.Error("the client is not notified")
 			}
 			c.Close()
@@ -225,7 +224,7 @@ func TestAnIdleConnectionEnds(t *testing.T) {
 	}
 	select {
 	case <-c.Done():
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Error("still open")
 	}
 }
@@ -259,7 +258,7 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 	}
 	defer c.Close()
 	io.WriteString(c, "POST /acp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-	c.SetReadDeadline(time.Now().Add(soon))
+	c.SetReadDeadline(time.Now().Add(patience.Soon))
 	began := time.Now()
 	if _, err := io.ReadAll(c); err != nil || time.Since(began) < 9*time.Second {
 		t.Error(err, time.Since(began))

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/shim/journal"
@@ -66,11 +65,7 @@ func TestADaemonIsSupervisedWhenTheProgramHasEnded(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience.Soon); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain")
-		}
-	}
+	patience.True(t, "what was waited for", ok)
 }
 
 func TestAShimInAShimSaysSo(t *testing.T) {

@@ -5,7 +5,7 @@
 // Prints {"http": URL, "ws": URL} and serves until standard input ends. Sessions
 // outlive connections, so that session/load and session/resume work; a prompt
 // "DROP" cuts all connections, "SAY text" says it in pieces, "READ path" reads a
-// file of the client.
+// file of the client, "WAIT" says so and waits for a cancel.
 import http from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -74,6 +74,7 @@ function createAgent() {
         await say(client, sessionId, content);
       }
       if (word === "WAIT") {
+        await say(client, sessionId, "waiting");
         while (!cancelled.has(sessionId)) await new Promise((r) => setTimeout(r, 10));
         return { stopReason: "cancelled" };
       }

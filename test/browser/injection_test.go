@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -222,7 +223,7 @@ func TestThePolicyOfAReportHoldsInABrowser(t *testing.T) {
 			}
 			return false
 		}
-		for end := time.Now().Add(soon); !stopped(); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience.Soon); !stopped(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s was not stopped: %q", c.what, tab.Faults())
 			}

@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestMain(m *testing.M) {
@@ -38,9 +40,6 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	}
 	return browser, err
 })
-
-// soon is how long something that should happen may take on a busy machine.
-const soon = time.Minute
 
 // open writes a report of captures and opens it. At the end, the page must not have done
 // anything but show it.
@@ -83,7 +82,7 @@ func js[T any](t *testing.T, tab *Tab, expression string) T {
 // until waits for a condition in the page.
 func until(t *testing.T, tab *Tab, condition string) {
 	t.Helper()
-	for end := time.Now().Add(soon); !js[bool](t, tab, condition); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); !js[bool](t, tab, condition); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never %s\n%s", condition, js[string](t, tab, "document.body.innerText"))
 		}
@@ -93,7 +92,7 @@ func until(t *testing.T, tab *Tab, condition string) {
 // do runs actions.
 func do(t *testing.T, tab *Tab, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, soon)
+	ctx, cancel := context.WithTimeout(tab, patience.Soon)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		t.Fatal(err)

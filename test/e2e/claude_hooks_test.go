@@ -108,8 +108,7 @@ func TestTheEventsOfThePublishedClaudeCodeAreUnderstood(t *testing.T) {
 				t.Fatal(err)
 			}
 			settings, url, token := relayed(t, r.Meta)
-			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-			defer cancel()
+			ctx := patience.Context(t, patience.Turn)
 			prompt := strings.Join([]string{
 				call(t, "Read", map[string]any{"file_path": path}),
 				call(t, "Edit", map[string]any{"file_path": path, "old_string": "beta", "new_string": "BETA", "replace_all": false}),

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,8 +39,7 @@ exec '%[1]s' "$@"
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(home, "scripts/demo.lua"), string(text))
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-	defer cancel()
+	ctx := patience.Context(t, patience.Turn)
 	cmd := exec.CommandContext(ctx, nvim.Path, "--clean", "-n", "--headless", "--cmd", "set rtp^="+root, "-c", "luafile "+filepath.Join(home, "scripts/demo.lua"))
 	cmd.Dir = realTempDir(t)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "XDG_CACHE_HOME="+state, "NVIM=")

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -40,8 +39,7 @@ func hermesAgent(t *testing.T) (env environment, project string, command []strin
 // drive runs a client in the project of hermes-agent and returns what it printed.
 func drive(t *testing.T, env environment, project string, args ...string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-	defer cancel()
+	ctx := patience.Context(t, patience.Turn)
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "HOME="+env.home, "XDG_CONFIG_HOME="+env.home)
 	for name, value := range agents["hermes"](t, env).Env {

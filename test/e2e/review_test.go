@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -75,8 +74,7 @@ func TestThePatchOfARunMakesTheTreeThatARealAgentMade(t *testing.T) {
 				args = append(args, "--env", name+"="+value)
 			}
 			args = append(args, strings.Join(c.steps(filepath.Join(work, "hello.txt")), "\n"), "--", agent.Command)
-			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-			defer cancel()
+			ctx := patience.Context(t, patience.Turn)
 			cmd := exec.CommandContext(ctx, hermes, append(args, agent.Args...)...)
 			cmd.Dir = work
 			said, err := cmd.CombinedOutput()
@@ -206,8 +204,7 @@ func TestTheHooksOfRealAgentsReportWhatTheyChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(stop)
-			ctx, cancel := context.WithTimeout(t.Context(), patience.Turn)
-			defer cancel()
+			ctx := patience.Context(t, patience.Turn)
 			if err := p.Wait(ctx); err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/neovim/go-client/nvim"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -42,9 +43,6 @@ type editor struct {
 	sent    map[string]int // keys that the user pressed
 	screens []string       // drawn text that no screen may get
 }
-
-// patience is how long a test waits on a busy machine for what must come.
-const patience = 3 * time.Minute
 
 func newEditor(t *testing.T, program string, settings map[string]any) *editor {
 	t.Helper()
@@ -116,7 +114,7 @@ func hasControls(list []any) bool {
 // answered lets a call fail that Neovim does not answer. What it returns is called
 // after the answer.
 func (e *editor) answered() func() bool {
-	return time.AfterFunc(patience, func() { e.v.Close() }).Stop
+	return time.AfterFunc(patience.Turn, func() { e.v.Close() }).Stop
 }
 
 func (e *editor) lua(code string, args ...any) any {
@@ -162,7 +160,7 @@ func (e *editor) mode() *nvim.Mode {
 // until waits for a Lua expression to become true.
 func (e *editor) until(expr string) {
 	e.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Turn); ; time.Sleep(5 * time.Millisecond) {
 		if ok, _ := e.lua("return (" + expr + ") and true or false").(bool); ok {
 			return
 		}
@@ -175,7 +173,7 @@ func (e *editor) until(expr string) {
 // inMode waits for a mode.
 func (e *editor) inMode(want string) {
 	e.t.Helper()
-	for deadline := time.Now().Add(patience); e.mode().Mode != want; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Turn); e.mode().Mode != want; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			e.t.Fatalf("mode %q, want %q", e.mode().Mode, want)
 		}
@@ -228,7 +226,7 @@ func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) 
 	before, mode := e.snapshot(), e.mode().Mode
 	begin()
 	left := false
-	deadline := time.After(patience)
+	deadline := time.After(patience.Turn)
 	for done := false; !done; {
 		select {
 		case <-deadline:
@@ -238,7 +236,7 @@ func (e *editor) scene(name string, begin func(), dismiss bool) (questions int) 
 		case q := <-e.asked:
 			questions++
 			e.press(e.answer(q[0], q[1], dismiss))
-			deadline = time.After(patience) // it goes on
+			deadline = time.After(patience.Turn) // it goes on
 		case <-e.ended:
 			done = true
 		case <-time.After(time.Second):
@@ -375,7 +373,7 @@ func (e *editor) command(keys string) {
 	e.t.Helper()
 	before := e.json("editor.typed()")
 	e.press(keys)
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Turn); ; time.Sleep(5 * time.Millisecond) {
 		mode := e.mode()
 		switch {
 		case mode.Mode[0] == 'r': // "press enter"

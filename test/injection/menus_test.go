@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // offers checks what a command line completes to.
@@ -27,7 +29,7 @@ func (e *editor) menu(keys, answer string) {
 	e.t.Helper()
 	e.press(keys)
 	menus, answered := 0, time.Now()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(patience.Turn); ; {
 		select {
 		case <-e.asked:
 			menus++

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -45,7 +46,7 @@ func TestNoTextOfAnAgentActsInTheViews(t *testing.T) {
 				e.lua("editor.play(...)", scene)
 				select {
 				case <-e.ended:
-				case <-time.After(patience):
+				case <-time.After(patience.Turn):
 					t.Fatalf("%s does not end, mode %v", scene, e.mode())
 				}
 				e.inMode("n")

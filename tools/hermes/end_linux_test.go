@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
@@ -50,9 +51,8 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 		"run, terminated": {"run x", signal(syscall.SIGTERM), true},
 		"run, interrupted twice": {"run x", func(cmd *exec.Cmd, _ *rpc.Conn) {
 			cmd.Process.Signal(syscall.SIGINT)
-			for range 2 {
-				time.Sleep(50 * time.Millisecond) // otherwise they may become one
-				cmd.Process.Signal(syscall.SIGINT)
+			for cmd.Process.Signal(syscall.SIGINT) == nil { // two may become one
+				time.Sleep(50 * time.Millisecond)
 			}
 		}, false},
 		"run, out of time":     {"run --timeout 4s x", func(*exec.Cmd, *rpc.Conn) {}, true},
@@ -99,7 +99,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 			}
 			select {
 			case <-ended:
-			case <-time.After(soon):
+			case <-time.After(patience.Soon):
 				t.Error("the program does not end")
 			}
 			eventually(t, "the end of the keeper", func() bool { return len(all()) == 0 })
@@ -193,12 +193,9 @@ func TestAnAgentEndsInPeaceUnlessTheUserInterrupts(t *testing.T) {
 	}
 }
 
-// soon is how long something that should happen may take on a busy machine.
-const soon = time.Minute
-
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(soon); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -54,7 +55,7 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 		t.Fatalf("exit status %d\n%s%s", status, out, errs)
 	}
 	want := "b\tdeleted, +0 -1\tsh\ndeep/a\tchanged, +1 -0\tsh\ndeep/new\tcreated, +1 -0\tsh\n"
-	for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
 		r.wait()
 		got := r.pending()
 		if got == want {
@@ -220,7 +221,7 @@ func TestWhatIsWrittenBesideAShimIsTheUsers(t *testing.T) {
 	}()
 	files := func(want string) {
 		t.Helper()
-		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
 			r.wait()
 			got, _, _ := r.hermes("", "", "files")
 			if got = ofRun.ReplaceAllString(got, "$1"); got == want {
@@ -296,7 +297,7 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
 			r.wait()
 			got := r.pending()
 			if got == c.want {
@@ -398,7 +399,7 @@ func TestAShimConfinesItsProgram(t *testing.T) {
 		t.Fatalf("exit status %d\n%s\n%s", status, out, errs)
 	}
 	s.says(t, "the program", out, true)
-	until := time.Now().Add(time.Minute)
+	until := time.Now().Add(patience.Soon)
 	for !strings.Contains(readFile(t, filepath.Join(journal, "events.jsonl")), filepath.Join(s.work, "by-agent")) {
 		if time.Now().After(until) {
 			t.Fatalf("the journal has no change of the program:\n%s", readFile(t, filepath.Join(journal, "events.jsonl")))

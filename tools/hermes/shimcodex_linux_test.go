@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testcodex"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim/journal"
@@ -77,7 +78,7 @@ func TestChangesOfThePublishedCodexAreExactAndReviewed(t *testing.T) {
 			if got := fileChanges(t, r); !slices.Equal(got, c.changes) {
 				t.Fatalf("got\n  %s\nwant\n  %s\n%s%s", strings.Join(got, "\n  "), strings.Join(c.changes, "\n  "), out, errs)
 			}
-			for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
 				r.wait()
 				got := r.pending()
 				if got == c.review {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
@@ -130,7 +131,7 @@ func TestEachKindOfChangeIsExactAndIsGivenBack(t *testing.T) {
 			}
 			want := strings.FieldsFunc(kind.files, func(c rune) bool { return c == '|' || c == ' ' && !strings.Contains(kind.files, "|") })
 			var names []string
-			for until := time.Now().Add(20 * time.Second); !slices.Equal(names, want); time.Sleep(10 * time.Millisecond) {
+			for until := time.Now().Add(patience.Soon); !slices.Equal(names, want); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(until) {
 					t.Fatalf("pending: %q, want %q", names, want)
 				}

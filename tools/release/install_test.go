@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -10,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -71,8 +70,7 @@ func install(t *testing.T, dist, pinned string) {
 		}
 		script, result := filepath.Join(dir, "conversation.lua"), filepath.Join(dir, "result")
 		write(t, script, []byte(conversation))
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
+		ctx := patience.Context(t, patience.Turn)
 		cmd := exec.CommandContext(ctx, program.Path, "--clean", "--headless", "--cmd", "set rtp^="+root, "-c", "luafile "+script, "-c", "qall!")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "TEST_URL="+server.URL, "TEST_RESULT="+result, "CURL_CA_BUNDLE="+trusted, "OPENAI_BASE_URL=http://127.0.0.1:1/v1",

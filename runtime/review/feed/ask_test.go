@@ -6,8 +6,8 @@ import (
 	"io"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 )
 
@@ -79,13 +79,8 @@ func TestAQuestionDelaysNobodyAndEndsWithItsConnection(t *testing.T) {
 	say("last", `"phase":"ask"`, "")
 	say("after", ``, "after")
 	c.Close()
-	timeout := time.After(time.Minute)
 	for path := ""; path != "/a"; {
-		select {
-		case path = <-gone:
-		case <-timeout:
-			t.Fatal("the question outlives its connection")
-		}
+		path = patience.Value(t, "end of the question with its connection", gone)
 	}
 }
 

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -24,8 +24,7 @@ func (r *rig) tell() func(feed.Report) {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	r.t.Cleanup(cancel)
+	ctx := patience.Context(r.t, patience.Soon)
 	c, err := feed.Dial(ctx, feed.Path(store.Dir(r.state, r.root)))
 	if err != nil {
 		r.t.Fatal(err)
@@ -210,8 +209,7 @@ func TestPositionsSurviveARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := patience.Context(t, patience.Soon)
 	path := feed.Path(store.Dir(r.state, r.root))
 	told := func(want uint64) {
 		t.Helper()

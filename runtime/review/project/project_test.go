@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
-
-// patience bounds every wait.
-const patience = time.Minute
 
 // rig is a folder under review.
 type rig struct {
@@ -81,8 +79,7 @@ func (r *rig) reopen() {
 
 func (r *rig) wait() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	defer cancel()
+	ctx := patience.Context(r.t, patience.Soon)
 	if err := r.Wait(ctx); err != nil {
 		r.t.Fatal(err)
 	}
@@ -91,7 +88,7 @@ func (r *rig) wait() {
 // until waits for something that is true of the project.
 func (r *rig) until(what string, is func() bool) {
 	r.t.Helper()
-	for late := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(patience.Soon); ; time.Sleep(time.Millisecond) {
 		r.Project.mu.Lock()
 		ok := is()
 		r.Project.mu.Unlock()
@@ -134,8 +131,7 @@ func (r *rig) remove(name string) { r.t.Helper(); r.must(os.Remove(r.path(name))
 // turn begins a turn of a session and returns its author.
 func (r *rig) turn(session string) review.Author {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	defer cancel()
+	ctx := patience.Context(r.t, patience.Soon)
 	turn := fmt.Sprintf("turn %d", time.Now().UnixNano())
 	r.must(r.Prompt(ctx, session, turn, "do it"))
 	return review.Author{Session: session, Turn: turn}

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
 // patient waits for a text that is missing as long as it takes, hasty does not wait at all.
 var (
-	patient = settling{quiet: 10 * time.Millisecond, gone: 2 * patience, limit: 2 * patience}
+	patient = settling{quiet: 10 * time.Millisecond, gone: 2 * patience.Soon, limit: 2 * patience.Soon}
 	hasty   = settling{quiet: 1, gone: 1, limit: 1}
 )
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
@@ -18,7 +19,7 @@ func (r *rig) watches() (until func(name, text string)) {
 	r.t.Cleanup(stop)
 	return func(name, text string) {
 		r.t.Helper()
-		for late := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		for late := time.Now().Add(patience.Soon); ; time.Sleep(time.Millisecond) {
 			if _, now, _ := r.Review().Known(name); now.Text == text {
 				return
 			} else if time.Now().After(late) {

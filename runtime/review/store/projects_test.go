@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestStoresThatNobodyUsesAreRemoved(t *testing.T) {
@@ -97,7 +99,7 @@ func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
 		}
 	})
 	// Most tries are refused on a busy machine, and each may be.
-	limit := time.Now().Add(time.Minute)
+	limit := time.Now().Add(patience.Soon)
 	for opened := 0; opened < 50; {
 		s, err := Open(dir, Options{Root: "/project"})
 		if err != nil {

@@ -84,8 +84,7 @@ func TestACutStreamContinuesWithoutLossOrRepetition(t *testing.T) {
 			client := new(testagent.Client)
 			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, client)
 			id := newSession(t, c)
-			ctx, cancel := context.WithTimeout(t.Context(), soon)
-			defer cancel()
+			ctx := patience.Context(t, patience.Soon)
 			if _, err := testagent.Prompt(ctx, c, id, "COUNT 150"); err != nil {
 				t.Fatal(err)
 			}

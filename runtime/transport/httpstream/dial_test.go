@@ -244,12 +244,12 @@ func TestCookiesGoBackToTheServer(t *testing.T) {
 func TestALateAnswerToInitializeLeavesNoConnectionBehind(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
-	got := make(chan struct{})
+	got, closed := make(chan struct{}), make(chan struct{})
 	s := &httpstream.Server{Handle: func(_ context.Context, c transport.Transport) {
 		defer c.Close()
 		c.Read(nil)
 		close(got)
-		time.Sleep(100 * time.Millisecond)
+		<-closed
 		c.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 		_, err := c.Read(nil)
 		ended <- err
@@ -263,14 +263,12 @@ func TestALateAnswerToInitializeLeavesNoConnectionBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-got
-	c.Close()
-	select {
-	case err := <-ended:
-		if err != io.EOF {
-			t.Error(err)
-		}
-	case <-time.After(soon):
-		t.Error("the connection is still there")
+	left := make(chan error, 1)
+	go func() { left <- c.Close() }()
+	close(closed) // Close waits for the answer, but not for long
+	patience.Value(t, "end of Close", left)
+	if err := patience.Value(t, "end of the connection", ended); err != io.EOF {
+		t.Error(err)
 	}
 	if err := c.Write([]byte(hello)); !errors.Is(err, transport.ErrClosed) {
 		t.Error(err)
@@ -303,7 +301,7 @@ func TestAnAbandonedInitializeEndsTheAgent(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Error("the agent is not notified")
 	}
 }

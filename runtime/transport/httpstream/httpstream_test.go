@@ -19,6 +19,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -33,8 +34,6 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(leak.Main(m))
 }
-
-const soon = 20 * time.Second
 
 // serve starts a server with the test agent behind it, unless s says otherwise.
 func serve(t *testing.T, s *httpstream.Server, wrap func(http.Handler) http.Handler) *httptest.Server {
@@ -51,7 +50,7 @@ func serve(t *testing.T, s *httpstream.Server, wrap func(http.Handler) http.Hand
 	}
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), soon)
+		ctx, cancel := context.WithTimeout(context.Background(), patience.Soon)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error("shutdown:", err)
@@ -125,10 +124,13 @@ func TestAConversation(t *testing.T) {
 	if all := client.Texts(a); all[len(all)-1] != `READ {"content":"text of /w/file"}` {
 		t.Error(all[len(all)-1])
 	}
-	time.AfterFunc(50*time.Millisecond, func() {
+	before := len(client.Texts(a))
+	go func() {
+		for ; len(client.Texts(a)) == before && t.Context().Err() == nil; time.Sleep(time.Millisecond) { // the turn has not begun
+		}
 		acp.Agent{Conn: c}.Cancel(context.Background(), &acp.CancelNotification{SessionID: a})
-	})
-	if r, err := testagent.Prompt(t.Context(), c, a, "WAIT"); err != nil || r != acp.StopReasonCancelled {
+	}()
+	if r, err := testagent.Prompt(t.Context(), c, a, "COUNT 1\nWAIT"); err != nil || r != acp.StopReasonCancelled {
 		t.Error(r, err)
 	}
 	var e *acp.Error
@@ -216,7 +218,7 @@ func TestTheEndOfTheAgentComesAfterItsLastMessages(t *testing.T) {
 		if !errors.Is(c.Err(), io.EOF) {
 			t.Error(c.Err())
 		}
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Error("still open")
 	}
 }
@@ -271,7 +273,7 @@ func TestASlowClientDelaysOnlyItsAgent(t *testing.T) {
 		if !errors.Is(err, transport.ErrStalled) {
 			t.Error(err)
 		}
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Fatal("the agent is not notified")
 	}
 	if n := written.Load(); n > 200_000 {
@@ -299,7 +301,7 @@ func TestAnAbandonedConnectionEnds(t *testing.T) {
 		if !errors.Is(err, httpstream.ErrAbandoned) {
 			t.Error(err)
 		}
-	case <-time.After(soon):
+	case <-time.After(patience.Soon):
 		t.Error("still there")
 	}
 }
@@ -314,7 +316,7 @@ func TestStreamsAreKeptAliveAndFlushedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(soon))
+	conn.SetDeadline(time.Now().Add(patience.Soon))
 	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\nAcp-Connection-Id: %s\r\n\r\n",
 		s.Guard.Token.Reveal(), header.Get("Acp-Connection-Id"))
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -166,7 +166,7 @@ func TestTheNextReceiverOfAStreamGetsTheRest(t *testing.T) {
 	leave()
 	// The server notices that the receiver left; until then the stream is taken.
 	var second *http.Response
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience.Soon); ; time.Sleep(time.Millisecond) {
 		var err error
 		if second, err = send(t.Context(), t, s, http.MethodGet, server.URL, head{"Acp-Connection-Id": id, "Acp-Session-Id": "s"}, ""); err != nil {
 			t.Fatal(err)

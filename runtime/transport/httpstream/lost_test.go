@@ -103,7 +103,7 @@ func TestAConnectionTheServerNoLongerWantsFailsWithItsCause(t *testing.T) {
 				}
 				select {
 				case <-c.Done():
-				case <-time.After(soon):
+				case <-time.After(patience.Soon):
 					t.Fatal("still open")
 				}
 				if !errors.As(c.Err(), &status) || status.Status != code {
@@ -156,7 +156,7 @@ func TestTheEndOfTheConnectionsStreamEndsTheConnection(t *testing.T) {
 				if !errors.As(err, &closed) {
 					t.Error(err)
 				}
-			case <-time.After(soon):
+			case <-time.After(patience.Soon):
 				t.Fatal("the call still waits")
 			}
 			if <-c.Done(); cut == transport.Clean(errors.Unwrap(c.Err())) {

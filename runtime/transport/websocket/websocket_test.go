@@ -309,11 +309,7 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	for end := time.Now().Add(patience.Soon); open.Load() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not released")
-		}
-	}
+	patience.True(t, "the release", func() bool { return open.Load() == 0 })
 }
 
 // C167 of the conformance list.

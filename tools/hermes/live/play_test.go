@@ -116,8 +116,7 @@ func played1(t *testing.T, script, capabilities string, c *client, talk func(l *
 		l := newLine(lint.Client, outR, inW, c, func(lint.Record) {})
 		c.line = l
 		call := func(method string, params any) string {
-			ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
-			defer cancel()
+			ctx := patience.Context(t, patience.Soon)
 			result, err := l.call(ctx, method, params)
 			if err != nil {
 				return err.Error()
