@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -23,57 +23,59 @@ func TestTheDefaultBudgetIs256MiB(t *testing.T) {
 
 func TestConnectionsShareABudget(t *testing.T) {
 	t.Parallel()
-	const (
-		conns  = 4
-		each   = 100
-		size   = 4 << 10
-		budget = 64 << 10
-	)
-	b := rpc.NewBudget(budget)
-	release := make(chan struct{})
-	handled := make(chan int, conns*each)
-	var read [conns]*rpc.Conn
-	var sent atomic.Int64
-	filler := strings.Repeat("x", size)
-	for i := range conns {
-		c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
-			<-release
-			handled <- number(p)
-			return nil
-		}}, rpc.Options{Budget: b})
-		read[i] = c
-		go func() {
-			for range each {
-				w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":%d,"x":%q}}`, i, filler)
-				sent.Add(1)
-			}
-		}()
-	}
-	eventually(t, "the budget is used up", func() bool { return b.Used() >= budget })
-	for i, c := range read {
-		eventually(t, fmt.Sprintf("connection %d reads though the others used up the budget", i), func() bool { return c.Stats().Received > 0 })
-	}
-	eventually(t, "the peers have to wait", func() bool {
-		before := sent.Load()
-		time.Sleep(shortly)
-		return sent.Load() == before
-	})
-	// Above the budget each may hold two messages: one that passes, and one
-	// that was read before the reader looked.
-	if got := b.Used(); got < budget || got > budget+2*conns*(size+100) {
-		t.Errorf("%d bytes are in flight with a budget of %d", got, budget)
-	}
-	close(release)
-	var got [conns]int
-	for range conns * each {
-		got[receive(t, "update", handled)]++
-	}
-	for i, n := range got {
-		if n != each {
-			t.Errorf("connection %d handled %d of %d", i, n, each)
+	synctest.Test(t, func(t *testing.T) {
+		const (
+			conns  = 4
+			each   = 400 // more than the transport holds
+			size   = 4 << 10
+			budget = 64 << 10
+		)
+		b := rpc.NewBudget(budget)
+		release := make(chan struct{})
+		handled := make(chan int, conns*each)
+		var read [conns]*rpc.Conn
+		var sent atomic.Int64
+		filler := strings.Repeat("x", size)
+		for i := range conns {
+			c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+				<-release
+				handled <- number(p)
+				return nil
+			}}, rpc.Options{Budget: b})
+			read[i] = c
+			go func() {
+				for range each {
+					w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":%d,"x":%q}}`, i, filler)
+					sent.Add(1)
+				}
+			}()
 		}
-	}
-	eventually(t, "the budget is free again", func() bool { return b.Used() == 0 })
+		synctest.Wait()
+		if n := sent.Load(); n == conns*each {
+			t.Error("no peer has to wait")
+		}
+		for i, c := range read {
+			if c.Stats().Received == 0 {
+				t.Errorf("connection %d does not read because the others used up the budget", i)
+			}
+		}
+		// Above the budget each may hold two messages: one that passes, and one
+		// that was read before the reader looked.
+		if got := b.Used(); got < budget || got > budget+2*conns*(size+100) {
+			t.Errorf("%d bytes are in flight with a budget of %d", got, budget)
+		}
+		close(release)
+		var got [conns]int
+		for range conns * each {
+			got[receive(t, "update", handled)]++
+		}
+		for i, n := range got {
+			if n != each {
+				t.Errorf("connection %d handled %d of %d", i, n, each)
+			}
+		}
+		eventually(t, "the budget is free again", func() bool { return b.Used() == 0 })
+	})
 }
 
 func TestAUsedUpBudgetLetsEachConnectionGoOnMessageByMessage(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -13,24 +14,26 @@ import (
 // A cancel needs no word that the prompt was written: Start has put it in line.
 func TestACancelAfterStartFollowsTheRequest(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, rpc.Options{})
-	n := jam(t, c)
-	k, err := c.Start(t.Context(), acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Notify(t.Context(), acp.MethodSessionCancel, &acp.CancelNotification{SessionID: "s"}); err != nil {
-		t.Fatal(err)
-	}
-	methods := heard(w, n+2)
-	if at, want := index(methods, acp.MethodSessionCancel), index(methods, acp.MethodSessionPrompt); want < 0 || at < want {
-		t.Error(methods)
-	}
-	w.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
-	var r acp.PromptResponse
-	if err := k.Wait(t.Context(), &r); err != nil || r.StopReason != acp.StopReasonCancelled {
-		t.Error(r, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, w := dial(t, nil, rpc.Options{})
+		n := jam(t, c)
+		k, err := c.Start(t.Context(), acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Notify(t.Context(), acp.MethodSessionCancel, &acp.CancelNotification{SessionID: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		methods := heard(w, n+2)
+		if at, want := index(methods, acp.MethodSessionCancel), index(methods, acp.MethodSessionPrompt); want < 0 || at < want {
+			t.Error(methods)
+		}
+		w.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
+		var r acp.PromptResponse
+		if err := k.Wait(t.Context(), &r); err != nil || r.StopReason != acp.StopReasonCancelled {
+			t.Error(r, err)
+		}
+	})
 }
 
 func TestAnAnswerThatCameBeforeWaitIsNotLost(t *testing.T) {

@@ -59,18 +59,18 @@ func TestACallWithAnEndedContextSendsNothing(t *testing.T) {
 }
 
 // jam fills the way to the peer, which does not read, and returns how many
-// messages it took; the last of them is still queued.
+// messages it took; the last of them is still queued. The test runs in a bubble.
 func jam(t *testing.T, c *rpc.Conn) int {
 	t.Helper()
 	big := raw(`{"filler":"` + strings.Repeat("x", 300<<10) + `"}`)
-	for i := range 8 {
+	const n = 8
+	for range n {
 		if err := c.Notify(t.Context(), "_filler", big); err != nil {
 			t.Fatal(err)
 		}
-		_ = i
 	}
-	time.Sleep(shortly) // the writer takes what it can
-	return 8
+	synctest.Wait() // the writer takes what it can
+	return n
 }
 
 // after returns what the peer hears once the filler is through, by method.
@@ -95,15 +95,17 @@ func index(list []string, want string) int {
 
 func TestCancelOvertakesWhatIsQueued(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, rpc.Options{})
-	n := jam(t, c)
-	if err := c.Notify(t.Context(), "session/cancel", raw(prompt)); err != nil {
-		t.Fatal(err)
-	}
-	methods := heard(w, n+1)
-	if at := index(methods, "session/cancel"); at < 0 || at == n {
-		t.Fatalf("session/cancel was number %d of %d", at+1, len(methods))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, w := dial(t, nil, rpc.Options{})
+		n := jam(t, c)
+		if err := c.Notify(t.Context(), "session/cancel", raw(prompt)); err != nil {
+			t.Fatal(err)
+		}
+		methods := heard(w, n+1)
+		if at := index(methods, "session/cancel"); at < 0 || at == n {
+			t.Fatalf("session/cancel was number %d of %d", at+1, len(methods))
+		}
+	})
 }
 
 // A session that is cancelled, and whose call is then given up, hears of it in
@@ -112,27 +114,29 @@ func TestCancelsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []string{"a request on the wire", "one in the queue"} {
 		t.Run(behind, func(t *testing.T) {
-			c, w := dial(t, nil, rpc.Options{})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			n := 0
-			if behind == "one in the queue" {
-				n = jam(t, c)
-			}
-			done := queued(ctx, t, c, "session/prompt", prompt)
-			if n == 0 {
-				heard(w, 1)
-				n = jam(t, c)
-			} else {
-				n++
-			}
-			c.Notify(ctx, "session/cancel", raw(prompt))
-			cancel()
-			receive(t, "error", done)
-			methods := heard(w, n+2)
-			if first, second := index(methods, "session/cancel"), index(methods, "$/cancel_request"); first < 0 || second < first {
-				t.Fatal(methods)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c, w := dial(t, nil, rpc.Options{})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				n := 0
+				if behind == "one in the queue" {
+					n = jam(t, c)
+				}
+				done := queued(ctx, t, c, "session/prompt", prompt)
+				if n == 0 {
+					heard(w, 1)
+					n = jam(t, c)
+				} else {
+					n++
+				}
+				c.Notify(ctx, "session/cancel", raw(prompt))
+				cancel()
+				receive(t, "error", done)
+				methods := heard(w, n+2)
+				if first, second := index(methods, "session/cancel"), index(methods, "$/cancel_request"); first < 0 || second < first {
+					t.Fatal(methods)
+				}
+			})
 		})
 	}
 }
@@ -141,50 +145,54 @@ func TestCancelNeverOvertakesTheRequestItIsAbout(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"session/cancel", "$/cancel_request"} {
 		t.Run(how, func(t *testing.T) {
-			c, w := dial(t, nil, rpc.Options{})
-			n := jam(t, c)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			done := queued(ctx, t, c, "session/prompt", prompt)
-			other := queued(t.Context(), t, c, "session/prompt", `{"sessionId":"other"}`)
-			if how == "session/cancel" {
-				c.Notify(ctx, how, raw(prompt))
-			} else {
-				cancel()
-				receive(t, "error", done)
-			}
-			for range 3 {
-				c.Notify(t.Context(), "_filler", raw(`{}`))
-			}
-			methods := heard(w, n+6)
-			if at, want := index(methods, how), index(methods, "session/prompt"); at < 0 || at < want || at > want+2 {
-				t.Fatalf("%s does not follow its request: %v", how, methods)
-			}
-			c.Close()
-			receive(t, "end of the other call", other)
-			if how == "session/cancel" {
-				receive(t, "end of the call", done)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c, w := dial(t, nil, rpc.Options{})
+				n := jam(t, c)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				done := queued(ctx, t, c, "session/prompt", prompt)
+				other := queued(t.Context(), t, c, "session/prompt", `{"sessionId":"other"}`)
+				if how == "session/cancel" {
+					c.Notify(ctx, how, raw(prompt))
+				} else {
+					cancel()
+					receive(t, "error", done)
+				}
+				for range 3 {
+					c.Notify(t.Context(), "_filler", raw(`{}`))
+				}
+				methods := heard(w, n+6)
+				if at, want := index(methods, how), index(methods, "session/prompt"); at < 0 || at < want || at > want+2 {
+					t.Fatalf("%s does not follow its request: %v", how, methods)
+				}
+				c.Close()
+				receive(t, "end of the other call", other)
+				if how == "session/cancel" {
+					receive(t, "end of the call", done)
+				}
+			})
 		})
 	}
 }
 
 func TestCancelDoesNotWaitForAPeerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
-	c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{QueueMessages: 4, Grace: 50 * time.Millisecond}})
-	big := raw(`{"filler":"` + strings.Repeat("x", 1<<20) + `"}`)
-	full, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer stop()
-	for c.Notify(full, "_filler", big) == nil { // until the queue is full
-	}
-	for range 100 {
-		ends(t, "session/cancel", func() error { return c.Notify(t.Context(), "session/cancel", raw(prompt)) })
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), shortly)
-	defer cancel()
-	if err := receive(t, "error", call(ctx, c, "session/prompt", prompt)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{QueueMessages: 4, Grace: 50 * time.Millisecond}})
+		big := raw(`{"filler":"` + strings.Repeat("x", 1<<20) + `"}`)
+		full, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer stop()
+		for c.Notify(full, "_filler", big) == nil { // until the queue is full
+		}
+		for range 100 {
+			ends(t, "session/cancel", func() error { return c.Notify(t.Context(), "session/cancel", raw(prompt)) })
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), shortly)
+		defer cancel()
+		if err := receive(t, "error", call(ctx, c, "session/prompt", prompt)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestNotifyWorksWithAnEndedContext(t *testing.T) {
@@ -241,25 +249,27 @@ func TestAnIncomingCancelRequestEndsTheContextOfTheRequest(t *testing.T) {
 
 func TestACancelThatFitsNoRequestIsIgnored(t *testing.T) {
 	t.Parallel()
-	started := make(chan string, 2)
-	_, w := dial(t, waiting(started, nil), rpc.Options{})
-	w.say(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{}}`)
-	receive(t, "start", started)
-	for _, params := range []string{`{"requestId":2}`, `{"requestId":"1"}`, `{"requestId":null}`, `{"requestId":{}}`, `{}`, `{"RequestId":1}`, `{"requestid":1}`, `[]`, `null`} {
-		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":%s}`, params)
-	}
-	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request"}`)
-	w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
-	receive(t, "start", started)
-	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
-	w.expect(`{"jsonrpc":"2.0","id":3,"error":{"code":-32800,"message":"request cancelled"}}`)
-	// A cancel for an answered request does not hit the next user of its id.
-	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
-	w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
-	receive(t, "start", started)
-	time.Sleep(shortly)
-	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
-	w.expect(`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"request cancelled"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		started := make(chan string, 2)
+		_, w := dial(t, waiting(started, nil), rpc.Options{})
+		w.say(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{}}`)
+		receive(t, "start", started)
+		for _, params := range []string{`{"requestId":2}`, `{"requestId":"1"}`, `{"requestId":null}`, `{"requestId":{}}`, `{}`, `{"RequestId":1}`, `{"requestid":1}`, `[]`, `null`} {
+			w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":%s}`, params)
+		}
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request"}`)
+		w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
+		receive(t, "start", started)
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
+		w.expect(`{"jsonrpc":"2.0","id":3,"error":{"code":-32800,"message":"request cancelled"}}`)
+		// A cancel for an answered request does not hit the next user of its id.
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
+		w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
+		receive(t, "start", started)
+		synctest.Wait()
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
+		w.expect(`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"request cancelled"}}`)
+	})
 }
 
 func TestACancelRightAfterItsRequestIsNeverLost(t *testing.T) {

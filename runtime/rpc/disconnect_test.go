@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -41,21 +42,23 @@ func TestPendingCallsFailWhenThePeerIsGone(t *testing.T) {
 
 func TestPendingCallsFailAfterTheUpdatesThatCameBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	handled := 0
-	c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
-		time.Sleep(2 * time.Millisecond)
-		handled++
-		return nil
-	}}, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
-	done := call(t.Context(), c, "session/prompt", prompt)
-	w.hear()
-	for i := range 50 {
-		w.update("s", i)
-	}
-	w.Close()
-	if err := receive(t, "error", done); !isA[*rpc.ClosedError](err) || handled != 50 {
-		t.Fatalf("Call returned %v after %d of 50 updates", err, handled)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
+			time.Sleep(2 * time.Millisecond)
+			handled++
+			return nil
+		}}, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
+		done := call(t.Context(), c, "session/prompt", prompt)
+		w.hear()
+		for i := range 50 {
+			w.update("s", i)
+		}
+		w.Close()
+		if err := receive(t, "error", done); !isA[*rpc.ClosedError](err) || handled != 50 {
+			t.Fatalf("Call returned %v after %d of 50 updates", err, handled)
+		}
+	})
 }
 
 func TestAStuckHandlerDelaysTheFailureByTheGraceOnly(t *testing.T) {
@@ -179,35 +182,39 @@ func TestCloseFailsPendingCallsAndEndsHandlers(t *testing.T) {
 
 func TestCloseWritesWhatIsQueued(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, rpc.Options{})
-	const n = 500
-	jammed := jam(t, c) // the transport does not hold what follows
-	for i := range n {
-		c.Notify(t.Context(), "_x", raw(`{"x":"`+strings.Repeat("x", i)+`"}`))
-	}
-	go c.Close()
-	eventually(t, "Close begins", func() bool { return c.Err() != nil })
-	heard(w, jammed)
-	for i := range n {
-		if s := w.hear(); !strings.Contains(s, `"_x"`) {
-			t.Fatalf("number %d is %s", i, s)
+	synctest.Test(t, func(t *testing.T) {
+		c, w := dial(t, nil, rpc.Options{})
+		const n = 500
+		jammed := jam(t, c) // the transport does not hold what follows
+		for i := range n {
+			c.Notify(t.Context(), "_x", raw(`{"x":"`+strings.Repeat("x", i)+`"}`))
 		}
-	}
-	w.expect("EOF")
+		go c.Close()
+		eventually(t, "Close begins", func() bool { return c.Err() != nil })
+		heard(w, jammed)
+		for i := range n {
+			if s := w.hear(); !strings.Contains(s, `"_x"`) {
+				t.Fatalf("number %d is %s", i, s)
+			}
+		}
+		w.expect("EOF")
+	})
 }
 
 func TestAnAnswerIsWrittenThoughTheInputHasEnded(t *testing.T) {
 	t.Parallel()
-	var out lockedBuilder
-	c := rpc.NewConn(transport.NewStream(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`), &out),
-		handler{request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
-			time.Sleep(shortly)
-			return raw(`{}`), nil
-		}}, patient(rpc.Options{Server: true}))
-	receive(t, "end", c.Done())
-	if got := out.String(); got != `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n" {
-		t.Fatalf("wrote %q", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuilder
+		c := rpc.NewConn(transport.NewStream(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`), &out),
+			handler{request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
+				time.Sleep(shortly)
+				return raw(`{}`), nil
+			}}, patient(rpc.Options{Server: true}))
+		receive(t, "end", c.Done())
+		if got := out.String(); got != `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n" {
+			t.Fatalf("wrote %q", got)
+		}
+	})
 }
 
 type lockedBuilder struct {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -22,36 +23,37 @@ func TestSlowHandlersStopTheReadingAndNothingIsLost(t *testing.T) {
 		"bytes":    {Bytes: 40 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const n = 600
-			release := make(chan struct{})
-			handled := make(chan int, n)
-			c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
-				<-release
-				handled <- number(p)
-				return nil
-			}}, rpc.Options{Limits: lim})
-			var sent atomic.Int64
-			filler := strings.Repeat("x", 4000)
-			go func() {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 600
+				release := make(chan struct{})
+				handled := make(chan int, n)
+				c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+					<-release
+					handled <- number(p)
+					return nil
+				}}, rpc.Options{Limits: lim})
+				var sent atomic.Int64
+				filler := strings.Repeat("x", 4000)
+				go func() {
+					for i := range n {
+						w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":%d,"x":%q}}`, i, filler)
+						sent.Add(1)
+					}
+				}()
+				synctest.Wait()
+				if got := sent.Load(); got == 0 || got == n {
+					t.Errorf("the peer sent %d of %d messages, then had to wait", got, n)
+				}
+				if got := c.Stats().Received; got > 20 {
+					t.Errorf("%d messages were read while handlers stood still", got)
+				}
+				close(release)
 				for i := range n {
-					w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":%d,"x":%q}}`, i, filler)
-					sent.Add(1)
+					if got := receive(t, "update", handled); got != i {
+						t.Fatalf("update %d came as number %d", got, i)
+					}
 				}
-			}()
-			eventually(t, "the peer has to wait", func() bool {
-				before := sent.Load()
-				time.Sleep(shortly)
-				return before > 0 && sent.Load() == before
 			})
-			if got := c.Stats().Received; got > 20 {
-				t.Errorf("%d messages were read while handlers stood still", got)
-			}
-			close(release)
-			for i := range n {
-				if got := receive(t, "update", handled); got != i {
-					t.Fatalf("update %d came as number %d", got, i)
-				}
-			}
 		})
 	}
 }
@@ -154,63 +156,66 @@ func (u update) AppendJSON(b []byte) []byte {
 
 func TestSendersWaitForAPeerThatDoesNotReadOnlyAsLongAsTheirContext(t *testing.T) {
 	t.Parallel()
-	c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{QueueBytes: 1 << 20, Grace: 50 * time.Millisecond}})
-	big := raw(`"` + strings.Repeat("x", 600<<10) + `"`)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	var err error
-	for err == nil {
-		err = ends(t, "Notify", func() error { return c.Notify(ctx, "_filler", raw("["+string(big)+"]")) })
-	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	err = ends(t, "Call", func() error { return c.Call(ctx, "_filler", nil, nil) })
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{QueueBytes: 1 << 20, Grace: 50 * time.Millisecond}})
+		big := raw(`"` + strings.Repeat("x", 600<<10) + `"`)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		var err error
+		for err == nil {
+			err = ends(t, "Notify", func() error { return c.Notify(ctx, "_filler", raw("["+string(big)+"]")) })
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		err = ends(t, "Call", func() error { return c.Call(ctx, "_filler", nil, nil) })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestAPeerThatDoesNotReadEndsTheConnection(t *testing.T) {
 	t.Parallel()
-	c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{Stall: 100 * time.Millisecond, Grace: 50 * time.Millisecond}})
-	big := raw(`["` + strings.Repeat("x", 1<<20) + `"]`)
-	for range 4 {
-		c.Notify(t.Context(), "_filler", big)
-	}
-	receive(t, "end", c.Done())
-	var stalled *rpc.StalledError
-	if err := c.Err(); !errors.As(err, &stalled) || !stalled.Write {
-		t.Fatalf("Err is %v, want a *StalledError", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{Stall: 100 * time.Millisecond, Grace: 50 * time.Millisecond}})
+		big := raw(`["` + strings.Repeat("x", 1<<20) + `"]`)
+		for range 4 {
+			c.Notify(t.Context(), "_filler", big)
+		}
+		receive(t, "end", c.Done())
+		var stalled *rpc.StalledError
+		if err := c.Err(); !errors.As(err, &stalled) || !stalled.Write {
+			t.Fatalf("Err is %v, want a *StalledError", err)
+		}
+	})
 }
 
 func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
 	t.Parallel()
-	r, pw, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	faults := make(chan rpc.Fault, 4)
-	c := rpc.NewConn(transport.NewStream(r, discard{}), nil, rpc.Options{
-		Limits:  rpc.Limits{Stall: 60 * time.Millisecond},
-		OnFault: func(f rpc.Fault) { faults <- f },
+	synctest.Test(t, func(t *testing.T) {
+		r, pw := io.Pipe()
+		faults := make(chan rpc.Fault, 4)
+		c := rpc.NewConn(transport.NewStream(r, discard{}), nil, rpc.Options{
+			Limits:  rpc.Limits{Stall: time.Minute},
+			OnFault: func(f rpc.Fault) { faults <- f },
+		})
+		defer c.Close()
+		defer pw.Close()
+		time.Sleep(time.Hour) // an idle peer is fine
+		io.WriteString(pw, `{"jsonrpc":"2.0","met`)
+		if f := receive(t, "report", faults); f.Kind != rpc.FaultStalled {
+			t.Fatalf("reported %v: %v", f.Kind, f.Err)
+		}
+		time.Sleep(time.Hour)
+		if n := c.Stats().Count(rpc.FaultStalled); n != 1 {
+			t.Errorf("reported %d times", n)
+		}
+		io.WriteString(pw, `hod":"_x"}`+"\n")
+		if f := receive(t, "report", faults); f.Kind != rpc.FaultUnknownMethod {
+			t.Fatalf("the message did not arrive: %v: %v", f.Kind, f.Err)
+		}
 	})
-	defer c.Close()
-	defer pw.Close()
-	time.Sleep(3 * shortly) // an idle peer is fine
-	pw.WriteString(`{"jsonrpc":"2.0","met`)
-	if f := receive(t, "report", faults); f.Kind != rpc.FaultStalled {
-		t.Fatalf("reported %v: %v", f.Kind, f.Err)
-	}
-	time.Sleep(3 * shortly)
-	if n := c.Stats().Count(rpc.FaultStalled); n != 1 {
-		t.Errorf("reported %d times", n)
-	}
-	pw.WriteString(`hod":"_x"}` + "\n")
-	if f := receive(t, "report", faults); f.Kind != rpc.FaultUnknownMethod {
-		t.Fatalf("the message did not arrive: %v: %v", f.Kind, f.Err)
-	}
 }
 
 func TestRequestsAboveTheLimitAreRefused(t *testing.T) {

@@ -143,31 +143,33 @@ func TestInitializeAndNewSessionAreNotWaitedForForEver(t *testing.T) {
 
 // What a peer calls things is not kept once they are handled.
 func TestLongNamesAreNotKept(t *testing.T) {
-	slow := handler{
-		request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
-			time.Sleep(time.Millisecond / 2) // slow enough to be remembered
-			return raw("{}"), nil
-		},
-		notify: func(context.Context, string, json.RawMessage) error { return nil },
-	}
-	const count, size = 64, 1 << 20
-	long := strings.Repeat("x", size)
-	for name, message := range map[string]string{
-		"session": `{"jsonrpc":"2.0","method":"m","params":{"sessionId":"%d%s"}}`,
-		"method":  `{"jsonrpc":"2.0","id":1,"method":"m%d%s"}`,
-	} {
-		c, w := dial(t, slow, rpc.Options{})
-		before := heapInUse()
-		for i := range count {
-			w.say(message, i, long)
-			if name == "method" {
-				w.hear()
-			}
+	synctest.Test(t, func(t *testing.T) {
+		slow := handler{
+			request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
+				time.Sleep(time.Millisecond / 2) // slow enough to be remembered
+				return raw("{}"), nil
+			},
+			notify: func(context.Context, string, json.RawMessage) error { return nil },
 		}
-		eventually(t, "all are handled", func() bool { return c.Stats().Received == count })
-		eventually(t, "the "+name+" names are let go", func() bool { return heapInUse() < before+count*size/4 })
-		goruntime.KeepAlive(c)
-	}
+		const count, size = 64, 1 << 20
+		long := strings.Repeat("x", size)
+		for name, message := range map[string]string{
+			"session": `{"jsonrpc":"2.0","method":"m","params":{"sessionId":"%d%s"}}`,
+			"method":  `{"jsonrpc":"2.0","id":1,"method":"m%d%s"}`,
+		} {
+			c, w := dial(t, slow, rpc.Options{})
+			before := heapInUse()
+			for i := range count {
+				w.say(message, i, long)
+				if name == "method" {
+					w.hear()
+				}
+			}
+			eventually(t, "all are handled", func() bool { return c.Stats().Received == count })
+			eventually(t, "the "+name+" names are let go", func() bool { return heapInUse() < before+count*size/4 })
+			goruntime.KeepAlive(c)
+		}
+	})
 }
 
 func heapInUse() uint64 {
@@ -180,24 +182,25 @@ func heapInUse() uint64 {
 // A reader that takes over from one that handles a request keeps to the limits.
 func TestReadersThatTakeOverKeepToTheLimits(t *testing.T) {
 	t.Parallel()
-	stuck := make(chan struct{})
-	t.Cleanup(func() { close(stuck) }) // before the connection closes
-	c, w := dial(t, handler{
-		request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
-			<-stuck
-			return raw("{}"), nil
-		},
-	}, rpc.Options{Limits: rpc.Limits{Messages: 4, Grace: shortly}})
-	go func() {
-		for i := range 64 {
-			if w.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)) != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		t.Cleanup(func() { close(stuck) }) // before the connection closes
+		c, w := dial(t, handler{
+			request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
+				<-stuck
+				return raw("{}"), nil
+			},
+		}, rpc.Options{Limits: rpc.Limits{Messages: 4, Grace: shortly}})
+		go func() {
+			for i := range 64 {
+				if w.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)) != nil {
+					return
+				}
 			}
+		}()
+		synctest.Wait()
+		if n := c.Stats().Received; n < 4 || n > 5 { // one passes before the reader looks
+			t.Errorf("%d messages were read, the limit is 4", n)
 		}
-	}()
-	eventually(t, "it is full", func() bool { return c.Stats().Received >= 4 })
-	time.Sleep(20 * shortly)
-	if n := c.Stats().Received; n > 5 { // one passes before the reader looks
-		t.Errorf("%d messages were read, the limit is 4", n)
-	}
+	})
 }

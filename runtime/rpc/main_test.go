@@ -165,15 +165,7 @@ func (j *journal) String() string {
 // ends returns what f returned, and fails when that takes too long.
 func ends[T any](t *testing.T, what string, f func() T) T {
 	t.Helper()
-	done := make(chan T, 1)
-	go func() { done <- f() }()
-	select {
-	case v := <-done:
-		return v
-	case <-time.After(patience.Soon):
-		t.Fatalf("%s does not end", what)
-		panic("unreachable")
-	}
+	return patience.Ends(t, what, f)
 }
 
 // eventually waits for a condition.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
@@ -330,35 +331,37 @@ func TestAStartedCallBehindMiddlewareCanBeGivenUp(t *testing.T) {
 
 func TestStartReturnsWhatMiddlewareSaysInsteadOfSending(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, sending(func(next acp.Caller, ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
-		switch method {
-		case "_refused":
-			return errors.New("not this one")
-		case "_cached":
-			return result.UnmarshalJSON([]byte(`{"cached":true}`))
-		case "_slow":
-			<-ctx.Done()
-			return ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		c, w := dial(t, nil, sending(func(next acp.Caller, ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
+			switch method {
+			case "_refused":
+				return errors.New("not this one")
+			case "_cached":
+				return result.UnmarshalJSON([]byte(`{"cached":true}`))
+			case "_slow":
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			panic(method)
+		}))
+		if _, err := c.Start(t.Context(), "_refused", nil); err == nil || err.Error() != "not this one" {
+			t.Errorf("refused with %v", err)
 		}
-		panic(method)
-	}))
-	if _, err := c.Start(t.Context(), "_refused", nil); err == nil || err.Error() != "not this one" {
-		t.Errorf("refused with %v", err)
-	}
-	k, err := c.Start(t.Context(), "_cached", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var result acp.Raw
-	if err := k.Wait(t.Context(), &result); err != nil || string(result) != `{"cached":true}` {
-		t.Errorf("%s, %v", result, err)
-	}
-	ctx, stop := context.WithTimeout(t.Context(), shortly)
-	defer stop()
-	if _, err := c.Start(ctx, "_slow", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a start that is given up is %v", err)
-	}
-	w.quiet()
+		k, err := c.Start(t.Context(), "_cached", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var result acp.Raw
+		if err := k.Wait(t.Context(), &result); err != nil || string(result) != `{"cached":true}` {
+			t.Errorf("%s, %v", result, err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), shortly)
+		defer stop()
+		if _, err := c.Start(ctx, "_slow", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a start that is given up is %v", err)
+		}
+		w.quiet()
+	})
 }
 
 // Messages right behind the answer to initialize know the version, even if

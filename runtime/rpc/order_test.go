@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -37,62 +38,68 @@ func TestNotificationsOfASessionAreHandledOneAtATimeInWireOrder(t *testing.T) {
 
 func TestUpdatesPrecedeThePromptResponse(t *testing.T) {
 	t.Parallel()
-	handled := 0
-	c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
-		time.Sleep(100 * time.Microsecond)
-		handled++
-		return nil
-	}}, rpc.Options{})
-	done := call(t.Context(), c, "session/prompt", prompt)
-	w.hear()
-	for i := range 500 {
-		w.update("s", i)
-	}
-	w.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	if err := receive(t, "answer", done); err != nil || handled != 500 {
-		t.Fatalf("Call returned %v after %d of 500 updates", err, handled)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
+			time.Sleep(100 * time.Microsecond)
+			handled++
+			return nil
+		}}, rpc.Options{})
+		done := call(t.Context(), c, "session/prompt", prompt)
+		w.hear()
+		for i := range 500 {
+			w.update("s", i)
+		}
+		w.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		if err := receive(t, "answer", done); err != nil || handled != 500 {
+			t.Fatalf("Call returned %v after %d of 500 updates", err, handled)
+		}
+	})
 }
 
 func TestTheResponseOfANewSessionFollowsTheUpdatesOfThatSession(t *testing.T) {
 	t.Parallel()
-	var log journal
-	c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
-		time.Sleep(shortly)
-		log.add("update")
-		return nil
-	}}, rpc.Options{})
-	done := call(t.Context(), c, "session/new", `{}`)
-	w.hear()
-	w.update("fresh", 1)
-	w.say(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"fresh"}}`)
-	receive(t, "answer", done)
-	log.add("answer")
-	if got := log.String(); got != "update answer" {
-		t.Fatal(got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		c, w := dial(t, handler{notify: func(context.Context, string, json.RawMessage) error {
+			time.Sleep(shortly)
+			log.add("update")
+			return nil
+		}}, rpc.Options{})
+		done := call(t.Context(), c, "session/new", `{}`)
+		w.hear()
+		w.update("fresh", 1)
+		w.say(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"fresh"}}`)
+		receive(t, "answer", done)
+		log.add("answer")
+		if got := log.String(); got != "update answer" {
+			t.Fatal(got)
+		}
+	})
 }
 
 func TestTheResponseOfAForkFollowsTheUpdatesOfBothSessions(t *testing.T) {
 	t.Parallel()
-	var log journal
-	c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
-		time.Sleep(time.Duration(number(p)) * time.Millisecond)
-		log.add("update")
-		return nil
-	}}, rpc.Options{})
-	for i, slow := range [][2]int{{40, 5}, {5, 40}} {
-		done := call(t.Context(), c, "session/fork", `{"sessionId":"old"}`)
-		w.hear()
-		w.update("old", slow[0])
-		w.update("new", slow[1])
-		w.say(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"new"}}`, i+1)
-		receive(t, "answer", done)
-		log.add("answer")
-	}
-	if got := log.String(); got != "update update answer update update answer" {
-		t.Fatal(got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+			time.Sleep(time.Duration(number(p)) * time.Millisecond)
+			log.add("update")
+			return nil
+		}}, rpc.Options{})
+		for i, slow := range [][2]int{{40, 5}, {5, 40}} {
+			done := call(t.Context(), c, "session/fork", `{"sessionId":"old"}`)
+			w.hear()
+			w.update("old", slow[0])
+			w.update("new", slow[1])
+			w.say(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"new"}}`, i+1)
+			receive(t, "answer", done)
+			log.add("answer")
+		}
+		if got := log.String(); got != "update update answer update update answer" {
+			t.Fatal(got)
+		}
+	})
 }
 
 func TestUpdatesAfterAResponseDoNotDelayTheCaller(t *testing.T) {
@@ -114,22 +121,24 @@ func TestUpdatesAfterAResponseDoNotDelayTheCaller(t *testing.T) {
 
 func TestRequestsStartAfterEarlierUpdatesOfTheirSession(t *testing.T) {
 	t.Parallel()
-	handled := 0
-	_, w := dial(t, handler{
-		notify: func(context.Context, string, json.RawMessage) error {
-			time.Sleep(time.Millisecond)
-			handled++
-			return nil
-		},
-		request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
-			return raw(fmt.Sprint(handled)), nil
-		},
-	}, rpc.Options{})
-	for i := range 50 {
-		w.update("s", i)
-	}
-	w.say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":0,"result":50}`)
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		_, w := dial(t, handler{
+			notify: func(context.Context, string, json.RawMessage) error {
+				time.Sleep(time.Millisecond)
+				handled++
+				return nil
+			},
+			request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
+				return raw(fmt.Sprint(handled)), nil
+			},
+		}, rpc.Options{})
+		for i := range 50 {
+			w.update("s", i)
+		}
+		w.say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s"}}`)
+		w.expect(`{"jsonrpc":"2.0","id":0,"result":50}`)
+	})
 }
 
 func TestARequestDoesNotHoldUpItsSession(t *testing.T) {
@@ -168,23 +177,25 @@ func TestSessionsDoNotWaitForEachOther(t *testing.T) {
 
 func TestSessionIDsAreComparedByValue(t *testing.T) {
 	t.Parallel()
-	var log journal
-	done := make(chan struct{})
-	_, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
-		if number(p) == 1 {
-			time.Sleep(shortly)
-		} else {
-			defer close(done)
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		done := make(chan struct{})
+		_, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+			if number(p) == 1 {
+				time.Sleep(shortly)
+			} else {
+				defer close(done)
+			}
+			log.add("%d", number(p))
+			return nil
+		}}, rpc.Options{})
+		w.update("sess", 1)
+		w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"n":2,"sessionId":"\u0073es\u0073"}}`)
+		receive(t, "second update", done)
+		if got := log.String(); got != "1 2" {
+			t.Fatal(got)
 		}
-		log.add("%d", number(p))
-		return nil
-	}}, rpc.Options{})
-	w.update("sess", 1)
-	w.say(`{"jsonrpc":"2.0","method":"session/update","params":{"n":2,"sessionId":"\u0073es\u0073"}}`)
-	receive(t, "second update", done)
-	if got := log.String(); got != "1 2" {
-		t.Fatal(got)
-	}
+	})
 }
 
 func TestManyShortSessionsDoNotPileUp(t *testing.T) {

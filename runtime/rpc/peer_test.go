@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -80,24 +81,26 @@ func TestAChangeAfterSendingIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]bool{"notification": false, "request": true} {
 		t.Run(name, func(t *testing.T) {
-			c, w := dial(t, nil, rpc.Options{})
-			n := jam(t, c)
-			text := &acp.TextContent{Text: "before", Meta: json.RawMessage(`{"raw":"before"}`)}
-			v := told{&acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{text}}, make(chan struct{})}
-			if request {
-				go c.Call(t.Context(), "_m", v, nil)
-				receive(t, "encoding", v.encoded)
-			} else if err := c.Notify(t.Context(), "_m", v); err != nil {
-				t.Fatal(err)
-			}
-			text.Text = "after"
-			copy(text.Meta, `{"raw":"after!"}`)
-			for range n {
-				w.hear()
-			}
-			if got := w.hear(); strings.Count(got, `"before"`) != 2 || strings.Contains(got, "after") {
-				t.Error(got)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c, w := dial(t, nil, rpc.Options{})
+				n := jam(t, c)
+				text := &acp.TextContent{Text: "before", Meta: json.RawMessage(`{"raw":"before"}`)}
+				v := told{&acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{text}}, make(chan struct{})}
+				if request {
+					go c.Call(t.Context(), "_m", v, nil)
+					receive(t, "encoding", v.encoded)
+				} else if err := c.Notify(t.Context(), "_m", v); err != nil {
+					t.Fatal(err)
+				}
+				text.Text = "after"
+				copy(text.Meta, `{"raw":"after!"}`)
+				for range n {
+					w.hear()
+				}
+				if got := w.hear(); strings.Count(got, `"before"`) != 2 || strings.Contains(got, "after") {
+					t.Error(got)
+				}
+			})
 		})
 	}
 }
