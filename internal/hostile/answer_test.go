@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
@@ -112,13 +111,18 @@ func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 				name := method + ", " + test.name
 				// The next call shows that the connection continues.
 				p := start(t, "HEAR\n"+test.script+"\nHEAR _more\n"+answer+`"result":{}}`+"\nEOF")
-				c := rpc.NewConn(p.Transport(), newWitness(), rpc.Options{})
-				ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
+				// A call that gets no answer is given up when it is out, or once the agent has
+				// said what is no answer to it.
+				ctx, opts := patience.Context(t, patience.Soon), rpc.Options{}
 				if test.ends(context.DeadlineExceeded) {
-					cancel()
-					ctx, cancel = context.WithTimeout(t.Context(), 60*time.Millisecond)
+					d := newDeadline(t)
+					if ctx = d; test.fault == 0 || test.fault == rpc.FaultLate {
+						opts.Tap = func(rpc.Direction, []byte) { d.pass() }
+					} else {
+						opts.OnFault = func(rpc.Fault) { d.pass() }
+					}
 				}
-				defer cancel()
+				c := rpc.NewConn(p.Transport(), newWitness(), opts)
 				if err := call(ctx, acp.Agent{Conn: c}); !test.ends(err) || !strings.HasPrefix(err.Error(), method) && !isA[*acp.Error](err) {
 					t.Errorf("%s: the call returned %T: %v", name, err, err)
 				}

@@ -239,8 +239,7 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 	defer web.Close()
 	defer web.CloseClientConnections()
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Soon)
-	defer cancel()
+	ctx := patience.Context(t, patience.Soon)
 	var session atomic.Pointer[acp.SessionID]
 	var connected, lost atomic.Int32
 	c, err := redial.Connect(ctx, redial.Options{

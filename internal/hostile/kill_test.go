@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,8 +18,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
-	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -48,12 +49,7 @@ func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 			}
 		})
 		slices.Sort(delays)
-		slow, _ := slices.BinarySearch(delays, 200*time.Millisecond)
-		over := len(delays) - slow
-		t.Logf("%d kills: the prompt failed after %v (median), %v (worst), %d times above 200 ms", len(delays), delays[len(delays)/2], delays[len(delays)-1], over)
-		if over > len(delays)/2 { // a busy machine slows some, an engine that waits for something all
-			t.Errorf("%d of %d prompts took longer than 200 ms to fail", over, len(delays))
-		}
+		t.Logf("%d kills: the prompt failed after %v (median), %v (worst)", len(delays), delays[len(delays)/2], delays[len(delays)-1])
 	})
 }
 
@@ -133,15 +129,22 @@ func recordedTurns(t *testing.T) (turns []string) {
 }
 
 // killAt has an agent die after n bytes. It returns how long the prompt took
-// to fail, and whether it did.
+// to fail, and whether it did. A prompt that waits for a limit of the connection or of the
+// process waits for an hour.
 func killAt(t *testing.T, path string, text []byte, n int) (time.Duration, bool) {
 	last := "dying at " + strconv.Itoa(n)
-	p := start(t, ready+"HEAR session/prompt\nERR "+last+"\nPART "+path+" "+strconv.Itoa(n)+"\nKILL")
+	cmd := command(ready + "HEAR session/prompt\nERR " + last + "\nPART " + path + " " + strconv.Itoa(n) + "\nKILL")
+	cmd.EOFWait, cmd.TermWait = time.Hour, time.Hour
+	p, err := launch.Start(context.Background(), cmd)
+	if err != nil {
+		t.Error(err)
+		return 0, false
+	}
 	w := newWitness()
-	c := rpc.NewConn(p.Transport(), w, rpc.Options{Limits: rpc.Limits{Grace: patience.Soon}})
+	c := rpc.NewConn(p.Transport(), w, rpc.Options{Limits: rpc.Limits{Grace: time.Hour, Stall: time.Hour}})
 	receive(t, "sign of life", w.ready)
 	began := time.Now()
-	err := receive(t, "end of the prompt", prompt(t.Context(), c))
+	err = receive(t, "end of the prompt", prompt(t.Context(), c))
 	took := time.Since(began)
 
 	var whole []string

@@ -31,8 +31,9 @@ type turnFault struct {
 	steps []string // before the updates and the answer, or instead of them
 	dies  bool     // instead, and the agent is gone or useless
 	ends  func(error) bool
-	wait  time.Duration // for the answer; 0: as long as it takes
-	heard int           // faults that are counted, at least
+	heard int // faults that are counted, at least
+
+	givenUp bool // once the updates before the fault are heard
 }
 
 const (
@@ -52,9 +53,9 @@ var (
 		{name: "killed in a line", steps: []string{halfChunk, "KILL"}, dies: true, ends: gone},
 		{name: "exit", steps: []string{"EXIT 3"}, dies: true, ends: gone},
 		{name: "leaves a child", steps: []string{"CHILD", "EXIT 3"}, dies: true, ends: gone},
-		{name: "frozen", steps: []string{"FREEZE"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
-		{name: "deaf in a line", steps: []string{"DEAF", halfChunk, "WAIT 1h"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
-		{name: "no answer", steps: []string{"HEAR $/cancel_request"}, ends: gaveUp, wait: 100 * time.Millisecond},
+		{name: "frozen", steps: []string{"FREEZE"}, dies: true, ends: gaveUp, givenUp: true},
+		{name: "deaf in a line", steps: []string{"DEAF", halfChunk, "WAIT 1h"}, dies: true, ends: gaveUp, givenUp: true},
+		{name: "no answer", steps: []string{"HEAR $/cancel_request"}, ends: gaveUp, givenUp: true},
 		{name: "noise", steps: []string{"LINE Loading ... 50 %"}, ends: fine, heard: 1},
 		{name: "broken line", steps: []string{halfChunk, `PUT "\n"`}, ends: fine, heard: 1},
 		{name: "slow line", steps: []string{"DRIP 7 1ms " + `{"jsonrpc":"2.0","method":"_x"}`}, ends: fine, heard: 1},
@@ -153,6 +154,7 @@ type mixAgent struct {
 
 	mu    sync.Mutex
 	texts []string // of the turn
+	half  func()   // is called when half of them are heard
 }
 
 func (m *mix) start() *mixAgent {
@@ -186,6 +188,9 @@ func (a *mixAgent) HandleNotification(_ context.Context, method string, params j
 	defer a.mu.Unlock()
 	if text := p.Update.Content.Text; text != "" {
 		a.texts = append(a.texts, text)
+		if a.half != nil && len(a.texts) == mixSize/2 {
+			a.half()
+		}
 	}
 	return nil
 }
@@ -204,16 +209,13 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	name := fmt.Sprintf("turn %d", i)
 	chunks := strings.ReplaceAll(chunk, "TURN", name)
 	var steps, want []string
-	ends, wait := fine, patience.Soon
+	ends := fine
 	if f != nil {
 		a.m.mu.Lock()
 		a.m.faults[f.name]++
 		a.m.mu.Unlock()
 		name += ", " + f.name
 		ends, steps = f.ends, slices.Clone(f.steps)
-		if f.wait > 0 {
-			wait = f.wait
-		}
 	}
 	// A fault comes in the middle.
 	steps = append([]string{fmt.Sprintf("FLOOD %d %s", mixSize/2, chunks)}, steps...)
@@ -226,12 +228,19 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	}
 	scenario := []acp.ContentBlock{acp.NewTextContent(strings.Join(steps, "\n"))}
 	faults := a.faults.Load()
-	ctx, cancel := context.WithTimeout(t.Context(), wait)
-	defer cancel()
-	if err := a.conn.Call(ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s", Prompt: scenario}, nil); !ends(err) {
+	d := newDeadline(t)
+	if f != nil && f.givenUp {
+		a.mu.Lock()
+		a.half = d.pass
+		a.mu.Unlock()
+	}
+	err := patience.Ends(t, name, func() error {
+		return a.conn.Call(d, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s", Prompt: scenario}, nil)
+	})
+	if !ends(err) {
 		t.Errorf("%s: the prompt returned %v", name, err)
 	}
-	if f != nil && !f.dies && f.wait > 0 { // messages after the timeout also arrive
+	if f != nil && !f.dies && f.givenUp { // messages after the timeout also arrive
 		for end := time.Now().Add(patience.Soon); time.Now().Before(end) && a.heard() < len(want); time.Sleep(time.Millisecond) {
 		}
 	}
@@ -251,7 +260,7 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	if !slices.Equal(a.texts, want) {
 		t.Errorf("%s: heard %q, want %q", name, a.texts, want)
 	}
-	a.texts = nil
+	a.texts, a.half = nil, nil
 	return f == nil || !f.dies
 }
 

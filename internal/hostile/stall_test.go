@@ -32,21 +32,26 @@ func TestAnAgentThatHangsIsReportedAndCanBeClosed(t *testing.T) {
 		name, script, signal string
 		fault                rpc.FaultKind // counted before the close; 0 for none
 	}{
-		{"never answers", "EOF", "", 0},
-		{"never answers, ignores the end of input", "WAIT 1h", "terminated", 0},
-		{"never answers, ignores TERM", "DEAF\nWAIT 1h", "killed", 0},
-		{"stops inside a line", half + "EOF", "", rpc.FaultStalled},
-		{"stops inside a line, ignores TERM", "DEAF\n" + half + "WAIT 1h", "killed", rpc.FaultStalled},
-		{"is frozen", "FREEZE", "killed", 0},
-		{"is frozen inside a line", half + "FREEZE", "killed", rpc.FaultStalled},
-		{"is frozen with a child", "CHILD\nFREEZE", "killed", 0},
-		{"one byte at a time", "DRIP 1 1ms " + `{"jsonrpc":"2.0","method":"_unknown"}` + "\nWAIT 1h", "terminated", rpc.FaultUnknownMethod},
+		{"never answers", ready + "EOF", "", 0},
+		{"never answers, ignores the end of input", ready + "WAIT 1h", "terminated", 0},
+		{"never answers, ignores TERM", "DEAF\n" + ready + "WAIT 1h", "killed", 0},
+		{"stops inside a line", ready + half + "EOF", "", rpc.FaultStalled},
+		{"stops inside a line, ignores TERM", "DEAF\n" + ready + half + "WAIT 1h", "killed", rpc.FaultStalled},
+		{"is frozen", ready + "FREEZE", "killed", 0},
+		{"is frozen inside a line", ready + half + "FREEZE", "killed", rpc.FaultStalled},
+		{"is frozen with a child", "CHILD\n" + ready + "FREEZE", "killed", 0},
+		{"one byte at a time", ready + "DRIP 1 1ms " + `{"jsonrpc":"2.0","method":"_unknown"}` + "\nWAIT 1h", "terminated", rpc.FaultUnknownMethod},
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(len(cases), func(i int) {
 			test := cases[i]
 			p := start(t, test.script)
-			c := rpc.NewConn(p.Transport(), newWitness(), rpc.Options{Limits: rpc.Limits{Stall: 200 * time.Millisecond}})
+			w := newWitness()
+			c := rpc.NewConn(p.Transport(), w, rpc.Options{Limits: rpc.Limits{Stall: 200 * time.Millisecond}})
+			receive(t, "sign of life", w.ready)
+			if strings.HasSuffix(test.script, "FREEZE") {
+				stopped(t, p)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			if err := receive(t, "end of the call", prompt(ctx, c)); !errors.Is(err, context.DeadlineExceeded) {
@@ -68,6 +73,15 @@ func TestAnAgentThatHangsIsReportedAndCanBeClosed(t *testing.T) {
 			}
 		})
 	})
+}
+
+// stopped waits until SIGSTOP has stopped an agent.
+func stopped(t *testing.T, p *launch.Process) {
+	t.Helper()
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(p.PID(), &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Error("not stopped:", status, err)
+	}
 }
 
 // F3: a peer that stops reading while much is to be sent costs a bounded queue,
@@ -165,10 +179,7 @@ func TestAFrozenAgentThatContinuesWasOnlySlow(t *testing.T) {
 	}
 	for i := range 3 {
 		syscall.Kill(p.PID(), syscall.SIGSTOP)
-		var status syscall.WaitStatus // the signal is only on its way when Kill returns
-		if _, err := syscall.Wait4(p.PID(), &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-			t.Fatal("not stopped:", status, err)
-		}
+		stopped(t, p) // the signal is only on its way when Kill returns
 		pending := prompt(t.Context(), c)
 		time.Sleep(time.Duration(i) * 50 * time.Millisecond)
 		select {

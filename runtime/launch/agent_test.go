@@ -58,8 +58,7 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 		t.Fatal(r, err, u.n.Load())
 	}
 	go func() {
-		for u.n.Load() < 20 && t.Context().Err() == nil { // the agent says that it has the prompt
-			time.Sleep(time.Millisecond)
+		for ; u.n.Load() < 20 && t.Context().Err() == nil; time.Sleep(time.Millisecond) { // the agent says that it has the prompt
 		}
 		a.Cancel(context.Background(), &acp.CancelNotification{SessionID: "s"})
 	}()
@@ -71,12 +70,8 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if r, err = prompt(t.Context(), c, "COUNT 10"); err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != before+10 {
 		t.Fatal(r, err, u.n.Load())
 	}
-	began := time.Now()
-	if err := c.Close(); err != nil {
+	if err := patience.Ends(t, "Close", c.Close); err != nil {
 		t.Fatal(err)
-	}
-	if d := time.Since(began); d > patience.Soon {
-		t.Errorf("an agent that ends with its input took %v", d)
 	}
 	if e := ended(t, p); e.Code != 0 || e.Signal != "" {
 		t.Error(e)
@@ -85,7 +80,6 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 
 func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 	t.Parallel()
-	// The pause is for the updates to be written, on a busy machine too.
 	for how, want := range map[string]launch.ExitError{
 		"ERR fatal: out of tokens\nEXIT 3": {Code: 3, Stderr: "fatal: out of tokens"},
 		"KILL":                             {Code: -1, Signal: "killed"},
@@ -95,7 +89,9 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			p := start(t, plays(agent))
 			u := new(updates)
 			c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
-			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT 500ms\n"+how)
+			// The updates have been written when the call is answered. What the agent says
+			// of it may be lost.
+			_, err := prompt(t.Context(), c, "COUNT 10\nCALL _written {}\n"+how)
 			var closed *rpc.ClosedError
 			var exit *launch.ExitError
 			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {
@@ -104,8 +100,8 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			if exit.Code != want.Code || exit.Signal != want.Signal || !strings.HasPrefix(exit.Stderr, want.Stderr) {
 				t.Errorf("exit is %+v, want %+v", exit, want)
 			}
-			if u.n.Load() != 10 {
-				t.Errorf("%d of 10 updates were handled before the call failed", u.n.Load())
+			if n := u.n.Load(); n != 10 && n != 11 {
+				t.Errorf("%d of 10 updates were handled before the call failed", n)
 			}
 			<-c.Done()
 		})
@@ -193,40 +189,47 @@ func TestAStoppedAgentCanBeClosed(t *testing.T) {
 	}
 }
 
-// A call that waits for an agent fails within 200 ms of its death. A busy machine
-// may take longer once, so the best of a few counts.
+// A call that waits for an agent fails with its death, and not when something has run out of
+// time: that would take an hour.
 func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	const limit = 200 * time.Millisecond
-	best := time.Hour
-	for runs := 0; best > limit && runs < 20; runs++ {
-		p := start(t, plays(agent))
-		u := new(updates)
-		c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
-		acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
-		done := make(chan error, 1)
-		go func() {
-			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT")
-			done <- err
-		}()
-		for u.n.Load() == 0 { // the agent says that it has the prompt
-			time.Sleep(time.Millisecond)
-		}
-		began := time.Now()
-		syscall.Kill(p.PID(), syscall.SIGKILL)
-		select {
-		case err := <-done:
-			if !errors.As(err, new(*launch.ExitError)) {
-				t.Fatal(err)
-			}
-		case <-time.After(patience.Soon):
-			t.Fatal("Prompt does not return")
-		}
-		best = min(best, time.Since(began))
+	cmd := plays(agent)
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = time.Hour, time.Hour, time.Hour
+	killed(t, cmd, rpc.Limits{Grace: time.Hour, Stall: time.Hour})
+}
+
+// killed returns how long the prompt of an agent takes to fail that is killed.
+func killed(t testing.TB, cmd launch.Command, limits rpc.Limits) time.Duration {
+	p, err := launch.Start(context.Background(), cmd)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if best > limit {
-		t.Errorf("took %v", best)
+	u := new(updates)
+	c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{Limits: limits})
+	defer c.Close()
+	ctx := patience.Context(t, patience.Soon)
+	acp.Agent{Conn: c}.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
+	done := make(chan error, 1)
+	go func() {
+		_, err := prompt(ctx, c, "COUNT 10\nWAIT")
+		done <- err
+	}()
+	for ; u.n.Load() == 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) { // the agent says that it has the prompt
 	}
+	began := time.Now()
+	syscall.Kill(p.PID(), syscall.SIGKILL)
+	if err := <-done; !errors.As(err, new(*launch.ExitError)) {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+func BenchmarkThePromptOfAKilledAgent(b *testing.B) {
+	var all time.Duration
+	for b.Loop() {
+		all += killed(b, plays(agent), rpc.Limits{})
+	}
+	b.ReportMetric(float64(all.Milliseconds())/float64(b.N), "ms/death")
 }
 
 func TestAnAgentThatEndsBeforeInitializeIsExplained(t *testing.T) {
@@ -447,9 +450,8 @@ func TestStoppingInAHurryKillsAtOnce(t *testing.T) {
 	p.Transport().Read(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	began := time.Now()
-	if err := p.Stop(ctx); err != nil || time.Since(began) > patience.Soon {
-		t.Fatal(err, time.Since(began))
+	if err := patience.Ends(t, "Stop", func() error { return p.Stop(ctx) }); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -560,9 +562,8 @@ func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
 	p := start(t, quick(shell(`while :; do echo '{"jsonrpc":"2.0","method":"_flood","params":{}}'; done`)))
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 	eventually(t, "the flood has begun", func() bool { return c.Stats().Received > 100 })
-	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > patience.Soon {
-		t.Fatal(err, time.Since(began))
+	if err := patience.Ends(t, "Close", c.Close); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -573,9 +574,8 @@ func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
 	for range 100 {
 		c.Notify(t.Context(), "_filler", filler{})
 	}
-	began := time.Now()
-	if err := c.Close(); err != nil || time.Since(began) > patience.Soon {
-		t.Fatal(err, time.Since(began))
+	if err := patience.Ends(t, "Close", c.Close); err != nil {
+		t.Fatal(err)
 	}
 }
 

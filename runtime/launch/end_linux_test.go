@@ -125,14 +125,10 @@ func TestNoCommandOutlivesItsAgent(t *testing.T) {
 					s := newSleeper()
 					go prompt(t.Context(), c, fmt.Sprintf(command.script, s))
 					s.begun(t)
-					began := time.Now()
-					end.end(cancel, p, c)
+					patience.Ends(t, "its end", func() error { end.end(cancel, p, c); return nil })
 					ended(t, p)
 					if pids := s.running(); len(pids) > 0 {
 						t.Errorf("%v is left", pids)
-					}
-					if d := time.Since(began); d > 30*time.Second {
-						t.Errorf("it took %v", d)
 					}
 				})
 			}
@@ -226,8 +222,8 @@ func TestAnAgentThatIgnoresACancelIsStopped(t *testing.T) {
 	go prompt(t.Context(), c, s.String())
 	s.begun(t)
 	began := time.Now()
-	c.Close()
-	if d := time.Since(began); d < time.Second || d > 30*time.Second {
+	patience.Ends(t, "Close", c.Close)
+	if d := time.Since(began); d < time.Second {
 		t.Errorf("took %v", d)
 	}
 	ended(t, p)

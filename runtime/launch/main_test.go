@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
@@ -102,11 +101,7 @@ func start(t *testing.T, cmd launch.Command) *launch.Process {
 
 func ended(t *testing.T, p *launch.Process) *launch.ExitError {
 	t.Helper()
-	select {
-	case <-p.Done():
-	case <-time.After(patience.Soon):
-		t.Fatal("the agent does not end")
-	}
+	patience.Value(t, "end of the agent", p.Done())
 	return p.Err().(*launch.ExitError)
 }
 
