@@ -13,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 // tree makes the folders that the path tests share: a root ws, a second root
@@ -318,7 +319,7 @@ func TestPathCorpus(t *testing.T) {
 	before := state(t, outside[0]) + state(t, outside[1])
 	for _, c := range corpus {
 		path := strings.ReplaceAll(c.path, "$B", base)
-		within(t, path, time.Second, func() {
+		within(t, path, func() {
 			w := open(t, Options{}, base+"/ws", base+"/extra")
 			got, err := w.ReadText(path, Range{})
 			if got != c.text || !errors.Is(err, c.err) {
@@ -362,15 +363,9 @@ func TestPathCorpus(t *testing.T) {
 	}
 }
 
-func within(t *testing.T, what string, d time.Duration, f func()) {
+func within(t *testing.T, what string, f func()) {
 	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	select {
-	case <-done:
-	case <-time.After(10 * d):
-		t.Fatalf("%q hangs", what)
-	}
+	patience.Ends(t, what, func() bool { f(); return true })
 }
 
 // checkMessage checks that an error names operation and path and shows no control

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
@@ -82,7 +83,8 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(max(time.Second, soak.Duration(t)))
+	time.Sleep(soak.Duration(t))
+	patience.True(t, "the race", func() bool { return swaps.Load() >= 1000 && served.Load() >= 1000 })
 	close(stop)
 	wg.Wait()
 	if after := state(t, out); after != before {
@@ -92,9 +94,6 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 		t.Errorf("protected files changed:\n%s\nwas\n%s", after, hooks)
 	}
 	t.Logf("%d swaps, %d reads, %d of them successful, %d writes", swaps.Load(), tried.Load(), served.Load(), written.Load())
-	if swaps.Load() < 100 || served.Load() < 10 {
-		t.Errorf("only %d swaps and %d successful reads: the race was not tried", swaps.Load(), served.Load())
-	}
 }
 
 // The permitted file is the one that is read and written, even if the path to it

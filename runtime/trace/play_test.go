@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -259,41 +260,42 @@ func TestAPlayKeepsTheRequestedSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		speed    float64
-		min, max time.Duration
-	}{{0, 0, 30 * time.Second}, {600, 100 * time.Millisecond, 30 * time.Second}} {
-		live, end := transport.Pair()
-		played := make(chan error, 1)
-		go func() { played <- Play(t.Context(), end, rec, PlayOptions{Speed: c.speed}) }()
-		begin := time.Now()
-		live.Write([]byte(`{"id":1,"method":"session/prompt"}`))
-		if _, err := live.Read(nil); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begin); took < c.min || took > c.max {
-			t.Errorf("speed %v took %v", c.speed, took)
-		}
-		live.Close()
-		if err := <-played; err != nil {
-			t.Error(err)
-		}
+	for speed, want := range map[float64]time.Duration{0: 0, 600: 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			live, end := transport.Pair()
+			played := make(chan error, 1)
+			go func() { played <- Play(t.Context(), end, rec, PlayOptions{Speed: speed}) }()
+			begin := time.Now()
+			live.Write([]byte(`{"id":1,"method":"session/prompt"}`))
+			if _, err := live.Read(nil); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); took != want {
+				t.Errorf("speed %v took %v, want %v", speed, took, want)
+			}
+			live.Close()
+			if err := <-played; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
 func TestAPlayEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	rec, err := ReadAll("r", strings.NewReader(initReq))
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, end := transport.Pair()
-	defer live.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, stop)
-	if err := Play(ctx, end, rec, PlayOptions{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		rec, err := ReadAll("r", strings.NewReader(initReq))
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, end := transport.Pair()
+		defer live.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, stop)
+		if err := Play(ctx, end, rec, PlayOptions{}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
 }
 
 func FuzzPlay(f *testing.F) {
@@ -307,25 +309,27 @@ func FuzzPlay(f *testing.F) {
 		for i := range rec.Records {
 			rec.Records[i].Time = time.Time{}
 		}
-		live, end := transport.Pair()
-		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
-		defer stop()
-		go func() {
-			live.Write(msg)
-			live.Write(msg)
-			for {
-				if _, err := live.Read(nil); err != nil {
-					return
+		synctest.Test(t, func(t *testing.T) {
+			live, end := transport.Pair()
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			defer stop()
+			go func() {
+				live.Write(msg)
+				live.Write(msg)
+				for {
+					if _, err := live.Read(nil); err != nil {
+						return
+					}
 				}
+			}()
+			o := PlayOptions{Wait: time.Millisecond}
+			if client {
+				o.Side = Client
+			} else {
+				time.AfterFunc(2*time.Millisecond, func() { live.Close() })
 			}
-		}()
-		o := PlayOptions{Wait: time.Millisecond}
-		if client {
-			o.Side = Client
-		} else {
-			time.AfterFunc(2*time.Millisecond, func() { live.Close() })
-		}
-		Play(ctx, end, rec, o)
-		live.Close()
+			Play(ctx, end, rec, o)
+			live.Close()
+		})
 	})
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
-	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -128,50 +128,47 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func TestEachWriteHoldsWholeLinesAndNothingIsLost(t *testing.T) {
 	t.Parallel()
-	out := &lines{gate: make(chan struct{})}
-	w := NewWriter(out, Options{Queue: 1000})
-	const writers, each = 8, 50
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() {
-			for j := range each {
-				w.Message(ToClient, fmt.Appendf(nil, `{"w":%d,"n":%d,"pad":"%s"}`, i, j, strings.Repeat("x", 90)))
-			}
-		})
-	}
-	patience.True(t, "the queue is full", func() bool {
+	synctest.Test(t, func(t *testing.T) {
+		out := &lines{gate: make(chan struct{})}
+		w := NewWriter(out, Options{Queue: 1000})
+		const writers, each = 8, 50
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				for j := range each {
+					w.Message(ToClient, fmt.Appendf(nil, `{"w":%d,"n":%d,"pad":"%s"}`, i, j, strings.Repeat("x", 90)))
+				}
+			})
+		}
+		synctest.Wait()
 		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.bytes >= 1000-200
+		if w.bytes < 1000-200 || w.bytes > 1000+200 {
+			t.Errorf("%d bytes wait", w.bytes)
+		}
+		w.mu.Unlock()
+		close(out.gate)
+		wg.Wait()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range out.writes {
+			if !strings.HasSuffix(s, "\n") {
+				t.Errorf("write ends inside a line: %q", s)
+			}
+		}
+		rec, err := ReadAll("x", strings.NewReader(strings.Join(out.writes, "")))
+		if err != nil || len(rec.Records) != writers*each {
+			t.Fatalf("%d records, %v", len(rec.Records), err)
+		}
+		for i, r := range rec.Records {
+			if r.Seq != uint64(i+1) {
+				t.Errorf("record %d has number %d", i, r.Seq)
+			}
+		}
+		if err := w.Message(ToAgent, nil); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
 	})
-	time.Sleep(20 * time.Millisecond) // for a writer that would not wait
-	w.mu.Lock()
-	if w.bytes > 1000+200 {
-		t.Errorf("%d bytes wait", w.bytes)
-	}
-	w.mu.Unlock()
-	close(out.gate)
-	wg.Wait()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range out.writes {
-		if !strings.HasSuffix(s, "\n") {
-			t.Errorf("write ends inside a line: %q", s)
-		}
-	}
-	rec, err := ReadAll("x", strings.NewReader(strings.Join(out.writes, "")))
-	if err != nil || len(rec.Records) != writers*each {
-		t.Fatalf("%d records, %v", len(rec.Records), err)
-	}
-	for i, r := range rec.Records {
-		if r.Seq != uint64(i+1) {
-			t.Errorf("record %d has number %d", i, r.Seq)
-		}
-	}
-	if err := w.Message(ToAgent, nil); !errors.Is(err, ErrClosed) {
-		t.Error(err)
-	}
 }
 
 func TestAFullDiskDoesNotStopTheTraffic(t *testing.T) {

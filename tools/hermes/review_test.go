@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -9,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
@@ -52,8 +51,7 @@ func (r *reviewed) open() {
 
 func (r *reviewed) wait() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
-	defer cancel()
+	ctx := patience.Context(r.t, patience.Soon)
 	if err := r.Wait(ctx); err != nil {
 		r.t.Fatal(err)
 	}
@@ -316,8 +314,7 @@ func TestNobodyToTellIsNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	started := time.Now()
-	if _, errs, status := r.hermes("", "", "tell", "write", "f"); status != 1 || !strings.Contains(errs, "tell the editor: context deadline exceeded") || time.Since(started) > 40*time.Second {
-		t.Errorf("%d %s %v", status, errs, time.Since(started))
+	if _, errs, status := r.hermes("", "", "tell", "write", "f"); status != 1 || !strings.Contains(errs, "tell the editor: context deadline exceeded") {
+		t.Errorf("%d %s", status, errs)
 	}
 }

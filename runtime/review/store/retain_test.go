@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func TestPruningRemovesWhatNothingNames(t *testing.T) {
@@ -105,16 +107,14 @@ func TestGroupsMayReadFromTheStore(t *testing.T) {
 		}
 		yield(h)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if keep, err := s.Retain(time.Now(), []Group{{At: time.Now(), Blobs: reads}}); err != nil || !keep[0] {
-			t.Errorf("%v, %v", keep, err)
+	err := patience.Ends(t, "Retain", func() error {
+		keep, err := s.Retain(time.Now(), []Group{{At: time.Now(), Blobs: reads}})
+		if err == nil && !keep[0] {
+			t.Error("it was not kept")
 		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("Retain does not end")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

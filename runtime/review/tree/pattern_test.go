@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
 func must(t testing.TB, err error) {
@@ -176,22 +177,18 @@ func TestPatternsIgnoreWhatGitIgnores(t *testing.T) {
 // An agent can write ignore files.
 func TestNoPatternTakesLong(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("a", 4000)
+	long := strings.Repeat("a", 16_000)
 	for _, line := range []string{
-		strings.Repeat("*a", 2000) + "b", strings.Repeat("a*", 2000) + "b", strings.Repeat("**/a/", 1000) + "b", strings.Repeat("**/*a*/", 500) + "b", strings.Repeat("[a-z]*", 800) + "b", strings.Repeat("*", 4000) + "b",
+		strings.Repeat("*a", 8000) + "b", strings.Repeat("a*", 8000) + "b", strings.Repeat("**/a/", 4000) + "b", strings.Repeat("**/*a*/", 2000) + "b", strings.Repeat("[a-z]*", 3200) + "b", strings.Repeat("*", 16_000) + "b",
 	} {
 		patterns := parsePatterns(line, false)
 		if len(patterns) != 1 {
 			t.Fatalf("%.20q: %v", line, patterns)
 		}
-		begin := time.Now()
-		for _, path := range []string{long, strings.Repeat("a/", 2000) + "a"} {
-			if patterns[0].matches(path, path, false) {
+		for _, path := range []string{long, strings.Repeat("a/", 8000) + "a"} {
+			if patience.Ends(t, line[:20], func() bool { return patterns[0].matches(path, path, false) }) {
 				t.Errorf("%.20q matches", line)
 			}
-		}
-		if took := time.Since(begin); took > 10*time.Second {
-			t.Errorf("%.20q: %v", line, took)
 		}
 	}
 	if n := len(parsePatterns(strings.Repeat("a\n", maxPatterns+10), false)); n != maxPatterns {

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"golang.org/x/sys/unix"
 
 	"github.com/hermes-nvim/hermes/internal/leak"
@@ -34,18 +34,10 @@ func TestOnlyFilesAndLinksAreInASnapshot(t *testing.T) {
 		want = append([]string{"d/.gitignore: not a file", "d/socket: not a file", "device: not a file"}, want[2:]...)
 	}
 	st := openStore(t, t.TempDir(), store.Options{})
-	done := make(chan *Snapshot)
-	go func() {
-		s, _ := newProject(t, root, st, Options{}).Scan(t.Context())
-		done <- s
-	}()
-	select {
-	case s := <-done:
-		expect(t, "entries", paths(s), ".gitignore", "d/file", "file")
-		expect(t, "left out", leftOut(s), want...)
-	case <-time.After(time.Minute):
-		t.Fatal("the scan hangs")
-	}
+	p := newProject(t, root, st, Options{})
+	s := patience.Ends(t, "the scan", func() *Snapshot { s, _ := p.Scan(t.Context()); return s })
+	expect(t, "entries", paths(s), ".gitignore", "d/file", "file")
+	expect(t, "left out", leftOut(s), want...)
 }
 
 func TestAModeIsKeptWithItsSpecialBits(t *testing.T) {

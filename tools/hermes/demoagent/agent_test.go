@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -136,7 +136,7 @@ func TestCancelEndsTheTurnWhereverItIs(t *testing.T) {
 	}{
 		"text":       {prompt: "/slow 10000", when: "1 "},
 		"permission": {prompt: "/edit a.txt", when: "call-2 edit", choose: forever},
-		"command":    {prompt: "/run sleep 60", when: "call-1 content"},
+		"command":    {prompt: "/run sleep 1000", when: "call-1 content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,12 +151,10 @@ func TestCancelEndsTheTurnWhereverItIs(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			begun := time.Now()
-			if got, err := e.prompt(id, tt.prompt); got != acp.StopReasonCancelled {
+			var got acp.StopReason
+			err := patience.Ends(t, "the turn", func() (err error) { got, err = e.prompt(id, tt.prompt); return err })
+			if got != acp.StopReasonCancelled {
 				t.Errorf("stop reason %q, %v", got, err)
-			}
-			if d := time.Since(begun); d > 30*time.Second {
-				t.Errorf("took %v", d)
 			}
 			if strings.Contains(e.transcript(), "pending") {
 				contains(t, e.transcript(), " failed")
@@ -174,7 +172,7 @@ func TestCancelEndsTheTurnWhereverItIs(t *testing.T) {
 // C082 of the conformance list.
 func TestClosingABusySessionEndsItsTurnFirst(t *testing.T) {
 	t.Parallel()
-	for _, prompt := range []string{"/slow 10000", "/run sleep 60", ""} {
+	for _, prompt := range []string{"/slow 10000", "/run sleep 1000", ""} {
 		t.Run(prompt, func(t *testing.T) {
 			t.Parallel()
 			e := start(t, nil)
@@ -191,7 +189,7 @@ func TestClosingABusySessionEndsItsTurnFirst(t *testing.T) {
 					}
 					ended <- string(got)
 				}()
-				e.waitFor(map[string]string{"/slow 10000": "1 ", "/run sleep 60": "call-1 content"}[prompt])
+				e.waitFor(map[string]string{"/slow 10000": "1 ", "/run sleep 1000": "call-1 content"}[prompt])
 			}
 			if _, err := e.agent.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
 				t.Fatal(err)
