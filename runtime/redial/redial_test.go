@@ -149,8 +149,7 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 			_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprintf("COUNT %d\nWAIT", n))
 			ended <- err
 		}()
-		for len(w.client.Texts(id)) < 1+at*7 {
-			time.Sleep(100 * time.Microsecond)
+		for ; len(w.client.Texts(id)) < 1+at*7; time.Sleep(100 * time.Microsecond) {
 		}
 		w.cut()
 		var closed *rpc.ClosedError

@@ -248,8 +248,7 @@ func TestWorkThatOutlivesItsPromptIsReplayed(t *testing.T) {
 		if err := prompt2(t.Context(), a, strconv.Itoa(n)); err != nil {
 			t.Fatal(err)
 		}
-		for len(w.client.said()) < 1+at*14 {
-			time.Sleep(100 * time.Microsecond)
+		for ; len(w.client.said()) < 1+at*14; time.Sleep(100 * time.Microsecond) {
 		}
 		w.cut()
 		w.await(t, redial.Connected)

@@ -79,8 +79,7 @@ func helper(args []string) int {
 		check(err)
 		check(p.Release())
 	case "late":
-		for os.Getppid() != 1 && !exists("go") {
-			time.Sleep(time.Millisecond)
+		for ; os.Getppid() != 1 && !exists("go"); time.Sleep(time.Millisecond) {
 		}
 		check(os.WriteFile("late", []byte("late\n"), 0o644))
 	case "unnamed": // a file that gets its name when it is complete

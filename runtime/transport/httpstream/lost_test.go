@@ -49,8 +49,7 @@ func TestUpdatesArriveWhileAMessageWaitsToBeTaken(t *testing.T) {
 		_, err := testagent.Prompt(t.Context(), c, id, "COUNT 3000")
 		done <- err
 	}()
-	for len(client.Texts(id)) == 0 {
-		time.Sleep(time.Millisecond)
+	for ; len(client.Texts(id)) == 0; time.Sleep(time.Millisecond) {
 	}
 	c.Notify(t.Context(), "_held", acp.Raw("{}"))
 	<-held
