@@ -902,7 +902,7 @@ describe("buffer", function()
       it("shows and keeps what is on disk: " .. name, function()
         local path, buf = open("a.txt", case[1])
         change_on_disk(path, case[2])
-        vim.wait(20000, function() -- an empty file counts when it stays empty
+        vim.wait(60000, function() -- an empty file counts when it stays empty
           return #buffer.refresh({ path }) == 0
         end)
         eq({ lines(buf), vim.bo[buf].modified }, { case[3], false })

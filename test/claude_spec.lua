@@ -43,7 +43,7 @@ tcp:connect(host, tonumber(port), function()
   }, "\r\n"))
   tcp:read_start(function(_, data) got, over = got .. (data or ""), data == nil end)
 end)
-vim.wait(20000, function() return over end, 5)
+vim.wait(60000, function() return over end, 5)
 ]]
 
 describe("Claude Code in a terminal", function()
@@ -52,7 +52,7 @@ describe("Claude Code in a terminal", function()
 
   ---@param code string of an expression
   local function wait_for(code)
-    if not child.lua_get(("vim.wait(20000, function() return %s end, 10)"):format(code)) then
+    if not child.lua_get(("vim.wait(60000, function() return %s end, 10)"):format(code)) then
       error(
         ("never: %s; %s"):format(code, vim.inspect(child.lua_get("{ result, failure, notes }")))
       )

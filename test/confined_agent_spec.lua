@@ -486,7 +486,7 @@ describe("what a confined agent has prepared", function()
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
           local done
           require("hermes.doc.conflict").resolve(buf, choice, function() done = true end)
-          vim.wait(2000, function() return done end, 5)
+          vim.wait(60000, function() return done end, 5)
         end
       end]],
     },
@@ -619,7 +619,7 @@ describe("what a confined agent has prepared", function()
         assert(socket:bind("socket"))
         assert(vim.uv.fs_rename("socket", name)) -- closing it removes the name that it was bound to
         socket:close()
-        vim.wait(10000, function()
+        vim.wait(60000, function()
           return not socket:is_active() and not vim.uv.fs_lstat("socket")
         end)
         vim.uv.chdir(here)
@@ -627,7 +627,7 @@ describe("what a confined agent has prepared", function()
       check("the agent itself")
       if not preparation.refused then
         local opts = { cwd = dir, env = { A = base .. "/away" } }
-        local done = vim.wait(20000, function()
+        local done = vim.wait(60000, function()
           return vim.system({ "sh", "-c", preparation.is }, opts):wait().code == 0
         end, 100)
         eq({ preparation.is, done }, { preparation.is, true })

@@ -29,7 +29,7 @@ describe("An agent of the protocol in a shim", function()
 
   ---@param code string of an expression
   local function wait_for(code)
-    if not child.lua_get(("vim.wait(20000, function() return %s end, 10)"):format(code)) then
+    if not child.lua_get(("vim.wait(60000, function() return %s end, 10)"):format(code)) then
       error(("never: %s; %s"):format(code, vim.inspect(child.lua_get("{ answers, hunks }"))))
     end
   end

@@ -128,7 +128,7 @@ local function pending(project)
         return vim.startswith(file.path, project .. "/")
       end, r.files) or tostring(err)
     end })
-    vim.wait(20000, function() return result end, 10)
+    vim.wait(60000, function() return result end, 10)
     return result]],
     project
   )

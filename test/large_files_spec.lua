@@ -269,7 +269,7 @@ describe("an open file", function()
     it("takes no write of " .. what .. " by an agent", function()
       child.lua(([[require("hermes.doc.agent_write").write(vim.api.nvim_buf_get_name(1), %s, {},
         function(why) problem = why end)
-        vim.wait(10000, function() return problem ~= nil end)]]):format(text))
+        vim.wait(60000, function() return problem ~= nil end)]]):format(text))
       eq(
         child.lua_get("problem"),
         "too large for a file that is open in the editor: at most 4194304 bytes and 250000 lines"

@@ -479,7 +479,7 @@ local walk = {
     "text that comes while the user reads further up",
     act = function(walker)
       walker:press("q") -- its way through the terminal is longer than that of what follows
-      vim.wait(20000, function()
+      vim.wait(60000, function()
         return walker:window("hermes_prompt") ~= nil and walker:lua("return Where().alone")
       end, 50)
       walker:lua("vim.cmd('wincmd k | normal! gg')")
@@ -573,7 +573,7 @@ describe("the screens", function()
   ---@return string?
   local function look(walker, step)
     local problem
-    local ok = vim.wait(20000, function()
+    local ok = vim.wait(60000, function()
       local shows = type(step.shows) == "function" and step.shows(walker) or step.shows
       if shows and not walker:screen():find(shows, 1, true) then
         problem = ("%q is not on the screen"):format(shows)

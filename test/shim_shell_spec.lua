@@ -78,7 +78,7 @@ end
 local function pending()
   return lua([[local result
     require("hermes").review.pending({ on_done = function(_, r) result = r or { hunks = {} } end })
-    vim.wait(20000, function() return result end, 10)
+    vim.wait(60000, function() return result end, 10)
     return vim.tbl_map(function(h) return { h.new[1], h.agent, h.sessionId } end, result.hunks)]])
 end
 
@@ -98,7 +98,7 @@ local function reject(session)
     require("hermes").review.reject({ session_id = ... }, { on_done = function(err, r)
       result = err or r
     end })
-    vim.wait(20000, function() return result end, 10)
+    vim.wait(60000, function() return result end, 10)
     return result]],
     session
   )
@@ -166,7 +166,7 @@ describe("an agent that was started in a shell", function()
     eq(agent, "mine")
     local info = lua([[local done
       require("hermes").shim.open("agent", { on_done = function(err, info) done = err or info end })
-      vim.wait(20000, function() return done end, 10)
+      vim.wait(60000, function() return done end, 10)
       return done]])
     eq({ info.pane, info.agent, info.sessionId }, { pane, "mine", session })
     reject(session)
@@ -184,7 +184,7 @@ describe("an agent that was started in a shell", function()
         done = err and err.message or program
       end }
       require("hermes").shim[...](unpack(args))
-      vim.wait(20000, function() return done end, 10)
+      vim.wait(60000, function() return done end, 10)
       return done]],
       what,
       ...
@@ -261,7 +261,7 @@ describe("an agent that was started in a shell", function()
       [[local done
       require("hermes").shim.open("agent", { command = { ... }, split = "background",
         on_done = function(err, program) done = err and err.message or program end })
-      vim.wait(20000, function() return done end, 10)
+      vim.wait(60000, function() return done end, 10)
       return done]],
       dir .. "/agent"
     ).pane
@@ -288,7 +288,7 @@ describe("an agent that was started in a shell", function()
             done = err or true
           end })
         end })
-        vim.wait(20000, function() return done end, 10)
+        vim.wait(60000, function() return done end, 10)
         return done]])
       eq(done, true)
     end
@@ -312,7 +312,7 @@ describe("an agent that was started in a shell", function()
       shim.send("own", "echo two >> a", { submit = true, on_done = function(err, info)
         done = err or info
       end })
-      vim.wait(20000, function() return done end, 10)
+      vim.wait(60000, function() return done end, 10)
       return done.sessionId]],
       dir .. "/agent"
     )
@@ -321,7 +321,7 @@ describe("an agent that was started in a shell", function()
       local review = require("hermes").review
       review.pending({ on_done = function(_, result) hunks = result.hunks end })
       review.checkpoints({ on_done = function(_, result) points = result.checkpoints end })
-      vim.wait(20000, function() return hunks and points end, 10)
+      vim.wait(60000, function() return hunks and points end, 10)
       return { hunks[1].authors[1], points }]]))
     local point = checkpoints[#checkpoints]
     eq({ point.name, point.agent, point.sessionId }, { "echo two >> a", "own", session })
