@@ -36,19 +36,21 @@ func TestADecisionThatTakesLongSaysHowFarItIs(t *testing.T) {
 		d.tell("hold", args{"path": d.path("a"), "text": d.disk("a"), "tick": i})
 		d.is("held", d.review("hunks", args{"path": d.path("a")})["hunks"] != nil, true)
 		c.more["do"] = c.do
-		id, started := fmt.Sprint("slow", i), len(d.seen(reviews.KindApply))
+		id, started, before := fmt.Sprint("slow", i), len(d.seen(reviews.KindApply)), len(d.seen(wire.KindNotice))
 		d.send("review", id, c.more)
 		d.until("change of the buffer", func() bool { return len(d.of(reviews.KindApply)) == started+1 })
 		time.Sleep(reviews.ProgressPeriod)
-		d.is("notices before the first file is done", len(d.seen(wire.KindNotice)), i)
+		d.is("notices before the first file is done", len(d.seen(wire.KindNotice)), before)
 		d.write("a", c.now)
 		d.tell("applied", args{"id": d.seen(reviews.KindApply)[started]["id"], "path": d.path("a"), "ok": true, "tick": i})
 		d.until("answer", func() bool { return d.done[id] != nil })
-		notices := d.seen(wire.KindNotice)
-		if len(notices) != i+1 {
-			t.Fatalf("%s: notices %v", c.do, notices)
+		notices := d.seen(wire.KindNotice)[before:]
+		if len(notices) == 0 {
+			t.Fatalf("%s: no notice", c.do)
 		}
-		d.is(c.do, notices[i]["message"], fmt.Sprintf("1 of %d files done in %s", len(names), d.root))
+		for n, notice := range notices { // a second one on a machine that is slow with the next file
+			d.is(c.do, notice["message"], fmt.Sprintf("%d of %d files done in %s", n+1, len(names), d.root))
+		}
 		d.is("answer", d.done[id]["error"], nil)
 		for _, name := range names {
 			d.is(name, d.disk(name), c.now)
