@@ -238,7 +238,7 @@ local kinds = {
 }
 
 -- Messages about buffers whose files are under review.
-for _, kind in ipairs({ "apply", "barrier", "hold", "hunks", "look" }) do
+for _, kind in ipairs({ "apply", "barrier", "hold", "hunks", "look", "release" }) do
   kinds[kind] = function(item)
     require("hermes.doc.held").receive(kind, item)
   end

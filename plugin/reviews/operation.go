@@ -33,6 +33,8 @@ type Op struct {
 	// Of a buffer.
 	Text     *string    `json:"text"`
 	Before   *string    `json:"before"`
+	Disk     *string    `json:"disk"` // what a merge has taken from it
+	Hold     bool       `json:"hold"` // from now on
 	Undo     bool       `json:"undo"`
 	Reloaded bool       `json:"reloaded"`
 	Tick     int64      `json:"tick"`
@@ -407,7 +409,7 @@ func (r *Reviews) authorOf(op Op) review.Author {
 	return a
 }
 
-// changed takes a change of an agent that has reached a buffer.
+// changed takes a change of an agent, or of the disk, that has reached a buffer.
 func (r *Reviews) changed(op Op) error {
 	a, p := op.author, r.of(op.Path)
 	if s := r.host.session(op.Agent, op.Session); s != nil && p == nil {
@@ -415,39 +417,87 @@ func (r *Reviews) changed(op Op) error {
 			p = nil
 		}
 	}
-	if p != nil && a.Inferred {
+	if p == nil {
+		if op.Hold {
+			r.host.Queue.Push(new(wire.Object).Str("path", op.Path).Item(KindRelease))
+		}
+		if op.Agent != "" {
+			r.changedElsewhere(op)
+		}
+		return nil
+	}
+	if a.Inferred {
 		// Lua knows a part of what was known when it was told to look.
 		if whole := p.Awaited(op.Path); whole != nil {
-			if agent, id := r.splitKey(whole.Session); agent == op.Agent && id == string(op.Session) {
+			if agent, id := r.splitKey(whole.Session); op.Agent == "" || agent == op.Agent && id == string(op.Session) {
 				a = *whole
 			}
 		}
 	}
-	switch {
-	case p == nil:
-		o := new(wire.Object).Str("agent", op.Agent).Str("sessionId", string(op.Session)).Optional("toolCallId", op.ToolCall).
-			Optional("turn", a.Turn).Str("path", op.Path).Str("source", a.Source).Str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])
-		if op.Text != nil && op.Before != nil {
-			e := review.Event{Before: review.State{Text: *op.Before}, After: review.State{Text: *op.Text}}
-			added, removed := e.Lines()
-			o.Num("added", int64(added)).Num("removed", int64(removed))
-		}
-		r.host.Queue.Push(o.Item(events.FileEdited))
-		return nil
-	case op.Text == nil:
-		p.Release(op.Path)
-		p.Look(a, project.Told{Path: op.Path})
-		return nil
-	case a.Source != "write" && !p.Held(p.Name(op.Path)):
-		// The buffer shows what the disk had, which may be another one by now.
-		p.Look(a, project.Told{Path: op.Path, Before: op.Before, After: op.Text})
-		return nil
+	user := false
+	if a.Inferred && op.Agent == "" { // nobody knows: as whatever a look finds
+		var running bool
+		a, running = p.Running()
+		user = !running
 	}
 	name := p.Name(op.Path)
+	held := p.Held(name)
+	switch {
+	case op.Text == nil:
+		p.Release(op.Path)
+		if !user {
+			p.Look(a, project.Told{Path: op.Path})
+		}
+		return nil
+	case !held && op.Hold:
+		return p.holdChanged(a, user, name, op)
+	case !held && a.Source != "write":
+		// The buffer shows what the disk had, which may be another one by now.
+		if !user {
+			p.Look(a, project.Told{Path: op.Path, Before: op.Before, After: op.Text})
+		}
+		return nil
+	}
 	p.mu.Lock()
 	p.ticks[name] = op.Tick
 	p.mu.Unlock()
+	if user {
+		defer p.touch(name)
+		return p.Hold(op.Path, project.Text{Text: *op.Text, Reloaded: true})
+	}
 	return p.Changed(a, op.Path, op.Before, *op.Text)
+}
+
+// holdChanged takes a change that has reached a buffer, which is held from now on.
+func (p *Folder) holdChanged(a review.Author, user bool, name string, op Op) error {
+	disk := op.Text
+	if op.Disk != nil {
+		disk = op.Disk
+	}
+	if a.Source == "write" {
+		if err := p.Changed(a, op.Path, op.Before, *op.Text); err != nil {
+			return err
+		}
+	} else if !p.Taken(a, user, project.Told{Path: op.Path, Before: op.Before, After: disk}) {
+		for _, kind := range []string{KindRelease, KindHold} { // the buffer must look again
+			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Item(kind))
+		}
+		return nil
+	}
+	return p.hold(name, op)
+}
+
+// changedElsewhere tells of a change of an agent in a file that no review has.
+func (r *Reviews) changedElsewhere(op Op) {
+	a := op.author
+	o := new(wire.Object).Str("agent", op.Agent).Str("sessionId", string(op.Session)).Optional("toolCallId", op.ToolCall).
+		Optional("turn", a.Turn).Str("path", op.Path).Str("source", a.Source).Str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])
+	if op.Text != nil && op.Before != nil {
+		e := review.Event{Before: review.State{Text: *op.Before}, After: review.State{Text: *op.Text}}
+		added, removed := e.Lines()
+		o.Num("added", int64(added)).Num("removed", int64(removed))
+	}
+	r.host.Queue.Push(o.Item(events.FileEdited))
 }
 
 // prompted makes the checkpoint of a prompt to a program in a shim, before it is sent

@@ -29,6 +29,7 @@ import (
 const (
 	KindHold    = "hold"    // a file that a buffer should be held for
 	KindLook    = "look"    // the disk of a held file has changed
+	KindRelease = "release" // a file that no buffer is to be held for
 	KindHunks   = "hunks"   // of a held file
 	KindApply   = "apply"   // a decision changes a held file
 	KindBarrier = "barrier" // Lua sends what it has not sent yet, and then that it has

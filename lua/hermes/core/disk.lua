@@ -228,6 +228,17 @@ local function is_below(path, folder)
   return path == folder or vim.startswith(path, (folder:gsub("/$", "")) .. "/")
 end
 
+--- Whether a file is below the folder of a session.
+---@param path string absolute
+---@return boolean
+function M.is_in_session(path)
+  local place = M.place(path)
+  return place ~= nil
+    and vim.iter(M.folders()):any(function(folder)
+      return is_below(place, M.place(folder) or folder)
+    end)
+end
+
 --- Why a path that somebody names may not be sent to an agent: it is below the folder of a session
 --- by its name, but not by where it leads.
 ---@param path string absolute

@@ -16,6 +16,8 @@ local M = {}
 ---@field before? string the text before as it would be on disk; only if somebody takes changes
 ---@field text? string the text now as it would be on disk; only if somebody takes changes, and
 ---not of large buffers
+---@field disk? string of a merge: the text that was read from the disk
+---@field base? string of a merge: what the buffer and the disk had in common before
 
 ---@alias hermes.changed.Outcome
 ---| "written" # the agent wrote the buffer

@@ -5,6 +5,7 @@ local M = {}
 local versions = require("hermes.doc.versions")
 local disk = require("hermes.core.disk")
 local changed = require("hermes.doc.applied")
+local message_of = require("hermes.doc.change_message").of
 local edits = require("hermes.doc.user_edits")
 local placed = require("hermes.doc.held_hunks")
 local plain = require("hermes.doc.plain_text")
@@ -169,6 +170,23 @@ local function attach(buf)
   })
 end
 
+---Begins to follow a buffer that has what the disk has, and perhaps more.
+---@param buf integer
+---@param path string as the host calls the file
+---@return hermes.review.Held? h nil when it cannot be followed
+local function follow(buf, path)
+  waiting[buf] = nil
+  if not plain.of(buf) or not attach(buf) then
+    return nil
+  end
+  local h =
+    { path = path, edits = {}, log = {}, logged = 0, floor = 0, hunks = {}, marks = {}, newest = 0 }
+  h.version = disk.version(vim.api.nvim_buf_get_name(buf))
+  h.newest = newest_block(buf)
+  held[buf] = h
+  return h
+end
+
 ---@param buf integer
 ---@param path string as the host calls the file
 ---@param cause? hermes.refresh.Cause why the buffer may have to be refreshed first
@@ -188,16 +206,12 @@ local function hold(buf, path, cause, again)
     end
     return
   end
-  waiting[buf] = nil
-  if not plain.of(buf) or not attach(buf) then
-    return tell({ ["do"] = "release", path = path })
+  local h = follow(buf, path)
+  if h then
+    send_text(buf, h)
+  else
+    tell({ ["do"] = "release", path = path })
   end
-  local h =
-    { path = path, edits = {}, log = {}, logged = 0, floor = 0, hunks = {}, marks = {}, newest = 0 }
-  h.version = disk.version(vim.api.nvim_buf_get_name(buf))
-  h.newest = newest_block(buf)
-  held[buf] = h
-  send_text(buf, h)
 end
 
 local function hold_waiting()
@@ -257,53 +271,32 @@ local function tell_saved(buf)
   end
 end
 
-local outcomes = { written = true, refreshed = true, merged = true }
-
----Called after an agent's change of a buffer.
+---Called after a change of a buffer by an agent, or by what the disk had.
 ---@param change table see hermes.changed
 ---@return boolean taken the host reports it
 local function take(change)
   local buf = change.bufnr
+  local h, name = held[buf], vim.api.nvim_buf_get_name(buf)
   if next(waiting) then
     vim.schedule(hold_waiting)
   end
-  if not change.agent then -- the host knows, or finds out
-    if held[buf] then
-      edits.settle(buf, held[buf], change.text or "")
-      send_text(buf, held[buf], { reloaded = true })
-    end
-    return true
-  elseif
-    change.outcome == "deleted"
-    or change.outcome == "large"
-    or (change.outcome == "conflict" and not held[buf])
-  then
-    change = vim.tbl_extend("force", change, { text = "\0" }) -- the disk has something else
-  elseif not outcomes[change.outcome] then
-    return false
-  end
-  local h = held[buf]
-  local message = {
-    ["do"] = "changed",
-    path = h and h.path or change.path,
-    agent = change.agent,
-    sessionId = change.sessionId,
-    toolCallId = change.toolCallId,
-    source = change.source,
-    tick = vim.api.nvim_buf_get_changedtick(buf),
-  }
-  local text = change.text
-  if text and plain.is_plain(buf, text) then
-    message.text = text
-    message.before = not h and change.before or nil
-    if h then
-      edits.settle(buf, h, text)
-      h.version = disk.version(vim.api.nvim_buf_get_name(buf))
-    end
-    tell(message)
-  else -- the host looks at the disk
+  local message = message_of(change, h)
+  local ours = h ~= nil or disk.is_in_session(name)
+  if not message or not (change.agent or ours) then
+    return not change.agent
+  elseif not message.text then -- the host looks at the disk
     tell(message)
     release(buf)
+  else
+    if not h and ours then -- what the user does next is the user's
+      h = follow(buf, known[real(name)] or real(name))
+      message.hold = h ~= nil
+    end
+    if h then
+      edits.settle(buf, h, message.text)
+      h.version = disk.version(name)
+    end
+    tell(message)
   end
   tell_saved(buf)
   return true
@@ -362,6 +355,12 @@ local items = {
     local buf = M.find(item.path) or require("hermes.doc.buffer").find(item.path)
     if buf and require("hermes.core.config").get().buffer.refresh then
       require("hermes.doc.refresh").check(buf, item)
+    end
+  end,
+  release = function(item)
+    local buf = M.find(item.path)
+    if buf then
+      release(buf)
     end
   end,
   hunks = take_hunks,

@@ -285,6 +285,8 @@ function M.with_disk(buf, cause, done, favour)
         source = cause and cause.toolCallId and "tool" or "disk",
         outcome = "merged",
         before = before,
+        base = t.base,
+        disk = t.theirs,
       })
       done("merged")
     end)

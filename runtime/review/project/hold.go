@@ -3,6 +3,7 @@ package project
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -29,13 +30,7 @@ func (p *Project) Hold(path string, t Text) error {
 	if err != nil && !known {
 		return fmt.Errorf("hold %s: %w", path, err)
 	}
-	s := review.State{Kind: review.Regular, Text: t.Text, Mode: current.Mode}
-	if !known || current.Kind != review.Regular {
-		s.Mode = 0o644
-		if disk.Kind == review.Regular {
-			s.Mode = disk.Mode
-		}
-	}
+	s := review.State{Kind: review.Regular, Text: t.Text, Mode: p.modeNow(name, current)}
 	if t.Text == "" && disk.Kind == review.Absent { // of a file that is not there yet
 		s = review.State{}
 	}
@@ -55,6 +50,43 @@ func (p *Project) Hold(path string, t Text) error {
 		return p.review.Synced(name, s, time.Now())
 	}
 	return p.review.Wrote(name, s, t.Undo)
+}
+
+// Taken says that an editor has read what the disk had, as Told.After, into a buffer that
+// it holds from now on. Told.Before counts if nothing else is known of the file. It reports
+// false if the disk has another text by now, which is known already.
+func (p *Project) Taken(author review.Author, user bool, t Told) bool {
+	name := p.Name(t.Path)
+	if p.isApart(name) {
+		return true
+	}
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	was, known := p.before(name)
+	if !known && t.Before != nil {
+		was, known = review.State{Kind: review.Regular, Text: *t.Before, Mode: p.modeNow(name, was)}, true
+	}
+	now := review.State{Kind: review.Regular, Text: *t.After, Mode: p.modeNow(name, was)}
+	if disk, err := p.read(name); err == nil && known && disk == was && was != now {
+		return false
+	}
+	p.note(name, now)
+	p.found(&job{user: user}, author, name, was, known, now, time.Now())
+	p.mu.Lock()
+	p.held[name] = new(inBuffer)
+	p.mu.Unlock()
+	return true
+}
+
+// modeNow returns the permissions of a file that was in a state.
+func (p *Project) modeNow(name string, was review.State) fs.FileMode {
+	if was.Kind == review.Regular {
+		return was.Mode
+	}
+	if disk, err := p.read(name); err == nil && disk.Kind == review.Regular {
+		return disk.Mode
+	}
+	return 0o644
 }
 
 // Release says that no buffer has the file any more. The review then has what the
@@ -108,17 +140,12 @@ func (p *Project) Changed(author review.Author, path string, before *string, tex
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	was, ok := p.before(name)
-	mode := was.Mode
-	if was.Kind != review.Regular {
-		mode = 0o644
-		if disk, err := p.read(name); err == nil && disk.Kind == review.Regular {
-			mode = disk.Mode
-		}
-	}
+	mode := p.modeNow(name, was)
 	if before != nil && (*before != "" || !ok || was.Kind != review.Absent) {
 		was, ok = review.State{Kind: review.Regular, Text: *before, Mode: mode}, true
 	}
 	now := review.State{Kind: review.Regular, Text: text, Mode: mode}
+	p.guess(name, author.Inferred)
 	if !ok {
 		return p.review.Changed(author, name, nil, now)
 	}

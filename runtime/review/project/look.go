@@ -235,6 +235,7 @@ func (p *Project) barrier(j *job) {
 func (p *Project) found(j *job, author review.Author, name string, before review.State, known bool, now review.State, seen time.Time) {
 	p.mu.Lock()
 	_, held := p.held[name]
+	guessed := p.guessed[name]
 	p.mu.Unlock()
 	user := j.user
 	if p.isLate(j, name) {
@@ -248,10 +249,12 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 	}
 	switch {
 	case held:
-		if _, current, _ := p.review.Known(name); current == now || known && before == now {
-			return
-		}
+		_, current, _ := p.review.Known(name)
 		switch {
+		case current == now && guessed && !user && !author.Inferred: // it says more
+			p.failed("record a change", name, p.review.Changed(author, name, nil, now))
+			p.guess(name, false)
+		case current == now || known && before == now:
 		case !user:
 			p.wait(author, name, func(t *review.Trace) *review.Trace { return t })
 		case p.opts.OnLook != nil:
@@ -266,14 +269,21 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 		return
 	}
 	p.failed("record a change", name, p.review.Found(author, name, &before, now, seen))
+	if before != now || !author.Inferred {
+		p.guess(name, author.Inferred)
+	}
+	j.moving(name, before, now)
+}
+
+// guess notes whether it was inferred whose the last change of a file is.
+func (p *Project) guess(name string, inferred bool) {
 	p.mu.Lock()
-	if author.Inferred && before != now {
+	defer p.mu.Unlock()
+	if inferred {
 		p.guessed[name] = true
-	} else if !author.Inferred {
+	} else {
 		delete(p.guessed, name)
 	}
-	p.mu.Unlock()
-	j.moving(name, before, now)
 }
 
 // moving notes a file that came or went.
