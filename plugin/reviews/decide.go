@@ -216,6 +216,8 @@ func (p *Folder) applyOne(plan *review.Plan, change review.Change) error {
 	})
 	if waits != nil {
 		close(waits.recorded)
+	} else { // a buffer without its file may have one again
+		p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(change.Path)).Item(KindHold))
 	}
 	if unstored := (*store.Error)(nil); errors.As(err, &unstored) { // the user knows already
 		p.reviews.host.Log.Error("store a decision", "error", err)

@@ -443,11 +443,11 @@ func (r *Reviews) changed(op Op) error {
 	name := p.Name(op.Path)
 	held := p.Held(name)
 	switch {
-	case op.Text == nil:
+	case op.Text == nil && user:
 		p.Release(op.Path)
-		if !user {
-			p.Look(a, project.Told{Path: op.Path})
-		}
+		return nil
+	case op.Text == nil:
+		p.Parted(a, op.Path)
 		return nil
 	case !held && op.Hold:
 		return p.holdChanged(a, user, name, op)
@@ -461,6 +461,9 @@ func (r *Reviews) changed(op Op) error {
 	p.mu.Lock()
 	p.ticks[name] = op.Tick
 	p.mu.Unlock()
+	if a.Source != "write" {
+		p.OnDisk(op.Path, op.disk())
+	}
 	if user {
 		defer p.touch(name)
 		return p.Hold(op.Path, project.Text{Text: *op.Text, Reloaded: true})
@@ -470,21 +473,26 @@ func (r *Reviews) changed(op Op) error {
 
 // holdChanged takes a change that has reached a buffer, which is held from now on.
 func (p *Folder) holdChanged(a review.Author, user bool, name string, op Op) error {
-	disk := op.Text
-	if op.Disk != nil {
-		disk = op.Disk
-	}
+	disk := op.disk()
 	if a.Source == "write" {
 		if err := p.Changed(a, op.Path, op.Before, *op.Text); err != nil {
 			return err
 		}
-	} else if !p.Taken(a, user, project.Told{Path: op.Path, Before: op.Before, After: disk}) {
+	} else if !p.Taken(a, user, project.Told{Path: op.Path, Before: op.Before, After: &disk}) {
 		for _, kind := range []string{KindRelease, KindHold} { // the buffer must look again
 			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Item(kind))
 		}
 		return nil
 	}
 	return p.hold(name, op)
+}
+
+// disk is what a buffer has taken from the disk.
+func (op Op) disk() string {
+	if op.Disk != nil {
+		return *op.Disk
+	}
+	return *op.Text
 }
 
 // changedElsewhere tells of a change of an agent in a file that no review has.

@@ -324,7 +324,7 @@ func (p *Folder) tryOpen(state string) {
 	h := p.reviews.host
 	p.Project, p.err = project.Open(state, p.Given, project.Options{
 		Program: "Hermes in Neovim", Logger: h.Log, Settle: p.reviews.settles(settleCommit),
-		OnEvent: p.event, OnLook: p.look, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),
+		OnEvent: p.event, OnLook: p.look, OnRelease: p.release, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),
 	})
 	if p.err != nil {
 		return

@@ -27,6 +27,12 @@ func (p *Folder) look(a review.Author, name string) {
 	p.reviews.host.Queue.Push(p.stamp(new(wire.Object), a).Str("path", p.Path(name)).Item(KindLook))
 }
 
+// release tells Lua that no buffer has what the file is.
+func (p *Folder) release(name string) {
+	<-p.Ready
+	p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Item(KindRelease))
+}
+
 // holdAll has Neovim hold the buffers of the files with pending hunks, now or when they
 // are loaded.
 func (p *Folder) holdAll() {

@@ -118,6 +118,18 @@ func (r *Review) Files() []File {
 	return out
 }
 
+// Deleted reports whether it is pending that an agent has deleted a file.
+func (r *Review) Deleted(path string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.files[path]
+	if f == nil || f.current().Kind != Absent {
+		return false
+	}
+	s := f.node.open()
+	return s != nil && s.to.kind == Absent
+}
+
 // describe says what a file is, as far as a hunk of a kind is about it.
 func (s State) describe(k HunkKind) string {
 	switch {

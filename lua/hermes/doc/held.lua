@@ -196,7 +196,7 @@ local function hold(buf, path, cause, again)
     return
   end
   local state = versions.state(buf)
-  if state == "changed" or state == "conflict" or state == "strayed" then
+  if state ~= "same" then
     -- The host would take what the disk has and the buffer lacks for the user's deletions.
     waiting[buf] = path
     if not again and require("hermes.core.config").get().buffer.refresh then

@@ -31,7 +31,12 @@ func (p *Project) Hold(path string, t Text) error {
 		return fmt.Errorf("hold %s: %w", path, err)
 	}
 	s := review.State{Kind: review.Regular, Text: t.Text, Mode: p.modeNow(name, current)}
-	if t.Text == "" && disk.Kind == review.Absent { // of a file that is not there yet
+	switch {
+	case disk.Kind != review.Absent:
+	case p.review.Deleted(name): // the buffer still has what the agent has deleted
+		p.letGo(name, current)
+		return nil
+	case t.Text == "": // of a file that is not there yet
 		s = review.State{}
 	}
 	p.mu.Lock()
@@ -95,14 +100,57 @@ func (p *Project) Release(path string) {
 	name := p.Name(path)
 	p.mu.Lock()
 	was, held := p.held[name]
-	delete(p.held, name)
 	p.mu.Unlock()
 	switch {
 	case !held:
 	case was.author != nil:
-		p.add(&job{author: *was.author, files: []Told{{Path: p.Path(name)}}, sure: true})
+		p.Parted(*was.author, path)
 	default:
+		p.mu.Lock()
+		delete(p.held, name)
+		p.mu.Unlock()
 		p.add(&job{user: true, files: []Told{{Path: p.Path(name)}}})
+	}
+}
+
+// Parted says that an author has made something of the file that no buffer has. The review
+// then has what the disk has.
+func (p *Project) Parted(author review.Author, path string) {
+	name := p.Name(path)
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	if p.Held(name) {
+		disk, known := p.before(name)
+		if !known {
+			_, disk, _ = p.review.Known(name)
+		}
+		p.letGo(name, disk)
+	}
+	p.add(&job{author: author, files: []Told{{Path: p.Path(name)}}, sure: true})
+}
+
+// letGo follows a file on the disk again, which was in a state when its buffer last had its
+// text. What the user has not saved goes with the buffer.
+func (p *Project) letGo(name string, disk review.State) {
+	p.mu.Lock()
+	if h := p.held[name]; h != nil && h.author != nil {
+		disk = h.disk
+	}
+	delete(p.held, name)
+	p.mu.Unlock()
+	p.failed("let go of a buffer", name, p.review.Wrote(name, disk, false))
+	if p.opts.OnRelease != nil {
+		p.opts.OnRelease(name)
+	}
+}
+
+// OnDisk notes what an editor has read of a file that it holds.
+func (p *Project) OnDisk(path, text string) {
+	name := p.Name(path)
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	if _, current, known := p.review.Known(name); known && current.Kind == review.Regular {
+		p.note(name, review.State{Kind: review.Regular, Text: text, Mode: current.Mode})
 	}
 }
 
@@ -155,15 +203,19 @@ func (p *Project) Changed(author review.Author, path string, before *string, tex
 // inBuffer is what is known of a file that an editor has in a buffer.
 type inBuffer struct {
 	author *review.Author // of a change on the disk that has not reached the buffer
+	disk   review.State   // what it had before that
 	trace  *review.Trace  // of the changes that have not, nil if nothing is known exactly
 }
 
 // wait notes a change on the disk that the editor is to bring into the buffer. trace
 // is given the trace so far.
-func (p *Project) wait(author review.Author, name string, trace func(*review.Trace) *review.Trace) {
+func (p *Project) wait(author review.Author, name string, disk review.State, trace func(*review.Trace) *review.Trace) {
 	p.mu.Lock()
 	if h := p.held[name]; h != nil {
-		p.held[name] = &inBuffer{&author, trace(h.trace)}
+		if h.author != nil {
+			disk = h.disk
+		}
+		p.held[name] = &inBuffer{&author, disk, trace(h.trace)}
 	}
 	p.mu.Unlock()
 	if p.opts.OnLook != nil {

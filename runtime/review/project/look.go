@@ -241,10 +241,11 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 	if p.isLate(j, name) {
 		user, author = false, j.turn
 	}
-	if held && now.Kind == review.Other { // the buffer cannot be what the file is
-		p.mu.Lock()
-		delete(p.held, name)
-		p.mu.Unlock()
+	if held && now.Kind != review.Regular && (!known || before != now) { // the buffer cannot be what the file is
+		if !known {
+			_, before, known = p.review.Known(name)
+		}
+		p.letGo(name, before)
 		held = false
 	}
 	switch {
@@ -256,7 +257,7 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 			p.guess(name, false)
 		case current == now || known && before == now:
 		case !user:
-			p.wait(author, name, func(t *review.Trace) *review.Trace { return t })
+			p.wait(author, name, before, func(t *review.Trace) *review.Trace { return t })
 		case p.opts.OnLook != nil:
 			p.opts.OnLook(author, name)
 		}

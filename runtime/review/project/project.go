@@ -42,6 +42,9 @@ type Options struct {
 	// that was known, and whose it is. The editor reports with Changed what
 	// becomes of it.
 	OnLook func(author review.Author, name string)
+	// OnRelease is told that the disk has something at the name of a held file that no
+	// buffer can have, such as nothing. The file is not held any more.
+	OnRelease func(name string)
 	// Barrier waits until everything is known that the user did before the call,
 	// such as saves. It may give up, also when ctx ends.
 	Barrier func(ctx context.Context)

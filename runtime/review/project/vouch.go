@@ -118,8 +118,10 @@ func (p *Project) reportedExactly(j *job, author review.Author, name string, tol
 	}
 	before, after := told.states(like)
 	p.note(name, after)
-	if _, current, _ := p.review.Known(name); held && current != after {
-		p.wait(author, name, func(t *review.Trace) *review.Trace {
+	if held && after.Kind != review.Regular {
+		p.letGo(name, before)
+	} else if _, current, _ := p.review.Known(name); held && current != after {
+		p.wait(author, name, before, func(t *review.Trace) *review.Trace {
 			switch {
 			case t == nil && ok:
 				t = review.NewTrace(known.Text)
