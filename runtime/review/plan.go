@@ -9,7 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 )
 
 // Selection is which pending changes a decision is about: those that match every
@@ -22,6 +24,33 @@ type Selection struct {
 	// Version, if set, is that of the hunk, or the highest of the hunks that are meant.
 	// A hunk with a higher one is a *ChangedError, and nothing is decided.
 	Version ChangeID
+
+	moved [2]string // both names of a file that an agent has moved
+}
+
+// whole returns the selection with all of a move, if it is about a part of one: its hunk, or
+// one of the names.
+func (r *Review) whole(s Selection) Selection {
+	for _, path := range r.chosen(s) {
+		f := r.files[path]
+		if s.Path == "" && (s.Hunk == 0 || !slices.ContainsFunc(r.pendingOf(f), func(h rawHunk) bool { return h.id == s.Hunk })) {
+			continue
+		}
+		for _, m := range [][2]string{{f.from, path}, {path, f.to}} {
+			if r.isMove(m[0], m[1]) {
+				s.Hunk, s.moved = 0, m
+			}
+		}
+		break
+	}
+	return s
+}
+
+// isMove reports whether it is pending that an agent has moved a file.
+func (r *Review) isMove(from, to string) bool {
+	f, t := r.files[from], r.files[to]
+	return f != nil && t != nil && f.to == to && t.from == from &&
+		f.current().Kind != Regular && f.base().Kind == Regular && t.base().Kind == Absent && t.current().Kind == Regular
 }
 
 // unchanged returns a *ChangedError if a selection has a hunk that is newer than it says.
@@ -48,6 +77,9 @@ func (r *Review) choice(s Selection) choice {
 
 // chosen returns the paths of files that a selection is about, sorted.
 func (r *Review) chosen(s Selection) []string {
+	if s.moved[0] != "" {
+		return s.moved[:]
+	}
 	if s.Path != "" {
 		if r.files[s.Path] == nil {
 			return nil
@@ -86,6 +118,8 @@ func (r *Review) Accept(s Selection) (decision uint32, err error) {
 		if err := r.unchanged(s, c); err != nil {
 			return err
 		}
+		s := r.whole(s)
+		c = r.choice(s)
 		var errs []error
 		for _, path := range r.chosen(s) {
 			f := r.files[path]
@@ -195,19 +229,7 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 		}
 		p.Changes = append(p.Changes, c)
 	}
-	// What is in a folder goes before the folder, and that before what takes its place.
-	slices.SortStableFunc(p.Changes, func(a, b Change) int {
-		goes := func(c Change) int {
-			if c.After.Kind == Absent {
-				return 0
-			}
-			return 1
-		}
-		if n := cmp.Compare(goes(a), goes(b)); n != 0 || goes(a) == 1 {
-			return n
-		}
-		return cmp.Compare(b.Path, a.Path)
-	})
+	p.order()
 	switch {
 	case len(p.Changes) > 0:
 		return p, nil
@@ -216,6 +238,45 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 	}
 	return nil, ErrNothing
 }
+
+// order puts what comes back first, so that no text is nowhere in between, as far as its place
+// is free. What is in a folder goes before the folder, and that before what takes its place.
+func (p *Plan) order() {
+	goes, holds := make(map[string]bool), make(map[string]bool) // and the folders of what goes
+	for _, c := range p.Changes {
+		if c.After.Kind != Absent {
+			continue
+		}
+		goes[c.Path] = true
+		for dir := path.Dir(c.Path); !holds[dir] && len(dir) < len(c.Path); c.Path, dir = dir, path.Dir(dir) {
+			holds[dir] = true
+		}
+	}
+	turn := func(c Change) int {
+		if c.After.Kind == Absent {
+			return 1
+		}
+		if c.Before.Kind == Other || holds[c.Path] {
+			return 2
+		}
+		for dir := path.Dir(c.Path); len(dir) < len(c.Path) && dir != "."; c.Path, dir = dir, path.Dir(dir) {
+			if goes[dir] {
+				return 2
+			}
+		}
+		return 0
+	}
+	slices.SortStableFunc(p.Changes, func(a, b Change) int {
+		n := turn(a)
+		if n != turn(b) || n != 1 {
+			return cmp.Compare(n, turn(b))
+		}
+		return cmp.Compare(b.Path, a.Path)
+	})
+}
+
+// ErrOnlyCopy refuses to remove what an agent has moved before the file is back.
+var ErrOnlyCopy = errors.New("it is the only copy of the file that was moved here, which could not be brought back")
 
 // Reject plans to take pending changes back. Hunks into which the user has
 // written are a *TouchedError, unless force is set; the user's lines stay in any
@@ -229,6 +290,8 @@ func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
 		}
 		r.acts++
 		act := r.acts
+		s := r.whole(s)
+		c = r.choice(s)
 		p, err = r.plan(r.chosen(s), func(path string, f *tracked) (file, bool, error) {
 			if !r.holds(f, s, c) {
 				return file{}, false, nil
@@ -316,9 +379,13 @@ func (p *Plan) apply(c Change, write func(Change) error) error {
 	}
 	r.mu.Lock()
 	late := stale()
+	only := !late && c.After.Kind == Absent && r.isMove(r.files[c.Path].from, c.Path) && !strings.HasPrefix(c.Path, r.files[c.Path].from+"/")
 	r.mu.Unlock()
 	if late {
 		return fmt.Errorf("change %s: %w", c.Path, ErrStale)
+	}
+	if only {
+		return fmt.Errorf("remove %s: %w", c.Path, ErrOnlyCopy)
 	}
 	if c.Before != c.After {
 		if err := write(c); err != nil {

@@ -312,6 +312,16 @@ func (r *Review) Renamed(from, to string) error {
 		if f == nil || t == nil {
 			return fmt.Errorf("record that %s became %s: %w", from, to, ErrUnknown)
 		}
+		if f.from != "" && f.base().Kind == Absent && r.files[f.from] != nil { // it was moved here before
+			first := f.from
+			f.from = ""
+			errs := r.save(from, f)
+			if f = r.files[first]; first == to {
+				f.to = ""
+				return errors.Join(errs, r.save(to, f))
+			}
+			from = first
+		}
 		f.to, t.from = to, from
 		return errors.Join(r.save(from, f), r.save(to, t))
 	})

@@ -585,6 +585,66 @@ func TestARenameIsADeletionAndACreation(t *testing.T) {
 	}
 }
 
+// A move is decided as one thing, by either name and by any of its hunks.
+func TestAMoveIsDecidedAsOne(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"from", "to", "hunk of from", "hunk of to"} {
+		for _, reject := range []bool{false, true} {
+			p := newProject(t)
+			p.disk["b"] = text("a\n")
+			p.agent("s", "b", State{})
+			p.agent("s", "a", text("a\nmore\n"))
+			p.agent("s", "c", text("c\n"))
+			p.ok(p.Renamed("b", "a"))
+			p.open()
+			s := map[string]Selection{
+				"from": {Path: "b"}, "to": {Path: "a"},
+				"hunk of from": {Hunk: p.Hunks("b")[0].ID}, "hunk of to": {Hunk: p.Hunks("a")[0].ID, Path: "a"},
+			}[by]
+			if !reject {
+				p.accept(s)
+			} else {
+				plan, err := p.Reject(s, false)
+				p.ok(err)
+				if len(plan.Changes) != 2 || plan.Changes[0].Path != "b" || plan.Changes[1].After.Kind != Absent {
+					t.Errorf("by the %s: %+v", by, plan.Changes) // what comes back is there first
+				}
+				p.ok(plan.Apply(func(c Change) error { p.disk[c.Path] = c.After; return nil }))
+				if p.disk["b"] != text("a\n") || p.disk["a"] != (State{}) {
+					t.Errorf("by the %s: %+v", by, p.disk)
+				}
+			}
+			if files := p.Files(); len(files) != 1 || files[0].Path != "c" {
+				t.Errorf("by the %s, reject %v: %+v", by, reject, files)
+			}
+		}
+	}
+}
+
+func TestTheOnlyCopyOfAMovedFileIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.disk["b"] = text("a\n")
+	p.agent("s", "b", State{})
+	p.agent("s", "a", text("a\n"))
+	p.ok(p.Renamed("b", "a"))
+	plan, err := p.Reject(Selection{}, false)
+	p.ok(err)
+	full := errors.New("the disk is full")
+	err = plan.Apply(func(c Change) error {
+		if c.After.Kind == Absent {
+			t.Errorf("%s is removed", c.Path)
+		}
+		return full
+	})
+	if !errors.Is(err, full) || !errors.Is(err, ErrOnlyCopy) {
+		t.Error(err)
+	}
+	if files := p.Files(); len(files) != 2 {
+		t.Errorf("%+v", files)
+	}
+}
+
 func TestBlameNamesTheAuthorOfALine(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
@@ -926,5 +986,31 @@ func TestEventsAreToldInOrder(t *testing.T) {
 	}
 	if len(changes) != 200 || !slices.IsSorted(changes) {
 		t.Errorf("%d events: %v", len(changes), changes)
+	}
+}
+
+func TestWhatComesBackIsThereBeforeAnythingGoesIfItsPlaceIsFree(t *testing.T) {
+	t.Parallel()
+	back, gone, other := State{Kind: Regular}, State{}, State{Kind: Other}
+	for _, c := range []struct {
+		changes []Change
+		want    string
+	}{
+		{[]Change{{Path: "new", Before: back, After: gone}, {Path: "old", Before: gone, After: back}}, "old new"},
+		{[]Change{{Path: "a", Before: gone, After: back}, {Path: "a/in", Before: back, After: gone}}, "a/in a"},
+		{[]Change{{Path: "a", Before: other, After: back}, {Path: "a/in", Before: back, After: gone}}, "a/in a"},
+		{[]Change{{Path: "a", Before: gone, After: back}, {Path: "a/b/in", Before: back, After: gone}, {Path: "a/b/in2", Before: back, After: gone}}, "a/b/in2 a/b/in a"},
+		{[]Change{{Path: "d", Before: back, After: gone}, {Path: "d/e/x", Before: gone, After: back}}, "d d/e/x"},
+		{[]Change{{Path: "ab", Before: gone, After: back}, {Path: "a/in", Before: back, After: gone}, {Path: "a", Before: gone, After: back}}, "ab a/in a"},
+	} {
+		p := &Plan{Changes: slices.Clone(c.changes)}
+		p.order()
+		var got []string
+		for _, c := range p.Changes {
+			got = append(got, c.Path)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%v, want %s", got, c.want)
+		}
 	}
 }

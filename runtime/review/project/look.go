@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
 
@@ -29,12 +28,6 @@ type job struct {
 	seen       time.Time     // when the scan began
 	turn       review.Author // of a prompt: whose turn begins
 	late       time.Time     // when the prompt was sent, if it did not wait for the look
-}
-
-// moved is a file that came or went.
-type moved struct {
-	name string
-	text store.Hash
 }
 
 const (
@@ -284,27 +277,6 @@ func (p *Project) guess(name string, inferred bool) {
 		p.guessed[name] = true
 	} else {
 		delete(p.guessed, name)
-	}
-}
-
-// moving notes a file that came or went.
-func (j *job) moving(name string, before, now review.State) {
-	switch {
-	case before.Kind == review.Regular && before.Text != "" && now.Kind == review.Absent:
-		j.gone = append(j.gone, moved{name, store.HashOf([]byte(before.Text))})
-	case before.Kind == review.Absent && now.Kind == review.Regular:
-		j.made = append(j.made, moved{name, store.HashOf([]byte(now.Text))})
-	}
-}
-
-// renamed notes which of the files that are gone are those that were made.
-func (p *Project) renamed(j *job) {
-	for _, from := range j.gone {
-		i := slices.IndexFunc(j.made, func(to moved) bool { return to.text == from.text })
-		if i >= 0 {
-			p.failed("record a move", from.name, p.review.Renamed(from.name, j.made[i].name))
-			j.made = slices.Delete(j.made, i, i+1)
-		}
 	}
 }
 

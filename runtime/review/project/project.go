@@ -121,6 +121,8 @@ type Project struct {
 	redone    map[string]bool // files whose missed changes are recorded
 	announced map[string]bool // files that programs outside are about to change
 	caughtUp  func()          // records the missed changes of known files, once
+	went      []moved         // files that are gone since the last prompt, and
+	came      []moved         // those that are new, whose other name is not known
 	guessed   map[string]bool // files with an inferred change since a turn began
 	made      map[string]bool // folders that agents have made
 	troubled  bool            // something could not be stored

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -374,22 +375,65 @@ func TestSessionsShareAFolder(t *testing.T) {
 
 func TestAMovedFileIsAMove(t *testing.T) {
 	t.Parallel()
-	for _, by := range []string{"scan", "tool"} {
-		t.Run(by, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, "f", "a\n", "other", "b\n")
-			a := r.turn("s")
+	const text = "one\ntwo\nthree\n"
+	ways := map[string]func(r *rig, a review.Author){
+		"scan": func(r *rig, _ review.Author) { r.must(os.Rename(r.path("f"), r.path("g"))) },
+		"tool": func(r *rig, a review.Author) {
 			r.must(os.Rename(r.path("f"), r.path("g")))
-			if by == "tool" {
-				r.Look(tool(a, "c"), Told{Path: r.path("f")}, Told{Path: r.path("g")})
-			}
+			r.look(tool(a, "c"), "f", "g")
+		},
+		"edits": func(r *rig, _ review.Author) {
+			r.must(os.Rename(r.path("f"), r.path("g")))
+			r.write("g", text+"four\n")
+		},
+		"looks": func(r *rig, a review.Author) {
+			r.write("g", text)
+			r.look(tool(a, "c"), "g")
+			r.remove("f")
+			r.look(tool(a, "d"), "f")
+		},
+		"twice": func(r *rig, a review.Author) {
+			r.must(os.Rename(r.path("f"), r.path("h")))
+			r.look(tool(a, "c"), "f", "h")
+			r.must(os.Rename(r.path("h"), r.path("g")))
+		},
+		"linked": func(r *rig, _ review.Author) {
+			r.must(os.Rename(r.path("f"), r.path("g")))
+			r.must(os.Symlink("g", r.path("f")))
+		},
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "f", text, "other", "b\n")
+			before := r.sees()
+			a := r.turn("s")
+			way(r, a)
 			r.ends(a)
 			files := r.Review().Files()
 			if len(files) != 2 || files[0].To != "g" || files[1].From != "f" {
-				t.Errorf("%+v", files)
+				t.Fatalf("%+v", files)
 			}
+			r.reopen()
+			plan, err := r.Reject(review.Selection{Path: "g"}, false)
+			r.must(err)
+			r.must(r.Apply(plan, nil))
+			if after := r.sees(); !maps.Equal(after, before) {
+				t.Errorf("%q, was %q", after, before)
+			}
+			r.is()
 		})
 	}
+	t.Run("back", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, "f", text)
+		a := r.turn("s")
+		r.must(os.Rename(r.path("f"), r.path("g")))
+		r.look(tool(a, "c"), "f", "g")
+		r.must(os.Rename(r.path("g"), r.path("f")))
+		r.ends(a)
+		r.is()
+	})
 }
 
 func TestAFolderThatAToolCallNamesIsLookedThrough(t *testing.T) {

@@ -25,6 +25,7 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	j.then = func(now *tree.Snapshot) {
 		p.mu.Lock()
 		clear(p.guessed)
+		p.went, p.came = nil, nil
 		p.mu.Unlock()
 		err = p.checkpoint(session, turn, name, now)
 	}

@@ -55,6 +55,8 @@ end
 local function event_of(file)
   if file.from then
     return "moved from " .. short(file.from)
+  elseif file.to and file.current ~= "regular" then
+    return "moved to " .. short(file.to)
   end
   return file.base == "absent" and "new" or file.current == "absent" and "deleted" or nil
 end
