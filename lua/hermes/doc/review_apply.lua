@@ -72,7 +72,8 @@ function M.run(buf, item, tell)
   local held = require("hermes.doc.held")
   local answer = { ["do"] = "applied", id = item.id, path = item.path }
   if not buf then
-    answer.error = "the buffer was closed"
+    tell({ ["do"] = "release", path = item.path })
+    answer.stale = true -- the host does it on the disk
     return tell(answer)
   end
   local state, text = versions.state(buf), nil
