@@ -329,6 +329,14 @@ describe("a held buffer", function()
     eq(wrong(), vim.NIL)
   end)
 
+  it("gets what the host has written before it knew that the buffer is held", function()
+    lua([[Open("a", "one\n")]])
+    vim.fn.writefile({ "two" }, dir .. "/a")
+    lua("held.receive('hold', { path = ... })", dir .. "/a")
+    lua("assert(vim.wait(60000, function() return vim.fn.getline(1) == 'two' end))")
+    eq(wrong(), vim.NIL)
+  end)
+
   it("costs less than 0.1 ms for each key", function()
     local ms = lua([[local lines = {}
     for i = 1, 10000 do

@@ -339,6 +339,15 @@ function M.find(path)
   end
 end
 
+---Looks whether a buffer has what the disk has.
+---@param buf integer?
+---@param cause hermes.refresh.Cause
+local function check(buf, cause)
+  if buf and require("hermes.core.config").get().buffer.refresh then
+    require("hermes.doc.refresh").check(buf, cause)
+  end
+end
+
 ---@type table<string, fun(item: table)>
 local items = {
   hold = function(item)
@@ -347,15 +356,14 @@ local items = {
     if buf and held[buf] and item.again then -- an edit did not fit
       M.flush(buf)
       M.resend(buf)
+    elseif buf and held[buf] then
+      check(buf, item) -- the host did not know that it is held when it changed the file
     elseif buf then
       hold(buf, item.path, item)
     end
   end,
   look = function(item)
-    local buf = M.find(item.path) or require("hermes.doc.buffer").find(item.path)
-    if buf and require("hermes.core.config").get().buffer.refresh then
-      require("hermes.doc.refresh").check(buf, item)
-    end
+    check(M.find(item.path) or require("hermes.doc.buffer").find(item.path), item)
   end,
   release = function(item)
     local buf = M.find(item.path)
