@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"syscall"
 )
 
 // Programs is the variable with the folder of programs that make test has built, each at the
@@ -35,4 +36,13 @@ func Program(folder, pkg string) (string, error) {
 		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, out)
 	}
 	return program, nil
+}
+
+// Write writes a program that is run right after, such as a script. No other process of the test
+// is started meanwhile: it would have the file open for writing for a moment, and a program that
+// somebody writes cannot be run ("text file busy"). Anybody may run it, whatever the umask says.
+func Write(name, text string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return errors.Join(os.WriteFile(name, []byte(text), 0o700), os.Chmod(name, 0o755))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
@@ -232,7 +233,7 @@ func TestEverythingThatIsKnownOfACommandIsInItsDigest(t *testing.T) {
 func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	if err := os.WriteFile(filepath.Join(dir, "run all"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := gobuild.Write(filepath.Join(dir, "run all"), "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	for _, rawInput := range []string{
@@ -270,8 +271,8 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 func TestWhoMayRunCommands(t *testing.T) {
 	t.Parallel()
 	script, here := filepath.Join(t.TempDir(), "far-agent"), filepath.Join(t.TempDir(), "near-agent")
-	must(t, os.WriteFile(script, []byte("#!/usr/bin/env bash\nset -e\nexec ssh host agent\n"), 0o755))
-	must(t, os.WriteFile(here, []byte("#!/bin/sh\n# not by ssh\nexec node /opt/agent.js\n"), 0o755))
+	must(t, gobuild.Write(script, "#!/usr/bin/env bash\nset -e\nexec ssh host agent\n"))
+	must(t, gobuild.Write(here, "#!/bin/sh\n# not by ssh\nexec node /opt/agent.js\n"))
 	for _, c := range []struct {
 		all, own  string
 		elsewhere bool

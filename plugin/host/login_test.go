@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 func TestARequiredLoginComesWithItsWays(t *testing.T) {
@@ -60,7 +62,7 @@ hermes.create_session()`, exe, c.agent)
 func TestALoginInATerminalRunsTheProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "agent")
 	script := "#!/bin/sh\nif [ \"$LOGIN\" = yes ]; then echo \"logging in $1 $2 with ${SECRET_KEY:-no} key\"; read answer; exit $answer; fi\nexec \"$AGENT\"\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+	if err := gobuild.Write(program, script); err != nil {
 		t.Fatal(err)
 	}
 	inNeovim(t, func(t *testing.T, e *editor) {

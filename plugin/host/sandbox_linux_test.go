@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 )
@@ -286,7 +287,7 @@ hermes.create_session({ on_done = finish("session") })`, mustExecutable(t))
 func TestTheLoginOfAConfinedAgentIsConfined(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "agent")
 	script := "#!/bin/sh\nif [ \"$LOGIN\" = yes ]; then " + status + "; read answer; exit $answer; fi\nexec \"$AGENT\"\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+	if err := gobuild.Write(program, script); err != nil {
 		t.Fatal(err)
 	}
 	inSandboxes(t, func(t *testing.T, e *editor, _ string) {

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
 func TestOnlyAgentsThatCanShareTheirSessionsDo(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+	if err := gobuild.Write(filepath.Join(bin, "codex"), "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

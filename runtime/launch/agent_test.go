@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -317,7 +318,7 @@ func TestProgramsAreFoundAsAShellWould(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	os.Mkdir(bin, 0o755)
-	os.WriteFile(filepath.Join(bin, "an-agent"), []byte("#!/bin/sh\necho found $0 >&2\n"), 0o755)
+	gobuild.Write(filepath.Join(bin, "an-agent"), "#!/bin/sh\necho found $0 >&2\n")
 	for name, cmd := range map[string]launch.Command{
 		"PATH of the agent": {Path: "an-agent", Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH")}},
 		"relative to Dir":   {Path: "bin/an-agent", Dir: dir},

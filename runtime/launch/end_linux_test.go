@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -326,7 +327,7 @@ func TestAKeeperIsNotNoticed(t *testing.T) {
 	keepInherited(t)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte("echo hi\n"), 0o755); err != nil {
+	if err := gobuild.Write(script, "echo hi\n"); err != nil {
 		t.Fatal(err)
 	}
 	for name, cmd := range map[string]launch.Command{

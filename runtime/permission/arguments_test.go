@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 const (
@@ -257,7 +258,7 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 	must(t, os.Symlink("a", filepath.Join(dir, "link")))
 	git, err := exec.LookPath("git")
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "git"), nil, 0o755))
+	must(t, gobuild.Write(filepath.Join(dir, "git"), ""))
 	status := Rule{Action: Allow, Scope: Always, Command: []string{"git", "status"}}
 	with := func(cwd string, env ...string) Rule {
 		r := status

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
@@ -171,9 +172,9 @@ func newJail(t testing.TB) *jail {
 	j := &jail{dir: filepath.Join(t.TempDir(), "w")}
 	j.bin, j.mark = filepath.Join(j.dir, "bin"), filepath.Join(j.dir, "mark")
 	must(t, os.MkdirAll(j.bin, 0o755))
-	stub := []byte("#!/bin/sh\n: > \"$MARK\"\n")
-	must(t, os.WriteFile(filepath.Join(j.bin, "rm"), stub, 0o755))
-	must(t, os.WriteFile(filepath.Join(j.dir, "rm"), stub, 0o755))
+	stub := "#!/bin/sh\n: > \"$MARK\"\n"
+	must(t, gobuild.Write(filepath.Join(j.bin, "rm"), stub))
+	must(t, gobuild.Write(filepath.Join(j.dir, "rm"), stub))
 	for _, name := range strings.Fields("sh bash env nice timeout nohup find git xargs true false echo printf") {
 		if path, err := exec.LookPath(name); err == nil {
 			must(t, os.Symlink(path, filepath.Join(j.bin, name)))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 // codexIn is the preset of codex under a name, with a PATH that has the program or
@@ -14,7 +16,7 @@ func codexIn(t *testing.T, installed bool, name string, over *Set) Preset {
 	t.Helper()
 	dir := t.TempDir()
 	if installed {
-		if err := os.WriteFile(filepath.Join(dir, "codex"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		if err := gobuild.Write(filepath.Join(dir, "codex"), "#!/bin/sh\n"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -106,7 +106,7 @@ func readableCopy(program string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "copy")
-	return path, errors.Join(os.WriteFile(path, data, 0o755), os.Chmod(path, 0o755))
+	return path, gobuild.Write(path, string(data))
 }
 
 // readableDir makes a folder that is removed after the tests.

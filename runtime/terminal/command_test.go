@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 // T11, TER16: golden argument vectors.
@@ -16,7 +17,7 @@ func TestAShellRunsOnlyWholeLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"/tool", "/my tool", "/a;b"} {
-		if err := os.WriteFile(dir+name, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		if err := gobuild.Write(dir+name, "#!/bin/sh\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +56,7 @@ func TestAShellRunsOnlyWholeLines(t *testing.T) {
 
 func TestRelativePathEntriesAreSkipped(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/hermes-trap", []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := gobuild.Write(dir+"/hermes-trap", "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", ".:"+":"+os.Getenv("PATH"))

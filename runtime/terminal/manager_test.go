@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/files"
 )
@@ -488,7 +489,7 @@ func TestErrorsNameTheCommand(t *testing.T) {
 	if err := os.WriteFile(dir+"/plain", []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dir+"/garbage", []byte("\x7fELFx"), 0o755); err != nil {
+	if err := gobuild.Write(dir+"/garbage", "\x7fELFx"); err != nil {
 		t.Fatal(err)
 	}
 	m := manager(t, Options{})

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -80,7 +80,7 @@ func TestOtherProcessesDoNotSeeTheKey(t *testing.T) {
 		os.Chmod(up, 0o755)
 	}
 	path := filepath.Join(dir, "agent")
-	if err := errors.Join(os.WriteFile(path, self, 0o755), os.Chmod(path, 0o755)); err != nil {
+	if err := gobuild.Write(path, string(self)); err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(dir, "home")

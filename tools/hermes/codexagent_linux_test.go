@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/testcodex"
 	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 )
@@ -25,7 +26,7 @@ func TestACheckOfSharingSaysWhetherACodexCanShareAndDoes(t *testing.T) {
 		"no help":      {"exit 1", "too old to share sessions"},
 	} {
 		program := filepath.Join(t.TempDir(), "codex")
-		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.help+"\n"), 0o700); err != nil {
+		if err := gobuild.Write(program, "#!/bin/sh\n"+c.help+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := check(program); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -3,10 +3,11 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 // A codex that has a daemon works in its own process, where the shim sees it.
@@ -21,7 +22,7 @@ func TestCodexWorksInItsOwnProcess(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, c.name)
 		script := "#!/bin/sh\nif [ \"$1\" = --help ]; then echo '  " + c.help + "'; else printf '[%s]' \"$@\"; fi\n"
-		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		if err := gobuild.Write(path, script); err != nil {
 			t.Fatal(err)
 		}
 		out, errs, status := end(t, hermes(t, dir, "shim", "--root", dir, "--journal", filepath.Join(dir, "j"), "--state", filepath.Join(dir, "s"), "--", path, "exec", "x"))

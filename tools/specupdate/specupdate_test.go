@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/schema"
 )
 
@@ -410,7 +411,7 @@ func TestWithoutNpmTheErrorSaysWhatToDo(t *testing.T) {
 func TestAFailingNpmIsQuoted(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755); err != nil {
+	if err := gobuild.Write(filepath.Join(bin, "npm"), script); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)

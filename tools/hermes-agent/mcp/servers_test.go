@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
@@ -149,7 +149,7 @@ func TestServersThatDoNotWorkHaveNoToolsAndSayWhy(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(nothing.Close)
 	mute := t.TempDir() + "/mute"
-	if err := os.WriteFile(mute, []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+	if err := gobuild.Write(mute, "#!/bin/sh\nexit 3\n"); err != nil {
 		t.Fatal(err)
 	}
 	for want, server := range map[string]acp.MCPServer{

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
@@ -101,7 +102,7 @@ func start(t *testing.T, r *Registry, line string) string {
 func program(t *testing.T, name, script string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := gobuild.Write(filepath.Join(dir, name), "#!/bin/sh\n"+script); err != nil {
 		t.Fatal(err)
 	}
 	return dir

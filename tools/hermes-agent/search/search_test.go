@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
 // project makes a folder with what searches stumble over.
@@ -162,7 +164,7 @@ func TestBothEnginesFindTheSameLines(t *testing.T) {
 func TestARipgrepThatFailsLeavesTheSearchToGo(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "rg")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 2\n"), 0o755); err != nil {
+	if err := gobuild.Write(program, "#!/bin/sh\nexit 2\n"); err != nil {
 		t.Fatal(err)
 	}
 	for _, program := range []string{program, filepath.Join(t.TempDir(), "none")} {
