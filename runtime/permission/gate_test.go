@@ -122,7 +122,7 @@ func TestEveryWayWithoutAnAnswerEndsInDenial(t *testing.T) {
 			if options == nil {
 				options = usual
 			}
-			resp, err := g.Answer(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: *call(kind, ""), Options: options})
+			resp, err := g.Answer(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: *call(kind, "", "/w/a"), Options: options})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -144,6 +144,11 @@ func (r *Rule) deniesPath(s *subject) match {
 	return unseen
 }
 
+// changes reports whether requests of a kind are about files that would change.
+func changes(k acp.ToolKind) bool {
+	return k == acp.ToolKindEdit || k == acp.ToolKindDelete || k == acp.ToolKindMove
+}
+
 // touches reports whether requests of a kind may touch files that they do not
 // name.
 func touches(k acp.ToolKind) bool {

@@ -28,7 +28,7 @@ func TestScopes(t *testing.T) {
 	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
 	try := func(p *Policy, s acp.SessionID, k acp.ToolKind, want Outcome) {
 		t.Helper()
-		if got, _ := p.Decide(Request{Session: s, Kind: k}); got != want {
+		if got, _ := p.Decide(Request{Session: s, Kind: k, Paths: []string{"/w/a"}}); got != want {
 			t.Errorf("%s in %s: %v, want %v", k, s, got, want)
 		}
 	}

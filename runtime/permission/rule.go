@@ -31,8 +31,9 @@ const (
 // Rule decides the requests that match all of its members. An empty member
 // matches everything, with exceptions for rules that allow. Only a rule that
 // names the kinds other and switch_mode allows them, because they say nothing
-// about what would happen; no rule allows unknown kinds. A command that comes
-// with an environment, or runs in an unusual folder, needs a rule with Env or Cwd.
+// about what would happen; no rule allows unknown kinds, nor a change of files that the
+// request does not name. A command that comes with an environment, or runs in an
+// unusual folder, needs a rule with Env or Cwd.
 //
 // A rule that allows matches only what is certain: a rule for a path has to know
 // every path and where its links lead, a rule for a command the plain words of
@@ -139,6 +140,8 @@ func (r *Rule) allows(s *subject) bool {
 		return false
 	case s.runs():
 		return r.Path == "" && r.allowsCommand(s)
+	case changes(s.Kind) && len(s.places) == 0:
+		return false
 	}
 	return len(r.Command) == 0 && len(r.Env) == 0 && r.Cwd == "" && r.allowsPaths(s)
 }

@@ -146,6 +146,9 @@ func TestDecisions(t *testing.T) {
 		"denied command in a shell":       {call(execute, `{"command":["sh","-c","rm -rf /"]}`), []Rule{allow, with(deny, "", "", "rm")}, Denied},
 		"command not denied":              {call(execute, `{"command":"ls"}`), []Rule{allow, with(deny, "", "", "rm")}, Allowed},
 		"perhaps a denied command":        {call(execute, ""), []Rule{allow, with(deny, "", "", "rm")}, Ask},
+		"an edit of unknown files":        {call(edit, `{"reason":"please"}`), []Rule{allow, with(allow, edit, "")}, Ask},
+		"a removal of unknown files":      {call(acp.ToolKindDelete, ""), []Rule{allow, with(allow, acp.ToolKindDelete, "")}, Ask},
+		"a search of no files":            {call(acp.ToolKindSearch, `{"query":"x"}`), []Rule{allow}, Allowed},
 		"rawInput of another shape":       {call(execute, `[1,2]`), []Rule{with(allow, "", "", "git")}, Ask},
 		"command of another shape":        {call(execute, `{"command":{"a":1}}`), []Rule{with(allow, "", "", "git")}, Ask},
 	} {
