@@ -115,16 +115,16 @@ func (p *Peer) request(id json.RawMessage, method string, params json.RawMessage
 	case "thread/turns/list":
 		p.Answer(id, `{"data":[]}`)
 	case "turn/start":
-		t := p.begin(in.ThreadID, text)
+		t := p.Begin(in.ThreadID, text)
 		t.Params = string(params)
 		p.Answer(id, fmt.Sprintf(`{"turn":{"id":%q,"items":[],"status":"inProgress"}}`, t.ID))
 		go p.play(t)
 	case "review/start":
-		t := p.begin(in.ThreadID, "say reviewed")
+		t := p.Begin(in.ThreadID, "say reviewed")
 		p.Answer(id, fmt.Sprintf(`{"reviewThreadId":%q,"turn":{"id":%q,"items":[],"status":"inProgress"}}`, in.ThreadID, t.ID))
 		go p.play(t)
 	case "thread/compact/start": // its turn may be over before the answer
-		t := p.begin(in.ThreadID, "mute")
+		t := p.Begin(in.ThreadID, "mute")
 		p.play(t)
 		p.Answer(id, `{}`)
 	case "turn/interrupt":
@@ -146,8 +146,8 @@ func (p *Peer) play(t *Turn) {
 	p.OnTurn(t)
 }
 
-// begin makes a turn the one that runs.
-func (p *Peer) begin(thread, text string) *Turn {
+// Begin makes a turn the one that runs.
+func (p *Peer) Begin(thread, text string) *Turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns++
@@ -163,7 +163,7 @@ func (p *Peer) current() *Turn {
 
 // Elsewhere begins a turn in the name of another client.
 func (p *Peer) Elsewhere(thread, text string) *Turn {
-	t := p.begin(thread, text)
+	t := p.Begin(thread, text)
 	t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
 	t.User("u-"+t.ID, "theirs", text)
 	return t

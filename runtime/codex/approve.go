@@ -41,7 +41,7 @@ type Approval struct {
 	Command  string
 	Dir      string
 	Reason   string
-	Root     string                       // the folder that codex asks to write to from now on
+	Root     string                       // the folder that codex asks to write to for the rest of the session, if it gets ForThis
 	Changes  []appserver.FileUpdateChange // of a patch, where they are known
 	Item     *appserver.ThreadItem        // that has started; nil when codex has not reported it
 	Options  []Option
@@ -59,12 +59,28 @@ type Option struct {
 	decision appserver.CommandExecutionApprovalDecision
 }
 
-// standard are the options that need no more than a word.
-var standard = []Option{
-	{ID: "accept", Name: "Allow once", Choice: Once},
-	{ID: "acceptForSession", Name: "Allow for this session", Choice: ForThis},
-	{ID: "decline", Name: "Deny", Choice: Deny, Denies: true},
-	{ID: "cancel", Name: "Deny and stop", Choice: Cancel, Denies: true},
+// standard are the options that need no more than a word. What one of them covers that allows
+// something for the session is said in its name.
+func standard(covers string) []Option {
+	return []Option{
+		{ID: "accept", Name: "Allow once", Choice: Once},
+		{ID: "acceptForSession", Name: "Allow " + covers + " for this session", Choice: ForThis},
+		{ID: "decline", Name: "Deny", Choice: Deny, Denies: true},
+		{ID: "cancel", Name: "Deny and stop", Choice: Cancel, Denies: true},
+	}
+}
+
+// What is allowed for the session is the command with its folder, or all changes of the files.
+const (
+	thisCommand = "this command"
+	theseRights = "these permissions"
+)
+
+func ofFiles(root string) string {
+	if root != "" {
+		return "all changes below " + root
+	}
+	return "all changes of these files"
 }
 
 // options are those of a command: what codex offers, and always a denial.
@@ -72,9 +88,10 @@ func options(p *appserver.CommandExecutionRequestApprovalParams) []Option {
 	raw, found := p.Extra.Get("availableDecisions")
 	var texts []json.RawMessage
 	if !found || json.Unmarshal(raw, &texts) != nil || len(texts) == 0 {
-		return slices.Clone(standard)
+		return standard(thisCommand)
 	}
 	var list []Option
+	words := standard(thisCommand)
 	for n, text := range texts {
 		d, err := appserver.DecodeCommandExecutionApprovalDecision(text)
 		if err != nil {
@@ -82,7 +99,7 @@ func options(p *appserver.CommandExecutionRequestApprovalParams) []Option {
 		}
 		switch v := d.(type) {
 		case appserver.CommandExecutionApprovalDecisionWord:
-			for _, o := range standard {
+			for _, o := range words {
 				if string(o.ID) == string(v) && o.ID != "decline" {
 					list = append(list, o)
 				}
@@ -103,7 +120,7 @@ func options(p *appserver.CommandExecutionRequestApprovalParams) []Option {
 	if at > 0 && list[at-1].ID == "cancel" {
 		at--
 	}
-	return slices.Insert(list, at, standard[2])
+	return slices.Insert(list, at, words[2])
 }
 
 // decide answers an approval: by a flag, then by the callback, and otherwise it
@@ -218,7 +235,7 @@ func (h *handler) FileChangeRequestApproval(ctx context.Context, p *appserver.Fi
 	if s := h.session(ctx, p.ThreadID); s != nil {
 		c, _ = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectPatch, ItemID: p.ItemID, Reason: p.Reason.V, Root: p.GrantRoot.V,
-			Options: slices.Clone(standard), approved: s.opts.AutoPatch,
+			Options: standard(ofFiles(p.GrantRoot.V)), approved: s.opts.AutoPatch,
 		})
 	}
 	return &appserver.FileChangeRequestApprovalResponse{Decision: appserver.FileChangeApprovalDecision(word(c))}, nil
@@ -229,7 +246,7 @@ func (h *handler) ExecCommandApproval(ctx context.Context, p *appserver.ExecComm
 	if s := h.session(ctx, string(p.ConversationID)); s != nil {
 		c, _ = s.decide(ctx, "", &Approval{
 			Subject: SubjectExec, ItemID: p.CallID, Command: strings.Join(p.Command, " "), Dir: p.Cwd, Reason: p.Reason.V,
-			Options: slices.Clone(standard), approved: s.opts.AutoExec,
+			Options: standard(thisCommand), approved: s.opts.AutoExec,
 		})
 	}
 	return &appserver.ExecCommandApprovalResponse{Decision: review(c)}, nil
@@ -240,7 +257,7 @@ func (h *handler) ApplyPatchApproval(ctx context.Context, p *appserver.ApplyPatc
 	if s := h.session(ctx, string(p.ConversationID)); s != nil {
 		c, _ = s.decide(ctx, "", &Approval{
 			Subject: SubjectPatch, ItemID: p.CallID, Reason: p.Reason.V, Root: p.GrantRoot.V, Changes: formerChanges(p.FileChanges),
-			Options: slices.Clone(standard), approved: s.opts.AutoPatch,
+			Options: standard(ofFiles(p.GrantRoot.V)), approved: s.opts.AutoPatch,
 		})
 	}
 	return &appserver.ApplyPatchApprovalResponse{Decision: review(c)}, nil
@@ -274,7 +291,7 @@ func (h *handler) PermissionsRequestApproval(ctx context.Context, p *appserver.P
 	if s := h.session(ctx, p.ThreadID); s != nil {
 		c, _ = s.decide(ctx, p.TurnID, &Approval{
 			Subject: SubjectPermissions, ItemID: p.ItemID, Dir: string(p.Cwd), Reason: p.Reason.V, Wanted: p.Permissions.Raw,
-			Options: standard[:3:3],
+			Options: standard(theseRights)[:3],
 		})
 	}
 	r := &appserver.PermissionsRequestApprovalResponse{

@@ -94,6 +94,34 @@ func serve(script string) {
 			p.Fail(id, -32600, "input is too large")
 			return true
 		}
+	case "adds": // before 0.169: the prompt becomes part of a turn that still runs
+		p.OnRequest = func(p *testcodex.Peer, id json.RawMessage, method string, params json.RawMessage) bool {
+			var in struct {
+				Mark   string `json:"clientUserMessageId"`
+				TurnID string `json:"turnId"`
+				Input  []struct{ Text string }
+			}
+			_ = json.Unmarshal(params, &in)
+			switch {
+			case method == "turn/start":
+				p.Answer(id, `{"turn":{"id":"promised","items":[],"status":"inProgress"}}`)
+				started, how, _ := strings.Cut(in.Input[0].Text, " ")
+				go func() {
+					t := p.Begin("thread-1", how)
+					if started == "starts" {
+						t.Note("turn/started", `"turn":{"id":%q,"items":[],"status":"inProgress"}`, t.ID)
+					}
+					t.User("u-1", in.Mark, how)
+					word, rest, _ := strings.Cut(how, " ")
+					plays[word](t, rest)
+				}()
+			case method == "turn/interrupt" && in.TurnID == "promised":
+				p.Fail(id, -32600, "expected active turn id promised but found turn-1")
+			default:
+				return false
+			}
+			return true
+		}
 	case "silent turn":
 		p.OnRequest = func(_ *testcodex.Peer, _ json.RawMessage, method string, _ json.RawMessage) bool {
 			return method == "turn/start"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -126,7 +125,7 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 				shown = cmp.Or(shown, ProfilePlan)
 			}
 			set.Profile = cmp.Or(set.Profile, profileOf(r.Sandbox))
-		case finished || !unsaved(err):
+		case finished || !errors.As(err, new(*acp.Error)):
 			return nil, redacted(err)
 		default:
 			s.server.leave(thread, s)
@@ -169,12 +168,6 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// unsaved reports whether a thread cannot be resumed because it is not on the disk.
-func unsaved(err error) bool {
-	var answer *acp.Error
-	return errors.As(err, &answer) && strings.Contains(answer.Message, "no rollout found")
-}
-
 // Interrupt stops the running turn. Without one it stops the next turn before it
 // begins. It returns at once and may be called any number of times.
 func (s *Session) Interrupt() {
@@ -201,7 +194,7 @@ func (s *Session) Steer(ctx context.Context, input ...appserver.UserInput) error
 	if err := t.awaitID(ctx); err != nil {
 		return err
 	}
-	_, err := l.agent.TurnSteer(ctx, &appserver.TurnSteerParams{ThreadID: thread, ExpectedTurnID: t.id, Input: input, ClientUserMessageID: acp.Some(s.mark)})
+	_, err := l.agent.TurnSteer(ctx, &appserver.TurnSteerParams{ThreadID: thread, ExpectedTurnID: s.idOf(t), Input: input, ClientUserMessageID: acp.Some(s.mark)})
 	return err
 }
 
@@ -268,7 +261,8 @@ func (s *Session) handle(ctx context.Context, turn string, note any) {
 		}
 		t.hear(note)
 		t.early = append(t.early, func() { s.handle(ctx, turn, note) })
-	case turn == t.id:
+	case turn == t.id, s.rename(t, turn, note):
+		t.told = true
 		t.note(note)
 		s.tell(ctx, note)
 		if end, ok := note.(*appserver.TurnCompletedNotification); ok {
@@ -299,7 +293,7 @@ func (s *Session) begunTurn(ctx context.Context, id string) *turn {
 		return nil
 	}
 	t.hear(nil)
-	if t.awaitID(ctx) != nil || id != "" && t.id != id {
+	if t.awaitID(ctx) != nil || id != "" && s.idOf(t) != id {
 		return nil
 	}
 	return t

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 )
@@ -507,5 +508,39 @@ func TestClosingEndsATurnPromptly(t *testing.T) {
 	server.Close()
 	if r := <-done; r.Err == nil {
 		t.Error("no error")
+	}
+}
+
+// The id of the answer to a prompt may never be heard of again: the turn is then the one that has
+// the prompt.
+func TestAPromptThatBecamePartOfAnotherTurnIsFollowedThere(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"starts", "runs"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			server, log := scripted(t, "adds")
+			asked := make(chan string, 10)
+			s := codex.NewSession(server, codex.Options{Grace: time.Hour, Approve: func(_ context.Context, a *codex.Approval) (codex.Choice, error) {
+				asked <- a.ItemID
+				return codex.Once, nil
+			}})
+			if r := s.RunTurn(t.Context(), text(first+" say here")); r.FinalText != "here" || r.TurnID != "turn-1" {
+				t.Errorf("%+v", r)
+			}
+			if r := s.RunTurn(t.Context(), text(first+" ask exec")); len(asked) != 1 || !strings.Contains(r.FinalText, `"accept"`) {
+				t.Errorf("asked %d times: %+v", len(asked), r)
+			}
+			<-asked
+			done := make(chan *codex.Result, 1)
+			go func() { done <- s.RunTurn(t.Context(), text(first+" held exec")) }()
+			patience.Value(t, "question", asked)
+			s.Interrupt()
+			if r := patience.Value(t, "end", done); !r.Interrupted {
+				t.Errorf("%+v", r)
+			}
+			if list := sent(t, log, "turn/interrupt"); len(list) != 1 || !strings.Contains(list[0], `"turnId":"turn-3"`) {
+				t.Error(list)
+			}
+		})
 	}
 }

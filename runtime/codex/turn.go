@@ -42,11 +42,13 @@ var (
 
 // turn is a running turn.
 type turn struct {
-	id    string        // set before begun is closed, under Session.order and Session.mu
+	id    string        // set before begun is closed, and changed by rename, under Session.order and Session.mu
 	open  bool          // its notifications are handled, under Session.order
+	told  bool          // one of them was, under Session.order
 	early []func()      // those from before, under Session.order
 	begun chan struct{} // closed when they have been handled
 	named chan string   // gets the id that codex says when the turn starts
+	other chan struct{} // gets an element when the turn has another id
 	ended context.Context
 	end   context.CancelFunc
 	stop  chan struct{} // has an element once the turn is to stop
@@ -180,7 +182,7 @@ func (s *Session) runTurn(ctx context.Context, start starter) *Result {
 func newTurn(call context.Context) *turn {
 	t := &turn{
 		call:  call,
-		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), named: make(chan string, 1), over: make(chan struct{}),
+		begun: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan *appserver.Turn, 1), named: make(chan string, 1), other: make(chan struct{}, 1), over: make(chan struct{}),
 		started: map[string]*appserver.ThreadItem{}, running: map[string]bool{}, last: time.Now(),
 	}
 	t.ended, t.end = context.WithCancel(context.Background())
@@ -217,7 +219,7 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, start starter) *Res
 	}
 	stop := func() {
 		t.end() // its questions
-		_, _ = l.agent.TurnInterrupt(calls, &appserver.TurnInterruptParams{ThreadID: s.Thread(), TurnID: t.id})
+		_, _ = l.agent.TurnInterrupt(calls, &appserver.TurnInterruptParams{ThreadID: s.Thread(), TurnID: s.idOf(t)})
 	}
 	defer deadline.Stop()
 	defer quiet.Stop()
@@ -231,7 +233,7 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, start starter) *Res
 		}
 		why, stopped = err, nil
 		grace = time.After(orDefault(s.opts.Grace, defaultGrace))
-		if t.id != "" {
+		if s.idOf(t) != "" {
 			go stop()
 		}
 	}
@@ -255,6 +257,10 @@ func (s *Session) run(ctx context.Context, l *link, t *turn, start starter) *Res
 		case id := <-named:
 			named = nil
 			s.begin(t, id)
+			if why != nil {
+				go stop()
+			}
+		case <-t.other:
 			if why != nil {
 				go stop()
 			}
@@ -330,6 +336,43 @@ func (s *Session) begin(t *turn, id string) {
 	}
 	t.early = nil
 	close(t.begun)
+}
+
+// rename gives the turn another id than the one of the answer, if that was never heard of and the
+// prompt is in the other turn: until 0.169, codex adds a prompt to a turn that still runs. It
+// reports whether it did. It is called under Session.order.
+func (s *Session) rename(t *turn, id string, note any) bool {
+	if t.told || !s.isOurs(note) {
+		return false
+	}
+	s.mu.Lock()
+	t.id = id
+	s.mu.Unlock()
+	select {
+	case t.other <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// isOurs reports whether a notification of an unknown turn says that it has the prompt of this
+// session: by its mark, or by its start if nobody else can start one.
+func (s *Session) isOurs(note any) bool {
+	switch n := note.(type) {
+	case *appserver.TurnStartedNotification:
+		return s.opts.Elsewhere == nil
+	case *appserver.ItemStartedNotification:
+		m, ok := n.Item.Variant.(*appserver.ThreadItemUserMessage)
+		return ok && m.ClientID.V == s.mark
+	}
+	return false
+}
+
+// idOf is the id of a turn, empty if it is not known yet.
+func (s *Session) idOf(t *turn) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.id
 }
 
 // complete notes the end that codex has declared.
