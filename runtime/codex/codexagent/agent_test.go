@@ -47,16 +47,17 @@ type editor struct {
 	choose func(p *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
 	form   func(p *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error)
 
-	mu      sync.Mutex
-	updates []acp.SessionUpdate
-	asked   []*acp.RequestPermissionRequest
-	heard   chan acp.SessionUpdate
+	mu       sync.Mutex
+	updates  []acp.SessionUpdate
+	sessions []acp.SessionID // of the updates
+	asked    []*acp.RequestPermissionRequest
+	heard    chan acp.SessionUpdate
 }
 
 func (e *editor) SessionUpdate(_ context.Context, p *acp.SessionNotification) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.updates = append(e.updates, p.Update)
+	e.updates, e.sessions = append(e.updates, p.Update), append(e.sessions, p.SessionID)
 	select {
 	case e.heard <- p.Update:
 	default:

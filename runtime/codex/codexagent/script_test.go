@@ -2,6 +2,7 @@ package codexagent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,16 @@ func serve() {
 		case "account/login/start":
 			p.Answer(id, `{"type":"chatgpt","loginId":"login-1","authUrl":"https://auth.example/login"}`)
 			p.Line(`{"method":"account/login/completed","params":{"loginId":"login-1","success":true}}`)
+		case "thread/start", "thread/resume": // nothing is on the disk: a thread ends with its process
+			refusal := os.Getenv("TEST_UNSAVED")
+			if refusal == "" {
+				return false
+			}
+			if method == "thread/resume" {
+				p.Fail(id, -32600, refusal)
+			} else {
+				p.Answer(id, testcodex.Opened(fmt.Sprint("thread-", os.Getpid()), "/project"))
+			}
 		case "account/logout", "thread/unsubscribe", "thread/delete":
 			p.Answer(id, `{"status":"unsubscribed"}`)
 		case "model/list":

@@ -1,6 +1,7 @@
 package codexagent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -23,14 +24,20 @@ type session struct {
 	opened chan struct{} // closed when the client knows the session
 
 	mu     sync.Mutex
+	name   acp.SessionID             // what the client calls the session; empty until its thread is started
 	skills []appserver.SkillMetadata // that the client was offered
 
 	begun string // the turn of others whose prompt the client knows; see elsewhere
 }
 
-// id names the session by its thread, also while it is being opened: Codex may report
-// something before it has answered.
-func (s *session) id() acp.SessionID { return acp.SessionID(s.Thread()) }
+// id names the session by the thread with which it was opened, also while it is being opened: Codex
+// may report something before it has answered. After a restart of Codex before the first turn it has
+// another thread.
+func (s *session) id() acp.SessionID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.name, acp.SessionID(s.Thread()))
+}
 
 // to is the client's end of the session.
 func (s *session) to() acp.ClientSession { return s.agent.client.Session(s.id()) }
@@ -54,8 +61,20 @@ func (a *agent) isOpen(s *session) bool {
 	return a.sessions[id] == s
 }
 
-// drop closes a session, if it is open.
-func (a *agent) drop(id acp.SessionID) {
+// thread is the thread of a session.
+func (a *agent) thread(id acp.SessionID) string {
+	a.mu.Lock()
+	s := a.sessions[id]
+	a.mu.Unlock()
+	if s == nil {
+		return string(id)
+	}
+	return s.Thread()
+}
+
+// drop closes a session, if it is open, and returns its thread.
+func (a *agent) drop(id acp.SessionID) (thread string) {
+	thread = a.thread(id)
 	a.mu.Lock()
 	s := a.sessions[id]
 	delete(a.sessions, id)
@@ -63,10 +82,11 @@ func (a *agent) drop(id acp.SessionID) {
 	if s != nil {
 		s.Close()
 	}
+	return thread
 }
 
-// open starts a thread, or resumes one.
-func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPServer) (*session, error) {
+// open starts a thread, or resumes that of a session.
+func (a *agent) open(ctx context.Context, name acp.SessionID, dir string, servers []acp.MCPServer) (*session, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", dir)
 	}
@@ -77,7 +97,7 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 	if err != nil {
 		return nil, err
 	}
-	s := &session{agent: a, dir: dir, shown: newShown(), opened: make(chan struct{})}
+	s := &session{agent: a, dir: dir, name: name, shown: newShown(), opened: make(chan struct{})}
 	a.conn.AfterResponse(ctx, func() {
 		close(s.opened)
 		if a.isOpen(s) {
@@ -85,7 +105,7 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 		}
 	})
 	opts := codex.Options{
-		Dir: dir, Thread: thread, Settings: a.opts.Settings, Config: config,
+		Dir: dir, Thread: a.thread(name), Settings: a.opts.Settings, Config: config,
 		Approve: s.approve, Answer: s.answer, Elicit: s.elicit, OnNote: s.note,
 		Deadline: -1, Quiet: quiet, // a person is there to stop a turn that only takes long
 	}
@@ -95,12 +115,15 @@ func (a *agent) open(ctx context.Context, thread, dir string, servers []acp.MCPS
 	s.Session = codex.NewSession(a.codex, opts)
 	if err := s.EnsureStarted(ctx); err != nil {
 		var answer *acp.Error
-		if thread != "" && errors.As(err, &answer) {
-			return nil, refuse(acp.ErrorCodeResourceNotFound, "session %s: %s", thread, codex.Redact(answer.Message))
+		if name != "" && errors.As(err, &answer) {
+			return nil, refuse(acp.ErrorCodeResourceNotFound, "session %s: %s", name, codex.Redact(answer.Message))
 		}
 		return nil, err
 	}
 	id := s.id()
+	s.mu.Lock()
+	s.name = id
+	s.mu.Unlock()
 	a.mu.Lock()
 	old := a.sessions[id]
 	a.sessions[id] = s
@@ -126,7 +149,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 
 // LoadSession resumes a thread and replays it.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := a.open(ctx, string(p.SessionID), p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, p.SessionID, p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +161,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 
 // ResumeSession resumes a thread that the client has shown before.
 func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, err := a.open(ctx, string(p.SessionID), p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, p.SessionID, p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -151,11 +174,11 @@ func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSe
 	if err != nil {
 		return nil, err
 	}
-	r, err := server.ThreadFork(ctx, &appserver.ThreadForkParams{ThreadID: string(p.SessionID), Cwd: acp.Some(p.Cwd)})
+	r, err := server.ThreadFork(ctx, &appserver.ThreadForkParams{ThreadID: a.thread(p.SessionID), Cwd: acp.Some(p.Cwd)})
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.open(ctx, r.Thread.ID, p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, acp.SessionID(r.Thread.ID), p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -230,22 +253,22 @@ func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 	if _, err := a.find(p.SessionID); err != nil {
 		return nil, err
 	}
-	a.drop(p.SessionID)
+	thread := a.drop(p.SessionID)
 	server, err := a.codex.Agent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = server.ThreadUnsubscribe(ctx, &appserver.ThreadUnsubscribeParams{ThreadID: string(p.SessionID)})
+	_, err = server.ThreadUnsubscribe(ctx, &appserver.ThreadUnsubscribeParams{ThreadID: thread})
 	return &acp.CloseSessionResponse{}, err
 }
 
 // DeleteSession deletes a thread from the disk.
 func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	a.drop(p.SessionID)
+	thread := a.drop(p.SessionID)
 	server, err := a.codex.Agent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = server.ThreadDelete(ctx, &appserver.ThreadDeleteParams{ThreadID: string(p.SessionID)})
+	_, err = server.ThreadDelete(ctx, &appserver.ThreadDeleteParams{ThreadID: thread})
 	return &acp.DeleteSessionResponse{}, err
 }
