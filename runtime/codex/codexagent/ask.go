@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/codex"
@@ -16,25 +17,29 @@ var errNoForms = errors.New("codexagent: the client has no forms")
 // approve asks the user through the client.
 func (s *session) approve(ctx context.Context, a *codex.Approval) (codex.Choice, error) {
 	call := s.approvalCall(a)
-	if !s.shown.known(a.ItemID) { // codex has reported no item
+	if known, _ := s.shown.known(a.ItemID, a.Item != nil); !known {
 		if err := s.to().Update(ctx, call); err != nil {
 			return codex.Deny, err
 		}
 	}
-	u := acp.NewToolCallUpdate(call.ToolCallID)
-	u.Title, u.Kind, u.Content, u.Locations, u.RawInput = acp.Some(call.Title), call.Kind, call.Content, call.Locations, call.RawInput
+	u := update(call)
 	if a.Subject == codex.SubjectExec && a.Wanted != nil {
-		u.Content = append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent("It also gets these permissions: " + string(a.Wanted)))}, u.Content...)
-		var input map[string]any
-		_ = json.Unmarshal(u.RawInput, &input)
-		if input == nil {
-			input = map[string]any{}
+		says(u, "It also gets these permissions: "+string(a.Wanted))
+		asks(u, "additionalPermissions", a.Wanted)
+	}
+	unnamed := a.Subject == codex.SubjectPatch && len(a.Changes) == 0
+	if a.Root != "" {
+		says(u, "If it is allowed for this session, everything below "+a.Root+" may be written.")
+		if !unnamed { // rules would take the folder for all that changes
+			asks(u, "grantRoot", a.Root)
+			u.Locations = append(slices.Clone(u.Locations), *acp.NewToolCallLocation(a.Root))
 		}
-		input["additionalPermissions"] = a.Wanted
-		u.RawInput, _ = json.Marshal(input)
+	}
+	if unnamed {
+		says(u, "Codex does not say which files this changes.")
 	}
 	if a.Reason != "" {
-		u.Content = append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent(a.Reason))}, u.Content...)
+		says(u, a.Reason)
 	}
 	var options []acp.PermissionOption
 	for _, o := range a.Options {
@@ -50,6 +55,29 @@ func (s *session) approve(ctx context.Context, a *codex.Approval) (codex.Choice,
 		return codex.Cancel, nil
 	}
 	return codex.Choice(chosen.OptionID), nil
+}
+
+// update says all of a tool call again.
+func update(c *acp.ToolCall) *acp.ToolCallUpdate {
+	u := acp.NewToolCallUpdate(c.ToolCallID)
+	u.Title, u.Kind, u.Content, u.Locations, u.RawInput = acp.Some(c.Title), c.Kind, c.Content, c.Locations, c.RawInput
+	return u
+}
+
+// says puts words before what a question shows.
+func says(u *acp.ToolCallUpdate, words string) {
+	u.Content = append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent(words))}, u.Content...)
+}
+
+// asks adds to the input of a question, so that rules see what else is allowed.
+func asks(u *acp.ToolCallUpdate, name string, value any) {
+	var input map[string]any
+	_ = json.Unmarshal(u.RawInput, &input)
+	if input == nil {
+		input = map[string]any{}
+	}
+	input[name] = value
+	u.RawInput, _ = json.Marshal(input)
 }
 
 func optionKind(o codex.Option) acp.PermissionOptionKind {
@@ -75,8 +103,7 @@ func (s *session) approvalCall(a *codex.Approval) *acp.ToolCall {
 	c.Status = acp.Some(acp.ToolCallStatusInProgress)
 	switch a.Subject {
 	case codex.SubjectPatch:
-		c.Title, c.Kind = editTitle(a.Changes), acp.Some(acp.ToolKindEdit)
-		c.Content, c.Locations = diffs(a.Changes), places(a.Changes)
+		s.edit(c, a.Changes)
 	case codex.SubjectPermissions:
 		c.Title, c.Kind, c.RawInput = "More permissions", acp.Some(acp.ToolKindOther), a.Wanted
 	default:

@@ -13,31 +13,25 @@ import (
 // maxDiffed is the size of the largest file that is shown as a whole.
 const maxDiffed = 4 << 20
 
-// diffs are the changes with the whole text of each file, before and after. Where
-// the file is neither, because it has changed since, only the changed parts are
-// there.
-func diffs(changes []appserver.FileUpdateChange) []acp.ToolCallContent {
-	var out []acp.ToolCallContent
-	for _, c := range changes {
-		d := acp.NewDiff(c.Path, "")
-		switch v := c.Kind.(type) {
-		case *appserver.PatchChangeKindAdd:
-			d.NewText = c.Diff
-		case *appserver.PatchChangeKindDelete:
-			d.OldText = acp.Some(c.Diff)
-		case *appserver.PatchChangeKindUpdate:
-			before, after := updated(c.Path, v.MovePath.V, parseHunks(c.Diff))
-			d.OldText, d.NewText = acp.Some(before), after
-			if v.MovePath.V != "" {
-				out = append(out, &acp.Diff{Path: c.Path, OldText: acp.Some(before)})
-				d = acp.NewDiff(v.MovePath.V, after)
-			}
-		default:
-			continue
+// diff is a change with the whole text of the file, before and after. Where the file is neither,
+// because it has changed since, only the changed parts are there.
+func diff(c appserver.FileUpdateChange) []acp.ToolCallContent {
+	d := acp.NewDiff(c.Path, "")
+	switch v := c.Kind.(type) {
+	case *appserver.PatchChangeKindAdd:
+		d.NewText = c.Diff
+	case *appserver.PatchChangeKindDelete:
+		d.OldText = acp.Some(c.Diff)
+	case *appserver.PatchChangeKindUpdate:
+		before, after := updated(c.Path, v.MovePath.V, parseHunks(c.Diff))
+		d.OldText, d.NewText = acp.Some(before), after
+		if v.MovePath.V != "" {
+			return []acp.ToolCallContent{&acp.Diff{Path: c.Path, OldText: acp.Some(before)}, acp.NewDiff(v.MovePath.V, after)}
 		}
-		out = append(out, d)
+	default:
+		return nil
 	}
-	return out
+	return []acp.ToolCallContent{d}
 }
 
 // updated is a file before and after its hunks, whichever of both it is now.

@@ -1,6 +1,7 @@
 package codexagent
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -17,33 +18,32 @@ func (s *session) call(item *appserver.ThreadItem) *acp.ToolCall {
 		return nil
 	}
 	c := acp.NewToolCall(acp.ToolCallID(i.ID), i.Tool)
-	c.Status, c.RawInput = acp.Some(acp.ToolCallStatusInProgress), i.Input
-	kind := acp.ToolKindOther
+	c.Status, c.RawInput, c.Kind = acp.Some(acp.ToolCallStatusInProgress), i.Input, acp.Some(acp.ToolKindOther)
 	switch v := item.Variant.(type) {
 	case *appserver.ThreadItemCommandExecution:
+		var kind acp.ToolKind
 		kind, c.Title, c.Locations = command(v)
+		c.Kind = acp.Some(kind)
 		c.RawInput, _ = json.Marshal(map[string]string{"command": v.Command, "cwd": string(v.Cwd)})
 		if s.agent.meta("terminal_output") {
 			c.Content = []acp.ToolCallContent{&acp.Terminal{TerminalID: acp.TerminalID(v.ID)}}
 			c.Meta = meta("terminal_info", map[string]any{"terminal_id": v.ID, "cwd": v.Cwd})
 		}
 	case *appserver.ThreadItemFileChange:
-		kind, c.Title = acp.ToolKindEdit, editTitle(v.Changes)
-		c.Content, c.Locations = diffs(v.Changes), places(v.Changes)
+		s.edit(c, v.Changes)
 	case *appserver.ThreadItemWebSearch:
-		kind, c.Title = acp.ToolKindFetch, "Search the web: "+v.Query
+		c.Kind, c.Title = acp.Some(acp.ToolKindFetch), "Search the web: "+v.Query
 	case *appserver.ThreadItemImageView:
-		kind, c.Title = acp.ToolKindRead, "Look at "+filepath.Base(string(v.Path))
+		c.Kind, c.Title = acp.Some(acp.ToolKindRead), "Look at "+filepath.Base(string(v.Path))
 		c.Locations = located(string(v.Path), s.dir)
 	case *appserver.ThreadItemImageGeneration:
 		c.Title = "Make an image"
 	case *appserver.ThreadItemCollabAgentToolCall, *appserver.ThreadItemSubAgentActivity:
-		kind = acp.ToolKindThink
+		c.Kind = acp.Some(acp.ToolKindThink)
 	}
 	if c.Title == "" {
 		c.Title = i.Kind
 	}
-	c.Kind = acp.Some(kind)
 	return c
 }
 
@@ -81,10 +81,14 @@ func located(path, dir string) []acp.ToolCallLocation {
 	if path == "" {
 		return nil
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
+	return []acp.ToolCallLocation{*acp.NewToolCallLocation(absolute(path, dir))}
+}
+
+func absolute(path, dir string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return []acp.ToolCallLocation{*acp.NewToolCallLocation(path)}
+	return filepath.Join(dir, path)
 }
 
 // finish fills in how a tool call ended.
@@ -113,7 +117,7 @@ func (s *session) finish(c *acp.ToolCall, item *appserver.ThreadItem) {
 			c.Meta, _ = json.Marshal(m)
 			return
 		}
-		c.Content = outputContent(i.Text)
+		c.Content = outputContent(s.ended(v))
 	case *appserver.ThreadItemFileChange:
 	case *appserver.ThreadItemMCPToolCall:
 		if v.Error != nil {
@@ -148,6 +152,19 @@ func (s *session) unseen(v *appserver.ThreadItemCommandExecution) string {
 	return v.AggregatedOutput.V
 }
 
+// ended is the output of a command that has ended: what codex says that it was, or the pieces if it
+// does not. Pieces that come later are not shown.
+func (s *session) ended(v *appserver.ThreadItemCommandExecution) string {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	o := s.shown.calls[v.ID]
+	if o == nil {
+		return v.AggregatedOutput.V
+	}
+	o.ended = true
+	return cmp.Or(v.AggregatedOutput.V, o.text.String())
+}
+
 // outputContent is text as a block of code, whatever is in it.
 func outputContent(text string) []acp.ToolCallContent {
 	if text == "" {
@@ -160,18 +177,57 @@ func outputContent(text string) []acp.ToolCallContent {
 	return []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence))}
 }
 
-func editTitle(changes []appserver.FileUpdateChange) string {
-	var names []string
-	for _, c := range changes {
-		names = append(names, filepath.Base(c.Path))
+// edit fills in what a tool call changes.
+func (s *session) edit(c *acp.ToolCall, changes []appserver.FileUpdateChange) {
+	var edited, deleted, moved []string
+	c.Content, c.Locations = nil, nil
+	for _, change := range changes {
+		change.Path = absolute(change.Path, s.dir)
+		c.Locations = append(c.Locations, *acp.NewToolCallLocation(change.Path))
+		name := filepath.Base(change.Path)
+		switch v := change.Kind.(type) {
+		case *appserver.PatchChangeKindDelete:
+			deleted = append(deleted, name)
+		case *appserver.PatchChangeKindUpdate:
+			if v.MovePath.V == "" {
+				edited = append(edited, name)
+				break
+			}
+			to := *v
+			to.MovePath.V = absolute(v.MovePath.V, s.dir)
+			change.Kind = &to
+			c.Locations = append(c.Locations, *acp.NewToolCallLocation(to.MovePath.V))
+			moved = append(moved, name+" to "+filepath.Base(to.MovePath.V))
+			if change.Diff != "" {
+				edited = append(edited, name)
+			}
+		default:
+			edited = append(edited, name)
+		}
+		c.Content = append(c.Content, diff(change)...)
 	}
-	return "Edit " + strings.Join(names, ", ")
-}
-
-func places(changes []appserver.FileUpdateChange) []acp.ToolCallLocation {
-	var out []acp.ToolCallLocation
-	for _, c := range changes {
-		out = append(out, located(c.Path, "/")...)
+	kind := acp.ToolKindEdit
+	switch {
+	case edited != nil:
+	case moved == nil && deleted != nil:
+		kind = acp.ToolKindDelete
+	case deleted == nil && moved != nil:
+		kind = acp.ToolKindMove
 	}
-	return out
+	c.Kind = acp.Some(kind)
+	var parts []string
+	for _, part := range []struct {
+		what  string
+		names []string
+	}{{"edit ", edited}, {"move ", moved}, {"delete ", deleted}} {
+		if part.names != nil {
+			parts = append(parts, part.what+strings.Join(part.names, ", "))
+		}
+	}
+	if parts == nil {
+		c.Title = "Edit files that Codex does not name"
+		return
+	}
+	c.Title = strings.Join(parts, "; ")
+	c.Title = strings.ToUpper(c.Title[:1]) + c.Title[1:]
 }

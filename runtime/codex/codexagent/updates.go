@@ -32,8 +32,10 @@ type shown struct {
 
 // output is what a command has written.
 type output struct {
-	text strings.Builder
-	last time.Time
+	text  strings.Builder
+	last  time.Time
+	ended bool // what is shown is all of it
+	told  bool // codex has reported the call, and not only asked about it
 }
 
 func newShown() *shown {
@@ -62,15 +64,18 @@ func (s *shown) around(item string) string {
 	return item
 }
 
-// known notes that the client knows a tool call, and reports whether it did before.
-func (s *shown) known(id string) bool {
+// known notes that the client knows a tool call, and whether codex has told what it is: a question
+// may come before that. It returns what was so before.
+func (s *shown) known(id string, told bool) (known, wasTold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.calls[id] != nil {
-		return true
+	o := s.calls[id]
+	if known = o != nil; !known {
+		o = new(output)
+		s.calls[id] = o
 	}
-	s.calls[id] = new(output)
-	return false
+	wasTold, o.told = o.told, o.told || told
+	return known, wasTold
 }
 
 // note shows the client what codex reports.
@@ -114,9 +119,9 @@ func (s *session) updates(note any) []acp.SessionUpdate {
 	case *appserver.CommandExecutionOutputDeltaNotification:
 		return s.wrote(n.ItemID, n.Delta)
 	case *appserver.FileChangePatchUpdatedNotification:
-		u := acp.NewToolCallUpdate(acp.ToolCallID(n.ItemID))
-		u.Content, u.Locations = diffs(n.Changes), places(n.Changes)
-		return one(u)
+		c := acp.NewToolCall(acp.ToolCallID(n.ItemID), "")
+		s.edit(c, n.Changes)
+		return one(update(c))
 	case *appserver.MCPToolCallProgressNotification:
 		u := acp.NewToolCallUpdate(acp.ToolCallID(n.ItemID))
 		u.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(n.Message))}
@@ -174,10 +179,16 @@ func plan(steps []appserver.TurnPlanStep) *acp.Plan {
 // started shows a tool call.
 func (s *session) started(item *appserver.ThreadItem) []acp.SessionUpdate {
 	call := s.call(item)
-	if call == nil || s.shown.known(string(call.ToolCallID)) {
+	if call == nil {
 		return nil
 	}
-	return one(call)
+	switch known, told := s.shown.known(string(call.ToolCallID), true); {
+	case !known:
+		return one(call)
+	case !told:
+		return one(update(call))
+	}
+	return nil
 }
 
 // completed shows the end of a tool call, or a text of which nothing was shown.
@@ -190,12 +201,16 @@ func (s *session) completed(item *appserver.ThreadItem) []acp.SessionUpdate {
 		return nil
 	}
 	s.finish(call, item)
-	if !s.shown.known(string(call.ToolCallID)) {
+	known, told := s.shown.known(string(call.ToolCallID), true)
+	if !known {
 		return one(call)
 	}
 	u := acp.NewToolCallUpdate(call.ToolCallID)
+	if !told {
+		u = update(call)
+	}
 	u.Status, u.Content, u.RawOutput, u.Meta = call.Status, call.Content, call.RawOutput, call.Meta
-	if _, edit := item.Variant.(*appserver.ThreadItemFileChange); edit {
+	if _, edit := item.Variant.(*appserver.ThreadItemFileChange); edit && told {
 		u.Content = nil // the diffs of the beginning; the files have changed since
 	}
 	return one(u)
@@ -264,7 +279,7 @@ func (s *session) wrote(id, delta string) []acp.SessionUpdate {
 		u.Meta = meta("terminal_output", map[string]any{"terminal_id": id, "data": delta})
 		return one(u)
 	}
-	if time.Since(o.last) < outputPause {
+	if o.ended || time.Since(o.last) < outputPause {
 		return nil
 	}
 	o.last = time.Now()
