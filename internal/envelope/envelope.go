@@ -18,6 +18,7 @@ type Envelope struct {
 	Params    json.RawMessage // raw; nil if absent
 	Result    json.RawMessage // raw; nil if absent
 	Error     json.RawMessage // raw; nil if absent
+	Answers   bool            // there is a result or an error, read or not
 	SessionID []byte          // of the params or the result; nil if absent
 	Problem   string          // why it is not a message; "" if it is one
 }
@@ -83,9 +84,9 @@ func (e *Envelope) members(d *jx.Dec) {
 		case "params":
 			raw = &e.Params
 		case "result":
-			raw = &e.Result
+			raw, e.Answers = &e.Result, true
 		case "error":
-			raw = &e.Error
+			raw, e.Answers = &e.Error, true
 		default:
 			d.Skip()
 			continue

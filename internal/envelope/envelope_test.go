@@ -12,8 +12,8 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for msg, want := range map[string]Envelope{
 		`{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1,"}"]}}`: {Method: []byte("a"), ID: raw(`1`), Params: raw(`{"x":[1,"}"]}`)},
-		` { "id" : "q\"\\" , "result" : null } `:                       {ID: raw(`"q\"\\"`), Result: raw(`null`)},
-		`{"id":-1.5e3,"error":{"code":1}}`:                             {ID: raw(`-1.5e3`), Error: raw(`{"code":1}`)},
+		` { "id" : "q\"\\" , "result" : null } `:                       {ID: raw(`"q\"\\"`), Result: raw(`null`), Answers: true},
+		`{"id":-1.5e3,"error":{"code":1}}`:                             {ID: raw(`-1.5e3`), Error: raw(`{"code":1}`), Answers: true},
 		`{"m\u0065thod":"x\/y"}`:                                       {Method: []byte("x/y")},
 		`{"ID":1,"Method":"a"}`:                                        {},
 		`{}`:                                                           {},

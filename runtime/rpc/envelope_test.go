@@ -68,11 +68,12 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{"C028 duplicate id", `{"jsonrpc":"2.0","id":3,"id":4,"method":"a"}`, "3 -32600", "3 -32600", rpc.FaultInvalid},
 		{"C028 duplicate by escape", `{"jsonrpc":"2.0","id":3,"method":"a","\u006dethod":"b"}`, "3 -32600", "3 -32600", rpc.FaultInvalid},
 		{"C029 other case", `{"jsonrpc":"2.0","id":3,"METHOD":"m"}`, none, none, rpc.FaultInvalid},
-		{"C030 bad UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{\"x\":\"\xff\"}}", "null -32700", none, rpc.FaultParse},
-		{"C030 NUL", "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{\"x\":\"\x00\"}}", "null -32700", none, rpc.FaultParse},
+		{"C030 bad UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{\"x\":\"\xff\"}}", "3 -32700", "3 -32700", rpc.FaultParse},
+		{"C030 NUL", "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{\"x\":\"\x00\"}}", "3 -32700", "3 -32700", rpc.FaultParse},
+		{"C030 before the id", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"x\":\"\xff\"},\"id\":3}", "null -32700", none, rpc.FaultParse},
 		{"C031 depth 512", deep(512), "1 ok", "1 ok", 0},
-		{"C031 depth 513", deep(513), "null -32700", none, rpc.FaultParse},
-		{"C031 depth 200,000", deep(200_000), "null -32700", none, rpc.FaultParse},
+		{"C031 depth 513", deep(513), "1 -32700", "1 -32700", rpc.FaultParse},
+		{"C031 depth 200,000", deep(200_000), "1 -32700", "1 -32700", rpc.FaultParse},
 		{"C174 batch", `[{"jsonrpc":"2.0","id":1,"method":"m"}]`, "null -32600", "null -32600", rpc.FaultInvalid},
 		{"C174 batch of all kinds", `[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","id":1,"result":{}},7]`, "null -32600", "null -32600", rpc.FaultInvalid},
 		{"C174 batch of answers", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null -32600", "null -32600", rpc.FaultInvalid},
@@ -163,6 +164,25 @@ func TestAMalformedAnswerFailsItsCallAndIsNotAnswered(t *testing.T) {
 		}
 	}
 	w.quiet()
+}
+
+func TestAnAnswerThatCannotBeReadFailsItsCallAndIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for _, server := range []bool{false, true} {
+		c, w := dial(t, nil, rpc.Options{Server: server})
+		for i, rest := range []string{
+			"\"result\":{\"x\":\"\xff\"}", "\"result\":{\"x\":\"\t\"}", `"result":{"x":NaN}`, `"result":{"x":1,}`, `"result":{"x":1}`[:14], `"result":{},`,
+			`"result":` + strings.Repeat("[", 600) + strings.Repeat("]", 600), "\"error\":{\"code\":1,\"message\":\"\xff\"}",
+		} {
+			done := call(t.Context(), c, "m", `{}`)
+			w.hear()
+			w.say(`{"jsonrpc":"2.0","id":%d,%s}`, i+1, rest)
+			if err := receive(t, "error", done); !isA[*rpc.SyntaxError](err) || !strings.Contains(err.Error(), "m: answer: invalid JSON at byte ") {
+				t.Errorf("%.40q: Call returned %v, want a *SyntaxError", rest, err)
+			}
+			w.quiet()
+		}
+	}
 }
 
 func TestASecondAnswerIsCountedAndIgnored(t *testing.T) {

@@ -79,7 +79,7 @@ func (c *Conn) hangUp(cause error) {
 func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	msg := buf.b
 	if err := f.parse(msg, &c.lim); err != nil {
-		c.unreadable(msg, err, last)
+		c.unreadable(f, msg, err, last)
 		return false
 	}
 	if f.Problem == "" && !f.Version && c.opts.Server {
@@ -97,15 +97,24 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	return c.request(f, buf)
 }
 
-// unreadable deals with a line that is not JSON.
-func (c *Conn) unreadable(msg []byte, err error, last bool) {
+// unreadable deals with a line that is not JSON. A request or an answer that can be told from its
+// beginning costs itself: the one is refused, and the call of the other fails.
+func (c *Conn) unreadable(f *frame, msg []byte, err error, last bool) {
 	kind := FaultParse
 	if msg[0] != '{' {
 		kind = FaultNoise
 	}
 	c.fault(kind, err, msg)
-	if c.opts.Server && !last {
-		c.refuse(nil, acp.ErrorCodeParseError, "parse error: "+err.Error())
+	switch why := "parse error: " + err.Error(); {
+	case last:
+	case f.Method == nil && f.Answers:
+		if k := c.claimed(f); k != nil {
+			c.answer(k, reply{local: fmt.Errorf("%s: answer: %w", k.method, err)}, nil)
+		}
+	case f.Method != nil && f.ID != nil:
+		c.refuse(f.ID, acp.ErrorCodeParseError, why)
+	case c.opts.Server:
+		c.refuse(nil, acp.ErrorCodeParseError, why)
 	}
 }
 

@@ -64,9 +64,9 @@ func TestAMalformedFrameIsAnsweredAndTheConnectionContinues(t *testing.T) {
 	c := raw(t, url, client)
 	c.Write(t.Context(), ws.MessageText, []byte(helloV1))
 	receives(t, c, `"id":0,"result":{`)
-	for _, bad := range []string{`{"jsonrpc":`, `{"jsonrpc":"2.0","id":7,"method":"x"}}`} {
+	for bad, id := range map[string]string{`{"jsonrpc":`: "null", `{"jsonrpc":"2.0","id":7,"method":"x"}}`: "7"} {
 		c.Write(t.Context(), ws.MessageText, []byte(bad))
-		receives(t, c, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700`)
+		receives(t, c, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32700`)
 	}
 	c.Write(t.Context(), ws.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}`))
 	receives(t, c, `"id":1,"result":{"sessions":[]}`)
