@@ -139,13 +139,39 @@ func (s *Stream) fill() {
 }
 
 // trim drops the white space around a line and a leading byte order mark: a peer
-// that opens its output again for each message starts each with one.
+// that opens its output again for each message starts each with one. It also drops what a
+// launcher has told a terminal, such as its title, right before a message.
 func trim(line []byte) []byte {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	for rest := line; len(rest) > 0 && rest[0] == '\x1b'; {
+		n := escape(rest)
+		if rest = rest[n:]; n == 0 {
+			break
+		} else if len(rest) > 0 && rest[0] == '{' {
+			line = rest
+		}
+	}
 	if n := len(line); n > 0 && line[0] > ' ' && line[n-1] > ' ' {
 		return line
 	}
 	return bytes.Trim(line, " \t\r\n")
+}
+
+// escape returns the length of the escape code at the beginning of a line, 0 if it is none that
+// is known.
+func escape(line []byte) int {
+	if len(line) < 2 {
+		return 0
+	}
+	for i, c := range line[2:] {
+		switch {
+		case line[1] == '[' && c >= '@' && c <= '~', line[1] == ']' && c == '\a':
+			return i + 3
+		case line[1] == ']' && c == '\x1b' && i+3 < len(line) && line[i+3] == '\\':
+			return i + 4
+		}
+	}
+	return 0
 }
 
 // Write implements Transport.
