@@ -518,9 +518,11 @@ func TestOutputThatAnotherProcessKeepsOpenEnds(t *testing.T) {
 
 func TestAnAgentThatClosesItsOutputEndsTheConnection(t *testing.T) {
 	t.Parallel()
-	p := start(t, quick(shell(`exec >&-; sleep 1000`)))
+	p := start(t, quick(shell(`echo last words >&2; exec >&-; sleep 1000`)))
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
-	if err := c.Call(t.Context(), "initialize", nil, nil); !errors.Is(err, io.EOF) {
+	err := c.Call(t.Context(), "initialize", nil, nil)
+	var half *launch.HalfClosedError
+	if !errors.As(err, &half) || !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "closed its input or output, and goes on") || !strings.Contains(err.Error(), "last words") {
 		t.Fatal(err)
 	}
 	<-c.Done()

@@ -63,3 +63,23 @@ func lastLines(s string) string {
 	}
 	return text
 }
+
+// HalfClosedError reports an agent that has closed its input or its output, and goes on. No more can
+// be said to it, or by it.
+type HalfClosedError struct {
+	Command string // as typed
+	Said    string // its last words, as in ExitError
+	Err     error  // of the stream
+}
+
+// Error names the command and its last words.
+func (e *HalfClosedError) Error() string {
+	text := e.Command + ": closed its input or output, and goes on"
+	if e.Said != "" {
+		text += "; " + e.Said
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *HalfClosedError) Unwrap() error { return e.Err }

@@ -187,12 +187,12 @@ func (s *stdio) Read(buf []byte) ([]byte, error) {
 	return msg, err
 }
 
-// ending returns how the agent ended, or err if it does not end.
+// ending returns how the agent ended, or that it has only closed a stream.
 func (p *Process) ending(err error) error {
 	if p.gone(exitKnown) {
 		return p.Err()
 	}
-	return err
+	return &HalfClosedError{Command: p.cmd.String(), Said: p.Said(), Err: err}
 }
 
 func (s *stdio) read(buf []byte) ([]byte, error) {
