@@ -51,6 +51,14 @@ func Parse(msg []byte) (e Envelope, err error) {
 	return e, nil
 }
 
+// Beginning reads a message that cannot be read to its end, as far as it goes.
+func Beginning(msg []byte) (e Envelope) {
+	var d jx.Dec
+	d.Reset(msg)
+	_ = e.Read(&d)
+	return e
+}
+
 // Read checks that the text of d is one JSON value, and reads the envelope. The
 // error is a *jx.Error that says why it is not JSON. Even then e holds what could
 // be read.

@@ -48,6 +48,7 @@ type client struct {
 	http    *http.Client
 	headers http.Header
 	max     int
+	silence time.Duration // of a server that sends comments, at least, until it is taken for gone
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
@@ -91,7 +92,7 @@ func Dial(url string, opts access.Client) (transport.Transport, error) {
 		return nil, err
 	}
 	c := &client{
-		url: u, http: opts.HTTP(), headers: opts.Headers(), max: transport.DefaultMaxMessage,
+		url: u, http: opts.HTTP(), headers: opts.Headers(), max: transport.DefaultMaxMessage, silence: minSilence,
 		in: make(chan arrival), ready: make(chan struct{}),
 		streams: map[string]*stream{}, streamed: map[string]bool{}, waiting: map[string]waiting{}, asked: map[string]string{},
 	}

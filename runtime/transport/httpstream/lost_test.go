@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -267,5 +268,52 @@ func TestAMessageIsAcceptedWithoutABody(t *testing.T) {
 	}
 	if !strings.Contains(lines.Text(), `"id":2,"result":{"sessions":[]}`) {
 		t.Errorf("%q, %v", lines.Text(), lines.Err())
+	}
+}
+
+// P1: what an agent says that cannot be read costs only the call that it belongs to.
+func TestWhatCannotBeReadCostsOnlyItsCall(t *testing.T) {
+	t.Parallel()
+	const refused = "the agent has sent what cannot be read"
+	back := make(chan string, 1)
+	s := &httpstream.Server{Handle: func(_ context.Context, agent transport.Transport) {
+		defer agent.Close()
+		for {
+			msg, err := agent.Read(nil)
+			if err != nil {
+				return
+			}
+			e, err := envelope.Parse(msg)
+			switch {
+			case err != nil:
+				t.Error(err)
+			case e.IsAnswer():
+				back <- string(msg)
+			case string(e.Method) == "initialize":
+				agent.Write([]byte(`{"jsonrpc":"2.0","id":` + string(e.ID) + `,"result":{"protocolVersion":1}}`))
+			default:
+				answer := strings.ReplaceAll(string(e.Params[len(`{"say":"`):len(e.Params)-2]), "ID", string(e.ID))
+				agent.Write([]byte(strings.ReplaceAll(strings.ReplaceAll(answer, `'`, `"`), "BYTE", "\xff")))
+			}
+		}
+	}}
+	server := serve(t, s, nil)
+	c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, nil)
+	for say, want := range map[string]string{
+		"{'jsonrpc':'2.0','id':ID,'result':{'x':'BYTE'}}": "",
+		"{'jsonrpc':'2.0','id':ID,'result':{'x':NaN}}":    refused,
+		"{'jsonrpc':'2.0','id':ID,'result':{'x':1,}}":     refused,
+		"{'jsonrpc':'2.0','id':ID,'error':{'code':1,":     refused,
+	} {
+		err := c.Call(patience.Context(t, patience.Soon), "_say", acp.Raw(`{"say":"`+say+`"}`), nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", say, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go c.Call(ctx, "_say", acp.Raw(`{"say":"{'jsonrpc':'2.0','id':'q','method':'_ask','params':{'x':NaN}}"}`), nil)
+	if got := patience.Value(t, "answer to the agent", back); !strings.Contains(got, `"id":"q","error"`) || !strings.Contains(got, refused) {
+		t.Error(got)
 	}
 }

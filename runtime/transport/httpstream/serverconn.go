@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -107,14 +108,25 @@ func (c *serverConn) post(ctx context.Context, msg []byte) error {
 	}
 }
 
-// Write implements transport.Transport. Anything that is not a message is
-// dropped and logged. It waits while the client is too far behind, and ends the
-// connection if that lasts.
+// Write implements transport.Transport. Anything that is not a message is logged, and dropped
+// unless it begins as an answer or a request: the client gets an error for the one, and the agent
+// for the other. It waits while the client is too far behind, and ends the connection if that
+// lasts.
 func (c *serverConn) Write(msg []byte) error {
+	if !utf8.Valid(msg) {
+		msg = bytes.ToValidUTF8(msg, []byte("\uFFFD")) // as over WebSocket
+	}
 	e, err := envelope.Parse(msg)
 	if err != nil {
 		c.s.warn("message of the agent dropped", "connection", c.id, "reason", err)
-		return nil
+		if e = envelope.Beginning(msg); e.ID == nil || e.Method == nil && !e.Answers {
+			return nil
+		}
+		msg = envelope.Failure(e.ID, "the agent has sent what cannot be read: "+err.Error(), nil)
+		if e.Method != nil {
+			go c.post(c.ctx, msg) // the agent may not read before it has written
+			return nil
+		}
 	}
 	if err := c.room(); err != nil {
 		return err

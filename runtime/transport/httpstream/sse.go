@@ -23,7 +23,7 @@ const (
 type events struct {
 	r    io.Reader
 	max  int
-	each func() // called whenever input arrives; may be nil
+	each func(comment bool) // called whenever input arrives, and at a comment; may be nil
 
 	buf      []byte
 	pos, end int
@@ -67,6 +67,9 @@ func (s *events) next(dst []byte) ([]byte, error) {
 			continue
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
+		if len(name) == 0 {
+			s.heard(true)
+		}
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(name) {
 		case "data":
@@ -98,6 +101,12 @@ func (s *events) next(dst []byte) ([]byte, error) {
 				s.retry = min(time.Duration(ms)*time.Millisecond, maxRetry)
 			}
 		}
+	}
+}
+
+func (s *events) heard(comment bool) {
+	if s.each != nil {
+		s.each(comment)
 	}
 }
 
@@ -140,9 +149,7 @@ func (s *events) line(dst []byte) (_ []byte, cut bool, err error) {
 		s.pos, s.end = 0, 0
 		n, err := s.r.Read(s.buf)
 		s.end = n
-		if s.each != nil {
-			s.each()
-		}
+		s.heard(false)
 		if n == 0 && err != nil {
 			return dst, cut, err
 		}

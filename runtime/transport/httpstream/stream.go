@@ -190,9 +190,9 @@ func passing(status int) bool {
 // once makes one GET request and reads its stream.
 func (s *stream) once() (opened bool, err error) {
 	c := s.c
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
-	late := time.AfterFunc(headerTimeout, cancel)
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(headerTimeout, func() { cancel(nil) })
 	more := []string{"Accept", typeEvents}
 	if s.lastID != "" {
 		more = append(more, headerLastEvent, s.lastID)
@@ -224,8 +224,12 @@ func (s *stream) once() (opened bool, err error) {
 	s.isOpen()
 	in := newEvents(answer.Body, c.max)
 	in.lastID = s.lastID
+	life := &life{least: c.silence, silent: func() { cancel(errSilent) }}
+	in.each = life.heard
 	for {
+		life.listen()
 		msg, err := in.next(nil)
+		life.stop() // the time that a message takes is not the server's
 		s.retry = in.retry
 		var big *transport.TooLargeError
 		switch {
@@ -236,10 +240,57 @@ func (s *stream) once() (opened bool, err error) {
 		case err == io.EOF:
 			return true, io.EOF
 		default:
+			if errors.Is(context.Cause(ctx), errSilent) {
+				err = errSilent
+			}
 			return true, fmt.Errorf("%w (%w)", errCut, err)
 		}
 		s.lastID = in.lastID
 		s.mark.Add(1)
+	}
+}
+
+// errSilent is why a stream is cut whose server is gone without a word.
+var errSilent = errors.New("the server has sent no more signs of life")
+
+// life notices the silence of a server that sends comments while it has nothing to say, at regular
+// times that only it knows. Without them silence means nothing.
+type life struct {
+	least   time.Duration // of silence
+	silent  func()
+	timer   *time.Timer
+	last    time.Time     // when there was a sign of life, or listening began
+	longest time.Duration // between two of these so far
+}
+
+const (
+	minSilence  = time.Minute
+	missedSigns = 4 // so many in a row are silence
+)
+
+func (l *life) limit() time.Duration { return max(l.least, missedSigns*l.longest) }
+
+func (l *life) listen() {
+	l.last = time.Now()
+	if l.timer != nil {
+		l.timer.Reset(l.limit())
+	}
+}
+
+func (l *life) heard(comment bool) {
+	now := time.Now()
+	l.longest, l.last = max(l.longest, now.Sub(l.last)), now
+	switch {
+	case l.timer != nil:
+		l.timer.Reset(l.limit())
+	case comment:
+		l.timer = time.AfterFunc(l.limit(), l.silent)
+	}
+}
+
+func (l *life) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
 	}
 }
 
@@ -248,6 +299,9 @@ func (s *stream) take(msg []byte) {
 	c := s.c
 	e, err := envelope.Parse(msg)
 	if err != nil {
+		if e = envelope.Beginning(msg); e.Method == nil && e.Answers {
+			c.settled(e.Key())
+		}
 		c.deliver(arrival{msg: msg}) // the reader reports it
 		return
 	}
