@@ -217,7 +217,7 @@ func TestPackagesImportOnlyTheModulesInTheGuide(t *testing.T) {
 		"runtime/shim/journal":        {udiff, sys},
 		"runtime/terminal":            {pty, sys},
 		"runtime/transport/socket":    {sys},
-		"runtime/transport/websocket": {websocket},
+		"runtime/transport/websocket": {websocket, sys},
 	}
 	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}} {{join .Deps \" \"}}{{end}}", "./acp/...", "./runtime/...")
 	list.Dir, list.Env = "..", append(os.Environ(), "GOOS=linux")

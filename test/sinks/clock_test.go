@@ -26,6 +26,7 @@ var clockExcuses = map[string]string{
 		"runtime/review/project/feed_test.go runtime/terminal/manager_test.go runtime/transport/httpstream/lifecycle_test.go " +
 		"runtime/transport/socket/socket_test.go runtime/transport/transport_test.go runtime/transport/websocket/websocket_test.go",
 	"at least that long, and longer does no harm": "plugin/host/review_progress_test.go runtime/files/race_test.go runtime/launch/end_linux_test.go " +
+		"runtime/transport/websocket/ping_test.go " +
 		"runtime/review/project/bench_test.go runtime/review/project/joined_test.go tools/hermes/end_linux_test.go",
 	"in a bubble of the caller": "runtime/rpc/opening_test.go tools/hermes/live/play_test.go tools/hermes/live/run_test.go",
 	"a time of day":             "runtime/review/tree/scan_test.go tools/hermes-agent/process/registry_test.go",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	neturl "net/url"
 	"strings"
@@ -43,6 +44,18 @@ func Dial(ctx context.Context, url string, opts access.Client) (transport.Transp
 		return nil, err
 	}
 	client := opts.HTTP()
+	var below net.Conn
+	if t, ok := client.Transport.(*http.Transport); ok {
+		dial := t.DialContext
+		if dial == nil {
+			dial = new(net.Dialer).DialContext
+		}
+		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			below = conn
+			return conn, err
+		}
+	}
 	ws, answer, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: opts.Headers()})
 	if err != nil {
 		client.CloseIdleConnections()
@@ -54,7 +67,7 @@ func Dial(ctx context.Context, url string, opts access.Client) (transport.Transp
 		}
 		return nil, fmt.Errorf("%s: %w", asked.Redacted(), reason(err))
 	}
-	return newConn(ws, websocket.StatusNormalClosure), nil
+	return newConn(ws, below, websocket.StatusNormalClosure, pingEvery), nil
 }
 
 // maxBody is how much of a refusal is kept, in bytes.

@@ -1,10 +1,12 @@
 package websocket
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -74,12 +76,13 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 		defer release()
 	}
 	w.Header().Set("Acp-Connection-Id", rand.Text())
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the guard checked the origin
+	below := &hijacked{ResponseWriter: w}
+	ws, err := websocket.Accept(below, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the guard checked the origin
 	if err != nil {
 		s.log(r, err.Error())
 		return
 	}
-	c := &serverConn{conn: newConn(ws, websocket.StatusGoingAway)}
+	c := &serverConn{conn: newConn(ws, below.conn, websocket.StatusGoingAway, pingEvery)}
 	if s.MaxMessage > 0 {
 		c.max = s.MaxMessage
 	}
@@ -93,6 +96,19 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Handle(r.Context(), c)
+}
+
+// hijacked keeps the connection that is taken over.
+type hijacked struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+// Hijack implements http.Hijacker.
+func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.conn = conn
+	return conn, rw, err
 }
 
 // serverConn begins with a message that was read before, and answers a second

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +26,7 @@ import (
 const (
 	headSize  = 4 << 10          // kept of a message above the limit
 	giveUp    = 16               // times the limit: a message this long ends the connection
-	pingEvery = 30 * time.Second // between signs of life
+	pingEvery = 30 * time.Second // between signs of life, and for the answer
 	farewell  = time.Second      // for the closing handshake
 )
 
@@ -57,13 +59,16 @@ type conn struct {
 	sent    atomic.Uint64
 	code    websocket.StatusCode // to close with, when nothing is wrong
 	status  atomic.Int32         // to close with
+	reason  atomic.Pointer[string]
+	net     net.Conn      // below, nil if it is not known
+	every   time.Duration // between pings
 	once    sync.Once
 	pinging chan struct{}
 }
 
-func newConn(ws *websocket.Conn, code websocket.StatusCode) *conn {
+func newConn(ws *websocket.Conn, below net.Conn, code websocket.StatusCode, every time.Duration) *conn {
 	ws.SetReadLimit(-1) // Read has its own, which does not end the connection
-	c := &conn{ws: ws, code: code, max: transport.DefaultMaxMessage, pinging: make(chan struct{})}
+	c := &conn{ws: ws, net: below, every: every, code: code, max: transport.DefaultMaxMessage, pinging: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.status.Store(int32(code))
 	go c.ping()
@@ -116,18 +121,23 @@ func (c *conn) frame(dst []byte, r io.Reader, wanted bool) ([]byte, error) {
 		}
 		switch {
 		case size/giveUp > c.max:
+			err := fmt.Errorf("frame without end: %w", &transport.TooLargeError{Limit: c.max})
 			c.status.Store(int32(websocket.StatusMessageTooBig))
-			return dst[:0], fmt.Errorf("frame without end: %w", &transport.TooLargeError{Limit: c.max})
+			c.because(err)
+			return dst[:0], err
 		case err == nil:
 		case err != io.EOF:
 			return dst[:0], c.ending(err)
 		case !wanted:
 			return dst[:0], nil
 		case size > c.max:
+			big := &transport.TooLargeError{Limit: c.max, Head: bytes.Clone(dst[:min(len(dst), headSize)])}
 			c.status.Store(int32(websocket.StatusMessageTooBig))
-			return dst[:0], &transport.TooLargeError{Limit: c.max, Head: bytes.Clone(dst[:min(len(dst), headSize)])}
+			c.because(big)
+			return dst[:0], big
 		default:
 			c.status.Store(int32(c.code))
+			c.reason.Store(nil)
 			return bytes.TrimSpace(dst), nil
 		}
 	}
@@ -164,10 +174,12 @@ func (c *conn) Write(msg []byte) error {
 }
 
 // ping keeps the connection alive for proxies between the ends, and ends a
-// connection whose other end is dead. Pongs only arrive while Read runs.
+// connection whose other end is dead. Pongs only arrive while Read runs. No ping waits behind
+// data that the other end does not read: the library would end the connection after five seconds.
+// Whether it reads at all notices who writes.
 func (c *conn) ping() {
 	defer close(c.pinging)
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(c.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -175,15 +187,42 @@ func (c *conn) ping() {
 			return
 		case <-tick.C:
 		}
+		if isFull(c.net) {
+			continue
+		}
 		mark := c.mark.Load()
 		ctx, cancel := context.WithTimeout(c.ctx, pingEvery)
 		err := c.ws.Ping(ctx)
+		late := ctx.Err() != nil // or the ping found no room between messages
 		cancel()
-		if err != nil && c.reading.Load() && mark == c.mark.Load() {
+		if err != nil && late && c.reading.Load() && mark == c.mark.Load() {
 			c.cancel(ErrUnreachable)
 			c.ws.CloseNow()
 		}
 	}
+}
+
+// maxReason is how long the reason of a closing frame may be, in bytes.
+const maxReason = 120
+
+// because notes the reason to close with.
+func (c *conn) because(err error) {
+	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "")
+	}
+	c.reason.Store(&text)
+}
+
+// CloseWith implements transport.Explainer.
+func (c *conn) CloseWith(why error) error {
+	if c.reason.Load() == nil {
+		c.because(why)
+		if end := (*transport.PipeEnd)(nil); errors.As(why, &end) && !transport.Clean(end.Err) {
+			c.status.CompareAndSwap(int32(c.code), int32(websocket.StatusInternalError))
+		}
+	}
+	return c.Close()
 }
 
 // Close implements transport.Transport. It gives the other end a second to say
@@ -192,7 +231,11 @@ func (c *conn) Close() error {
 	c.once.Do(func() {
 		said := make(chan struct{})
 		go func() {
-			c.ws.Close(websocket.StatusCode(c.status.Load()), "")
+			reason := ""
+			if r := c.reason.Load(); r != nil {
+				reason = *r
+			}
+			c.ws.Close(websocket.StatusCode(c.status.Load()), reason)
 			close(said)
 		}()
 		select {
