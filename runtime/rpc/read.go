@@ -163,7 +163,7 @@ func (c *Conn) tooLarge(big *TooLargeError) {
 	case f.Method != nil && f.ID == nil: // a notification, or its id comes later
 	case f.Method != nil:
 		c.refuse(f.ID, acp.ErrorCodeInvalidRequest, big.Error())
-	case f.ID != nil:
+	case f.ID != nil && f.Answers:
 		if k := c.claimed(f); k != nil {
 			c.answer(k, reply{local: fmt.Errorf("%s: answer: %w", k.method, big)}, nil)
 		}

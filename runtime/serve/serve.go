@@ -137,24 +137,25 @@ func (s *Server) handle(ctx context.Context, client transport.Transport) {
 	}
 	log.Info("connected", "pid", p.PID())
 	began := time.Now()
-	err = transport.Pipe(ctx, client, &messages{p.Transport(), log}, transport.PipeLimits{Stall: stall, Idle: s.Idle})
+	agent := &messages{&end{p.Transport(), "agent", log}}
+	err = transport.Pipe(ctx, &end{client, "client", log}, agent, transport.PipeLimits{Stall: stall, Idle: s.Idle})
 	log.Info("disconnected", "after", time.Since(began).Round(time.Millisecond), "why", why(err))
 }
 
 // why says in words how a connection ended.
 func why(err error) string {
-	var end *transport.PipeEnd
+	var pipe *transport.PipeEnd
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "the server is shutting down"
-	case !errors.As(err, &end):
+	case !errors.As(err, &pipe):
 		return err.Error()
-	case !end.First:
-		return "agent: " + end.Err.Error()
+	case !pipe.First:
+		return "agent: " + pipe.Err.Error()
 	case transport.Clean(err):
 		return "the client left"
 	}
-	return "client: " + end.Err.Error()
+	return "client: " + pipe.Err.Error()
 }
 
 // refuse answers the first message of a client with the reason why there is no
@@ -171,16 +172,44 @@ func refuse(client transport.Transport, reason error) {
 	}
 }
 
+// end is a transport whose messages above the limit are logged, and which is closed with the
+// reason in words.
+type end struct {
+	transport.Transport
+	name string
+	log  *slog.Logger
+}
+
+func (e *end) Read(buf []byte) ([]byte, error) {
+	msg, err := e.Transport.Read(buf)
+	if big := (*transport.TooLargeError)(nil); errors.As(err, &big) {
+		e.log.Warn(e.name+": "+big.Error(), "begin", string(big.Head[:min(len(big.Head), 200)]))
+	}
+	return msg, err
+}
+
+// CloseWith implements transport.Explainer.
+func (e *end) CloseWith(err error) error {
+	if t, ok := e.Transport.(transport.Explainer); ok {
+		return t.CloseWith(&reason{err})
+	}
+	return e.Close()
+}
+
+// reason says in words how a connection ended.
+type reason struct{ error }
+
+func (r *reason) Error() string { return why(r.error) }
+
+func (r *reason) Unwrap() error { return r.error }
+
 // messages is the transport of an agent without lines that are not messages,
 // such as banners.
-type messages struct {
-	transport.Transport
-	log *slog.Logger
-}
+type messages struct{ *end }
 
 func (m *messages) Read(buf []byte) ([]byte, error) {
 	for {
-		msg, err := m.Transport.Read(buf)
+		msg, err := m.end.Read(buf)
 		if err != nil || len(msg) > 0 && (msg[0] == '{' || msg[0] == '[') {
 			return msg, err
 		}

@@ -165,6 +165,33 @@ func TestAClientLearnsWhyThereIsNoAgent(t *testing.T) {
 	}
 }
 
+// The close frame of a WebSocket says why there is no more agent.
+func TestAClientLearnsWhyItsAgentHasGone(t *testing.T) {
+	t.Parallel()
+	for does, want := range map[string]string{"ERR no key\nEXIT 3": "exited with status 3; stderr: no key", "EXIT 0": "exited with status 0"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			cmd := self()
+			cmd.Env = []string{testagent.Env + "=" + does}
+			s := &serve.Server{Command: cmd}
+			url, _ := start(t, s, "http://127.0.0.1:0/acp")
+			tr, err := dial(t, "ws"+strings.TrimPrefix(url, "http"), access.Client{Token: s.Guard.Token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Close()
+			if err := tr.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)); err != nil {
+				t.Fatal(err)
+			}
+			_, err = tr.Read(nil)
+			var closed *websocket.CloseError
+			if !errors.As(err, &closed) || closed.Code != 1011 || !strings.Contains(closed.Reason, want) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := &serve.Server{MaxConnections: 1}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/envelope"
 )
 
 // PipeEnd says which end of a Pipe ended it.
@@ -42,13 +45,17 @@ var (
 // Pipe copies whole messages between a and b as they are, in both directions,
 // until one of them ends, ctx ends or a limit is reached. Messages already read
 // are written first. An end that does not read blocks the other. Both are
-// closed when Pipe returns. The error is never nil: a *PipeEnd, or the cause
-// that ended ctx.
+// closed when Pipe returns, with the reason if they can tell it (see Explainer). The error is
+// never nil: a *PipeEnd, or the cause that ended ctx.
+//
+// A message above the limit of the end that it comes from is dropped. If it is a request, its
+// sender gets an error for it, and if it is an answer, the other end does.
 func Pipe(ctx context.Context, a, b Transport, limits PipeLimits) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p := &pipe{limits: limits, born: time.Now(), cancel: cancel}
 	directions := [2]*direction{{from: a, to: b, first: true}, {from: b, to: a}}
+	directions[0].back, directions[1].back = directions[1], directions[0]
 	ended := make(chan struct{}, 2)
 	for _, d := range directions {
 		go func() {
@@ -63,10 +70,10 @@ func Pipe(ctx context.Context, a, b Transport, limits PipeLimits) error {
 	// The end that is gone first: closing an agent's side takes its time.
 	closed := make(chan struct{})
 	go func() {
-		b.Close()
+		explain(b, context.Cause(ctx))
 		close(closed)
 	}()
-	a.Close()
+	explain(a, context.Cause(ctx))
 	<-closed
 	<-ended
 	<-ended
@@ -80,9 +87,20 @@ type pipe struct {
 	cancel context.CancelCauseFunc
 }
 
+// explain closes an end.
+func explain(t Transport, why error) {
+	if e, ok := t.(Explainer); ok {
+		e.CloseWith(why)
+		return
+	}
+	t.Close()
+}
+
 type direction struct {
 	from, to Transport
 	first    bool
+	back     *direction
+	turn     sync.Mutex   // to write
 	writing  atomic.Int64 // when the current write began; 0: none
 }
 
@@ -92,14 +110,17 @@ func (p *pipe) copy(d *direction) error {
 	var buf []byte
 	for {
 		msg, err := d.from.Read(buf)
+		to := d
+		if big, ok := err.(*TooLargeError); ok {
+			var back bool
+			if msg, back = instead(big); back {
+				to = d.back
+			}
+			err = nil
+		}
 		if len(msg) > 0 {
-			now := p.now()
-			p.last.Store(now)
-			d.writing.Store(now)
-			werr := d.to.Write(msg)
-			d.writing.Store(0)
-			if werr != nil {
-				return &PipeEnd{First: !d.first, Err: werr}
+			if werr := p.write(to, msg); werr != nil {
+				return &PipeEnd{First: !to.first, Err: werr}
 			}
 		}
 		if err != nil {
@@ -109,6 +130,27 @@ func (p *pipe) copy(d *direction) error {
 			buf = nil
 		}
 	}
+}
+
+func (p *pipe) write(d *direction, msg []byte) error {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	now := p.now()
+	p.last.Store(now)
+	d.writing.Store(now)
+	defer d.writing.Store(0)
+	return d.to.Write(msg)
+}
+
+// instead returns what takes the place of a message above the limit, going by its beginning: an
+// error for who has sent it, if back, or else for who was to get it. It is nil if nobody waits for
+// an answer.
+func instead(big *TooLargeError) (msg []byte, back bool) {
+	e := envelope.Beginning(big.Head)
+	if e.ID == nil || e.Method == nil && !e.Answers {
+		return nil, false
+	}
+	return envelope.Failure(e.ID, big.Error(), nil), e.Method != nil
 }
 
 // watch ends the pipe when a limit is reached.

@@ -56,6 +56,12 @@ type Progress interface {
 	Sent() (mark uint64)
 }
 
+// Explainer is implemented by transports that can tell the other end why they are closed.
+type Explainer interface {
+	// CloseWith is Close with the reason.
+	CloseWith(why error) error
+}
+
 // TooLargeError reports a message above the limit. Its text was not kept,
 // except for the beginning.
 type TooLargeError struct {

@@ -205,11 +205,13 @@ func (c *conn) ping() {
 // maxReason is how long the reason of a closing frame may be, in bytes.
 const maxReason = 120
 
-// because notes the reason to close with.
+// because notes the reason to close with. Of a long one the end says more than the beginning, which
+// may be the path of a program.
 func (c *conn) because(err error) {
 	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
 	if len(text) > maxReason {
-		text = strings.ToValidUTF8(text[:maxReason], "")
+		const head, gap = 30, " … "
+		text = strings.ToValidUTF8(text[:head]+gap+text[len(text)-(maxReason-head-len(gap)):], "")
 	}
 	c.reason.Store(&text)
 }

@@ -247,6 +247,20 @@ func TestHowTheOtherEndClosed(t *testing.T) {
 	}
 }
 
+func TestALongReasonKeepsItsEnds(t *testing.T) {
+	t.Parallel()
+	url, client := start(t, &websocket.Server{Handle: func(_ context.Context, c transport.Transport) {
+		c.(transport.Explainer).CloseWith(&transport.PipeEnd{Err: errors.New(strings.Repeat("é", 200) + ": exited with status 3")})
+	}})
+	c := raw(t, url, client)
+	c.Write(t.Context(), ws.MessageText, []byte(hello))
+	var closed ws.CloseError
+	if _, _, err := c.Read(t.Context()); !errors.As(err, &closed) || closed.Code != ws.StatusInternalError ||
+		!strings.HasPrefix(closed.Reason, "the second end: é") || !strings.HasSuffix(closed.Reason, "é: exited with status 3") {
+		t.Error(err)
+	}
+}
+
 // C165 of the conformance list.
 func TestACutConnectionIsNotACleanEnd(t *testing.T) {
 	t.Parallel()
