@@ -269,8 +269,13 @@ describe("an agent that was started in a shell", function()
       return server:screen(pane):find("ready>", 1, true)
     end)
     server:run("respawn-pane", "-k", "-t", pane, "-e", "PS1=shell> ", "sh", "-i")
-    eq(agent("kill"), "agent is not open; hermes.shim.open() opens it")
-    eq(agent("send", to_shell), "agent is not open; hermes.shim.open() opens it")
+    local ended = ("the program in pane %s has ended"):format(pane) -- until Hermes has noticed it
+    for _, said in ipairs({ agent("kill"), agent("send", to_shell) }) do
+      eq(said == ended and said or "agent is not open; hermes.shim.open() opens it", said)
+    end
+    wait_for("the end", function()
+      return agent("send", to_shell) == "agent is not open; hermes.shim.open() opens it"
+    end)
     eq({ known().pane, server:of(pane, "#{pane_dead}|#{@hermes_shim}") }, { nil, "0|" })
     eq(vim.uv.fs_stat(project .. "/ran"), nil)
     server:run("kill-pane", "-t", pane)

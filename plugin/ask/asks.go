@@ -46,6 +46,9 @@ type ask struct {
 	session string
 	rebase  Rebase      // of a write; nil otherwise
 	answer  chan Answer // capacity 1, written once
+
+	put       bool   // Neovim has it; under Asks.mu
+	withdrawn string // why; empty: it is not; under Asks.mu
 }
 
 // Asks are all requests of agents that wait for an answer, by id. The first answer wins.
@@ -107,15 +110,38 @@ func (s *Asks) Answer(id string, v Answer) bool {
 	return true
 }
 
-// withdraw takes the ask back and tells Neovim; false if it was answered.
+// put hands the ask to Neovim. It may have been withdrawn by now.
+func (s *Asks) put(a *ask, it wire.Item) {
+	s.queue.Push(it)
+	s.mu.Lock()
+	a.put = true
+	reason := a.withdrawn
+	s.mu.Unlock()
+	if reason != "" {
+		s.tell(a, reason)
+	}
+}
+
+// withdraw takes the ask back and tells Neovim, once that has it; false if it was answered.
 func (s *Asks) withdraw(a *ask, reason string, v Answer) bool {
 	if !s.Answer(a.id, v) {
 		return false
 	}
+	s.mu.Lock()
+	a.withdrawn = reason
+	put := a.put
+	s.mu.Unlock()
+	if put {
+		s.tell(a, reason)
+	}
+	return true
+}
+
+// tell tells Neovim that an ask is withdrawn.
+func (s *Asks) tell(a *ask, reason string) {
 	s.queue.Push(new(wire.Object).Str("requestId", a.id).Str("reason", reason).Item(wire.KindWithdraw))
 	s.queue.Push(new(wire.Object).Str("requestId", a.id).Str("method", a.method).
 		Str("agent", a.agent).Optional("sessionId", a.session).Str("reason", reason).Item(events.RequestCancelled))
-	return true
 }
 
 // CancelSession withdraws the questions of a session, except those of some methods, and says

@@ -62,7 +62,7 @@ func (s *Asks) Put(ctx context.Context, agent string, waits func(int), q Questio
 	it := new(wire.Object).Str("requestId", a.id).Str("name", q.Event).Str("method", q.Method).
 		Str("agent", agent).Optional("refused", q.refused).Object("data", q.Data).Item(wire.KindAsk)
 	it.Max = q.Max
-	s.queue.Push(it)
+	s.put(a, it)
 	v := s.wait(ctx, a)
 	if q.Heard != nil {
 		q.Heard(v)
