@@ -73,18 +73,10 @@ func (c *content) keep(st *store.Store) (*journal.Version, error) {
 		return v, nil
 	}
 	_, err := st.Put(c.data)
-	c.data = nil
-	return v, err
-}
-
-// store puts the bytes into a store, and leaves them to keep.
-func (c *content) store(st *store.Store) error {
-	c.read()
-	if c == nil || c.data == nil {
-		return nil
+	if err == nil {
+		c.data = nil
 	}
-	_, err := st.Put(c.data)
-	return err
+	return v, err
 }
 
 // sameBytes returns two contents that differ in their permissions, one of which may

@@ -263,12 +263,12 @@ func (s *supervisor) perform(o *operation, p *planned) {
 		return
 	}
 	if p != nil {
-		// Nothing may change whose old content is not kept.
-		if err := p.before.store(s.recorder.journal.Store); err != nil {
+		// Nothing may change whose old content is not kept, and named in the journal.
+		if err := s.recorder.keep(p.event(journal.Pre)); err != nil {
 			s.deny(o, p, "the journal cannot be written")
 			return
 		}
-		s.announce(p)
+		s.watch(p)
 	}
 	if !o.opens() {
 		err := as(o.tid, o.make)

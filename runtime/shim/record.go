@@ -21,6 +21,7 @@ type change struct {
 	journal.Event
 	before, after *content
 	written       chan struct{} // is closed when all events before are in the journal
+	kept          chan error    // says whether this event is in the journal
 }
 
 // recorder turns changes into the events of a journal, in order.
@@ -28,6 +29,7 @@ type recorder struct {
 	journal *journal.Writer
 	settle  time.Duration // see Config
 	in      chan *change
+	first   chan *change // go before those in in
 	done    chan struct{}
 
 	held  []held             // changes that are not in the journal yet
@@ -46,7 +48,7 @@ type held struct {
 // startRecorder starts a recorder, which calls lost once, when something could not be
 // written for the first time. Closing in ends it, and done follows.
 func startRecorder(j *journal.Writer, settle time.Duration, lost func(fault string)) *recorder {
-	r := &recorder{journal: j, settle: settle, lost: lost, in: make(chan *change, 128), done: make(chan struct{})}
+	r := &recorder{journal: j, settle: settle, lost: lost, in: make(chan *change, 128), first: make(chan *change), done: make(chan struct{})}
 	go r.run()
 	return r
 }
@@ -56,6 +58,14 @@ func (r *recorder) sync() {
 	written := make(chan struct{})
 	r.in <- &change{written: written}
 	<-written
+}
+
+// keep puts what is about to happen into the journal, at once. What could not be kept
+// must not happen.
+func (r *recorder) keep(c *change) error {
+	c.kept = make(chan error, 1)
+	r.first <- c
+	return <-c.kept
 }
 
 func (r *recorder) run() {
@@ -77,15 +87,31 @@ func (r *recorder) run() {
 				continue
 			}
 			r.take(c)
+		case c := <-r.first:
+			r.takeFirst(c)
 		case <-timer.C:
 		}
 		r.release(false)
 		if len(r.in) == 0 {
 			r.flush()
-			time.Sleep(pause)
+			r.rest()
 		}
 		if len(r.held) > 0 {
 			timer.Reset(time.Until(r.held[0].until))
+		}
+	}
+}
+
+// rest lasts for a pause, in which only what cannot wait is written.
+func (r *recorder) rest() {
+	over := time.NewTimer(pause)
+	defer over.Stop()
+	for {
+		select {
+		case c := <-r.first:
+			r.takeFirst(c)
+		case <-over.C:
+			return
 		}
 	}
 }
@@ -119,11 +145,8 @@ func (r *recorder) take(c *change) {
 	if c.Phase == journal.Post && c.Op == journal.Write && c.before.same(c.after) {
 		return // opened, but not changed
 	}
-	var before, after error
-	e := c.Event
-	e.Before, before = c.before.keep(r.journal.Store)
-	e.After, after = c.after.keep(r.journal.Store)
-	if err := errors.Join(before, after); err != nil {
+	e, err := r.event(c)
+	if err != nil {
 		r.failed(err)
 	} else {
 		r.broken.Store(false)
@@ -140,6 +163,28 @@ func (r *recorder) take(c *change) {
 		r.join(&h)
 	}
 	r.held = append(r.held, h)
+}
+
+// takeFirst writes an event before anything else.
+func (r *recorder) takeFirst(c *change) {
+	e, err := r.event(c)
+	if err == nil {
+		err = r.journal.Add(e)
+	}
+	if err == nil {
+		err = r.journal.Flush()
+	}
+	r.failed(err)
+	c.kept <- err
+}
+
+// event keeps the contents of a change and is what the journal says of it.
+func (r *recorder) event(c *change) (journal.Event, error) {
+	var before, after error
+	e := c.Event
+	e.Before, before = c.before.keep(r.journal.Store)
+	e.After, after = c.after.keep(r.journal.Store)
+	return e, errors.Join(before, after)
 }
 
 // join makes a rename of a file that was just written a write.

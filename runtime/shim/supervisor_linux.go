@@ -210,7 +210,8 @@ func (s *supervisor) handle(n *notice) {
 		o.close()
 		return
 	}
-	s.announce(p)
+	s.record(p.event(journal.Pre))
+	s.watch(p)
 	if p.writes() {
 		s.listener.resume(n.id)
 		o.close()
@@ -256,9 +257,8 @@ func (s *supervisor) limit(n *notice) {
 	s.listener.resume(n.id)
 }
 
-// announce reports that an operation is about to happen.
-func (s *supervisor) announce(p *planned) {
-	s.record(p.event(journal.Pre))
+// watch notices when the file of an operation is closed, if it will be written.
+func (s *supervisor) watch(p *planned) {
 	if !p.writes() {
 		return
 	}
