@@ -805,6 +805,26 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("answer 1: yes")
   end)
 
+  it("says in a question what the agent has changed since, and takes no old answer", function()
+    ask_by_default({ kind = "execute", rawInput = { command = "ls" } })
+    wait_for_text("▸ Yes")
+    child.lua([[require("hermes.core.events").emit("AgentToolCallUpdate", {
+      agent = "scripted",
+      sessionId = next(require("hermes").state().sessions),
+      update = { toolCallId = "t", rawInput = { command = "rm -rf build" } },
+    })]])
+    wait_for_text("command: rm -rf build")
+    wait_for_text("It was asked:\n  command: ls")
+    child.lua("require('hermes.ask.reading').too_soon_ms = 600000")
+    child.type_keys("<Esc>gaj<CR>")
+    wait_for("why not", function()
+      return child.cmd_capture("messages"):find("Too fast to have read it", 1, true)
+    end)
+    child.lua("require('hermes.ask.reading').too_soon_ms = 0")
+    child.type_keys("<CR>")
+    wait_for_text("answer 1: yes")
+  end)
+
   it("goes to a question that is still on its way into the transcript", function()
     child.lua("OnScreen() chat.setup({ permissions = 'chat' })")
     open()

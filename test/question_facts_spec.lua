@@ -494,5 +494,108 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:answers(), { "u=accept" })
       eq(screen:lua("return opened"), { url })
     end)
+
+    --- The agent says something of the tool call "t".
+    local function hear(name, update)
+      screen:lua(
+        [[
+        require("hermes.session.state")
+        local events, name, update = require("hermes.core.events"), ...
+        events.emit("StateChanged", { agent = "demo", to = "ready" })
+        events.emit("SessionCreated", { agent = "demo", sessionId = "s" })
+        update = vim.tbl_extend("error", { toolCallId = "t" }, update)
+        events.emit(name, { agent = "demo", sessionId = "s", update = update })]],
+        name,
+        update
+      )
+    end
+
+    local function list_files()
+      local call = { title = "List", kind = "execute", rawInput = { command = "ls" } }
+      hear("AgentToolCall", vim.tbl_extend("error", call, { status = "pending" }))
+      permission(call)
+      screen:go_to()
+      screen:wait_for_text("command: ls")
+    end
+
+    it("say what the agent has changed since it asked, which has to be read", function()
+      list_files()
+      hear("AgentToolCallUpdate", { status = "in_progress", title = "List the files" })
+      screen:lua("require('hermes.ask.reading').too_soon_ms = 600000")
+      hear("AgentToolCallUpdate", { rawInput = { command = "rm -rf EVIL" } })
+      screen:wait_for_text("command: rm -rf EVIL")
+      local shown = screen:framed()
+      local order = { "has changed this since it asked", "rm -rf EVIL", "It was asked", "ls" }
+      local at = 0
+      for _, what in ipairs(order) do
+        local found = shown:find(what, at + 1, true)
+        eq({ what, found ~= nil }, { what, true })
+        at = found or at
+      end
+      screen:wait_for("question with the keys", function()
+        return screen:has_keys()
+      end)
+      screen:choose("Yes")
+      screen:wait_for_text("Too fast to have read it")
+      eq(screen:answers(), {})
+      screen:lua("require('hermes.ask.reading').too_soon_ms = 0")
+      if style == "line" then
+        screen:choose("Yes")
+      else
+        screen:type("<CR>")
+      end
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { "p=yes" })
+    end)
+
+    it("say nothing of what does not decide", function()
+      list_files()
+      hear("AgentToolCallUpdate", { title = "Other", status = "in_progress", locations = {} })
+      hear("AgentToolCallUpdate", { rawInput = { command = "ls" } })
+      screen:choose("Yes")
+      screen:wait_for_answers(1)
+      eq({ screen:answers(), screen:shows("has changed this") }, { { "p=yes" }, false })
+    end)
+
+    for status, words in pairs({ completed = "been completed", failed = "failed" }) do
+      it("say that the tool call is " .. status, function()
+        list_files()
+        hear("AgentToolCallUpdate", { status = status })
+        screen:wait_for_text("has " .. words .. " before your answer")
+        screen:choose("No")
+        screen:wait_for_answers(1)
+        eq(screen:answers(), { "p=no" })
+      end)
+    end
+
+    it("have a version, which counts what has changed", function()
+      local call = { title = "List", kind = "execute", rawInput = { command = "ls" } }
+      hear("AgentToolCall", vim.tbl_extend("error", call, { status = "pending" }))
+      screen:lua([[_G.one = { agent = "demo", sessionId = "s", options = {}, toolCall = {
+        toolCallId = "t", title = "List", kind = "execute", rawInput = { command = "ls" } } }
+        require("hermes").permissions.details(one)]])
+      local versions = {}
+      for i, update in ipairs({
+        { status = "in_progress" },
+        { rawInput = { command = "ls -l" } },
+        { rawInput = { command = "ls -l" } },
+        { status = "completed" },
+      }) do
+        hear("AgentToolCallUpdate", update)
+        versions[i] = screen:lua("return require('hermes').permissions.version(one)")
+      end
+      eq(versions, { 0, 1, 1, 2 })
+      hear("AgentToolCallUpdate", { rawInput = { command = "ls" } }) -- it has been other than shown
+      eq(screen:lua("return require('hermes').permissions.version(one)"), 3)
+    end)
+
+    it("say what is not named, and which files are elsewhere", function()
+      ask("permission", "p", {
+        toolCall = { toolCallId = "t", kind = "edit", title = "Tidy" },
+        deciding = { words = true, unnamed = true, outside = { "/etc/EVIL" } },
+      })
+      screen:wait_for_text("OUTSIDE THE SESSION'S FOLDER: /etc/EVIL")
+      screen:wait_for_text("does not name the files")
+    end)
   end)
 end

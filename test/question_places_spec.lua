@@ -139,18 +139,23 @@ describe("a question about files", function()
   end)
 
   it("names files below the session's folder without it, and others in full", function()
-    for path, want in pairs({
-      ["/a.txt"] = "a.txt",
-      ["/src/b c.txt"] = "src/b c.txt",
-      ["/../up.txt"] = dir .. "/../up.txt",
-      ["/./dot.txt"] = dir .. "/./dot.txt",
-      ["//twice.txt"] = dir .. "//twice.txt",
-      ["x/beside.txt"] = dir .. "x/beside.txt",
+    for path, case in pairs({
+      ["/a.txt"] = { "a.txt" },
+      ["/src/b c.txt"] = { "src/b c.txt" },
+      ["/../up.txt"] = { dir .. "/../up.txt", outside = true },
+      ["/./dot.txt"] = { dir .. "/./dot.txt" },
+      ["//twice.txt"] = { dir .. "//twice.txt" },
+      ["x/beside.txt"] = { dir .. "x/beside.txt", outside = true },
     }) do
-      local full = dir .. path
+      local full, want = dir .. path, case[1]
       local shown = ask({ rawInput = { path = full }, locations = { { path = full, line = 3 } } })
-      eq(shown, { "path: " .. want, "path: " .. want .. ":3" })
+      local facts = { "path: " .. want, "path: " .. want .. ":3" }
+      if case.outside then
+        table.insert(facts, 2, "OUTSIDE THE SESSION'S FOLDER: " .. want)
+      end
+      eq(shown, facts)
     end
-    eq(ask({ locations = { { path = "/etc/hosts" } } }), { "path: /etc/hosts" })
+    local elsewhere = { "OUTSIDE THE SESSION'S FOLDER: /etc/hosts", "path: /etc/hosts" }
+    eq(ask({ locations = { { path = "/etc/hosts" } } }), elsewhere)
   end)
 end)

@@ -126,7 +126,8 @@ return function(columns, lines)
             return hermes.prompt(session, text)
           end
           hermes.connect("scripted")
-          hermes.create_session({ on_done = function(_, result)
+          -- The folder of the recorded questions.
+          hermes.create_session({ cwd = "/workspace", on_done = function(_, result)
             hermes.prompt(result.sessionId, text)
           end })
         end]],

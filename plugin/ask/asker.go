@@ -82,7 +82,7 @@ func (a *Asker) ByUser(ctx context.Context, p *acp.RequestPermissionRequest) (*a
 		q.Data.LeftOut(wire.Lost{Entries: 1})
 	}
 	if whole {
-		q.Data.Aside("deciding", wire.Encode(permission.Decides(call)))
+		q.Data.Aside("deciding", wire.Encode(permission.Decides(call, a.About.Describe(p))))
 		if a.Of != nil {
 			q.Data.Aside("places", a.Of.Places(call))
 		}

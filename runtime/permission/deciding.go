@@ -2,10 +2,12 @@ package permission
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // Deciding says what of a tool call users have to see before they allow it. All
@@ -17,6 +19,12 @@ type Deciding struct {
 	// Words reports that the title and the texts of the call decide, because no
 	// argument says what happens. Some agents put a command only there.
 	Words bool `json:"words"`
+	// Unnamed reports that the call changes files and does not name them, so that no
+	// rule allows it.
+	Unnamed bool `json:"unnamed,omitempty"`
+	// Outside are the paths of the call, as written, that are in no folder of the
+	// session. A path that may lead anywhere is among them.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // Argument is what the name of an argument says about it.
@@ -31,8 +39,23 @@ type Argument struct {
 const maxArguments = 200
 
 // Decides says what of a tool call decides. call is everything that is known about
-// it.
-func Decides(call *acp.ToolCallUpdate) Deciding {
+// it, and q what Describe says of it.
+func Decides(call *acp.ToolCallUpdate, q Request) Deciding {
+	d := telling(call)
+	s := inspect(&q)
+	d.Unnamed = s.unnamed()
+	for i, p := range s.places {
+		if len(s.Roots) > 0 && filepath.IsAbs(p.name) && (!p.known || !slices.ContainsFunc(s.roots, func(root string) bool { return pathname.Within(root, p.real) })) {
+			d.Outside = append(d.Outside, q.Paths[i])
+		}
+	}
+	slices.Sort(d.Outside)
+	d.Outside = slices.Compact(d.Outside)
+	return d
+}
+
+// telling says which arguments decide.
+func telling(call *acp.ToolCallUpdate) Deciding {
 	var diffs []*acp.Diff
 	for _, c := range call.Content {
 		if d, ok := c.(*acp.Diff); ok {

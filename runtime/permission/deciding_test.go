@@ -3,6 +3,9 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +78,7 @@ func TestWhatDecidesACall(t *testing.T) {
 			}
 			call.Content = u.Content
 		}
-		if got := shownAs(Decides(call)); got != c.want {
+		if got := shownAs(telling(call)); got != c.want {
 			t.Errorf("%s %s %s: %s, want %s", c.kind, c.input, c.content, got, c.want)
 		}
 	}
@@ -108,7 +111,7 @@ func TestTooManyArgumentsAreNotNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := Decides(&acp.ToolCallUpdate{Kind: acp.Some(read), RawInput: text}); d.Arguments != nil || !d.Words {
+	if d := telling(&acp.ToolCallUpdate{Kind: acp.Some(read), RawInput: text}); d.Arguments != nil || !d.Words {
 		t.Errorf("%d arguments, words %t", len(d.Arguments), d.Words)
 	}
 }
@@ -120,7 +123,7 @@ func TestEveryNameOfACommandDecidesForRulesAndQuestions(t *testing.T) {
 	for r, names := range roles {
 		for _, name := range names {
 			input := fmt.Sprintf(`{"path":"/w/a","_%s":"x"}`, strings.ToUpper(name))
-			d := Decides(call(read, input))
+			d := telling(call(read, input))
 			if got := strings.Contains(shownAs(d), "_"+strings.ToUpper(name)+"*"); got != (r != plainText) {
 				t.Errorf("%s: %s", input, shownAs(d))
 			}
@@ -129,4 +132,54 @@ func TestEveryNameOfACommandDecidesForRulesAndQuestions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is not named, and what is elsewhere, stands out.
+func TestWhatACallDoesNotNameAndWhatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	root, other := t.TempDir(), t.TempDir()
+	link, lost := filepath.Join(root, "link"), filepath.Join(root, "lost")
+	must(t, os.Symlink(other, link))
+	must(t, os.Symlink(filepath.Join(other, "nothing"), lost))
+	in, out := filepath.Join(root, "a"), filepath.Join(other, "a")
+	diff := func(path string) *acp.ToolCallUpdate {
+		u := call(edit, "")
+		u.Content = []acp.ToolCallContent{acp.NewDiff(path, "x")}
+		return u
+	}
+	for name, c := range map[string]struct {
+		call    *acp.ToolCallUpdate
+		unnamed bool
+		outside []string
+	}{
+		"a command":            {call: call(execute, `{"command":"ls"}`)},
+		"no command":           {call: call(execute, `{"cwd":`+quoted(root)+`}`)},
+		"a file":               {call: call(edit, "", in)},
+		"no files":             {call: call(edit, `{"reason":"x"}`), unnamed: true},
+		"a move of no files":   {call: call(acp.ToolKindMove, ""), unnamed: true},
+		"a search of nothing":  {call: call(search, `{"query":"x"}`)},
+		"a file elsewhere":     {call: call(read, "", in, out), outside: []string{out}},
+		"a diff elsewhere":     {call: diff(out), outside: []string{out}},
+		"an argument":          {call: call(read, `{"path":`+quoted(out)+`}`), outside: []string{out}},
+		"named twice":          {call: call(read, `{"path":`+quoted(out)+`}`, out), outside: []string{out}},
+		"through a link":       {call: call(edit, "", link+"/a"), outside: []string{link + "/a"}},
+		"a link to nowhere":    {call: call(edit, "", lost), outside: []string{lost}},
+		"up and elsewhere":     {call: call(edit, "", root+"/../x"), outside: []string{root + "/../x"}},
+		"a relative name":      {call: call(edit, "", "src/a")},
+		"a command that lives": {call: call(execute, `{"command":"ls","cwd":`+quoted(other)+`}`), outside: []string{other}},
+	} {
+		q := Describe("a", "s", c.call)
+		if d := Decides(c.call, q); d.Outside != nil {
+			t.Errorf("%s: %q is outside of unknown folders", name, d.Outside)
+		}
+		q.Roots = []string{root}
+		if d := Decides(c.call, q); d.Unnamed != c.unnamed || !slices.Equal(d.Outside, c.outside) {
+			t.Errorf("%s: unnamed %v, %q elsewhere", name, d.Unnamed, d.Outside)
+		}
+	}
+}
+
+func quoted(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
 }

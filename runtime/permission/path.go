@@ -144,9 +144,11 @@ func (r *Rule) deniesPath(s *subject) match {
 	return unseen
 }
 
-// changes reports whether requests of a kind are about files that would change.
-func changes(k acp.ToolKind) bool {
-	return k == acp.ToolKindEdit || k == acp.ToolKindDelete || k == acp.ToolKindMove
+// unnamed reports whether the request is about a change of files that it does not
+// name.
+func (s *subject) unnamed() bool {
+	k := s.Kind
+	return len(s.places) == 0 && !s.runs() && (k == acp.ToolKindEdit || k == acp.ToolKindDelete || k == acp.ToolKindMove)
 }
 
 // touches reports whether requests of a kind may touch files that they do not

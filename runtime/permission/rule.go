@@ -140,7 +140,7 @@ func (r *Rule) allows(s *subject) bool {
 		return false
 	case s.runs():
 		return r.Path == "" && r.allowsCommand(s)
-	case changes(s.Kind) && len(s.places) == 0:
+	case s.unnamed():
 		return false
 	}
 	return len(r.Command) == 0 && len(r.Env) == 0 && r.Cwd == "" && r.allowsPaths(s)

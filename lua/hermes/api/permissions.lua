@@ -59,6 +59,16 @@ function M.details(data, width)
   return require("hermes.ask.permission").details(data, width)
 end
 
+---How often the agent has changed what decides a permission request, or has said that its tool call
+---has ended, since it asked. Another number than before means that details() says something else,
+---and that what was read of it counts no more. `ToolCallState` is the event to look at it.
+---@param data table data of PermissionRequest
+---@return integer
+function M.version(data)
+  require("hermes.core.arguments").need(data, "table", "permissions.version", "the data", 3)
+  return require("hermes.ask.permission").version(data)
+end
+
 ---What a dialog of a permission request offers: the options of the agent, those that refuse first,
 ---and the rules that would have answered it. A choice with a `rule` is also added with
 ---permissions.add().

@@ -34,7 +34,7 @@ local M = {}
 ---@field over? boolean the question is answered or withdrawn
 
 local show_all = {} -- the item that shows all facts
-local reader ---@type table? for whom a line is being read
+local reader ---@type { owner: table }? for whom a line is being read
 
 ---@param name "select"|"input"
 ---@return boolean
@@ -191,9 +191,10 @@ local function read_line(owner, prompt)
   local keys = vim.on_key(function()
     first = first or vim.uv.hrtime()
   end)
-  reader = owner
+  local outer = reader
+  reader = { owner = owner }
   local ok, line = pcall(vim.fn.input, { prompt = prompt, cancelreturn = vim.NIL })
-  reader = nil
+  reader = outer
   vim.on_key(nil, keys)
   vim.cmd.redraw() -- otherwise a prompt of several lines would ask to press enter
   vim.api.nvim_echo({ { "" } }, false, {})
@@ -220,7 +221,7 @@ end
 --- Asks at the bottom of the screen. Only the number of an item is an answer.
 ---@param choice hermes.Choice
 local function read(choice)
-  local note = ""
+  local note, left = "", choice.left
   repeat
     local height, columns = float.room()
     height = math.max(1, height - math.floor(80 / (columns + 4))) -- a prompt of several lines
@@ -251,8 +252,8 @@ local function read(choice)
       note = note .. "NOT ALL IS SHOWN. "
     end
     local line, too_soon = read_line(choice, note .. "Number and <Enter>, <Esc> cancels: ")
-    if choice.over then
-      return
+    if choice.over or choice.left ~= left then
+      return -- it is asked again
     elseif not line then
       return take(choice, nil)
     end
@@ -344,13 +345,15 @@ end
 --- Ends the line that is being read for `owner`, if any. Keys typed from now on
 --- go to the editor.
 ---@param owner table
-function M.stop_reading(owner)
-  if reader == owner then
+---@param line? table the line to end, if it is still read
+function M.stop_reading(owner, line)
+  line = line or reader
+  if reader and reader == line and line.owner == owner then
     if vim.api.nvim_get_mode().mode:find("^c") then
       vim.api.nvim_feedkeys("\3", "int", false)
     end
     vim.defer_fn(function() -- a nested command line may have ended in its place
-      M.stop_reading(owner)
+      M.stop_reading(owner, line)
     end, 50)
   end
 end

@@ -42,6 +42,8 @@ M.max_aside, M.max_aside_rows = 2000, 4
 ---@field change? boolean a change of a file: lines beyond what can be shown are counted, and who
 ---allows it allows these unread
 ---@field more? integer lines of a change that are not in `list`
+---@field diff? table of the tool call: what `list` is of
+---@field place? hermes.DiffPlace of the diff
 ---@field pending? boolean it is not all there yet, and nothing is allowed before it is
 ---@field rows? integer rows it may take without focus, or when it does not decide
 

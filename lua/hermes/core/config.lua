@@ -43,6 +43,8 @@ local M = {}
 ---@field arguments? hermes.DecidingArgument[] the members of `rawInput` in the order in which to
 ---show them; those that are missing here decide
 ---@field words boolean the title and the texts decide, because no argument says what happens
+---@field unnamed? boolean the tool call changes files and does not name them
+---@field outside? string[] its files that are in no folder of the session
 
 ---@class hermes.DiffPlace where the old text of a diff stands in its file
 ---@field diff integer which of the tool call's diffs

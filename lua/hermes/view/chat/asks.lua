@@ -22,6 +22,7 @@ Asks.__index = Asks
 ---@field block? hermes.chat.Block
 ---@field wanted? boolean the user has asked for it, and it is not there yet
 ---@field reading? hermes.Reading what of it was on the screen
+---@field version? integer of what it says
 
 ---@param chat hermes.chat.Chat
 ---@return hermes.chat.Asks
@@ -89,6 +90,7 @@ function Asks:show(ask, done)
       local room = math.max(width + 2 - api.nvim_strwidth(who), 10)
       -- One row, because all of the title is among what follows.
       list[1][1] = who .. require("hermes.core.text").row(what, room)
+      ask.version = hermes.permissions.version(ask.data)
       local lines, whole, decided, unread = hermes.permissions.details(ask.data, width)
       local lost = ask.data.truncated ~= nil
       local layout = { whole = whole and not lost, decided = decided, unread = unread }
@@ -127,6 +129,15 @@ function Asks:show(ask, done)
       end)
     end
   end)
+end
+
+--- Shows a question that says something else. Its old lines answer nothing from now on.
+---@private
+---@param ask hermes.chat.Ask
+function Asks:renew(ask)
+  ask.next = ask.next or vim.list_slice(ask.choices) -- other ones, with a line each
+  ask.choices = {}
+  self:show(ask)
 end
 
 --- Adds a question. With an answer it is answered in the transcript.
@@ -342,6 +353,14 @@ local outcomes = {
 Asks.on = {
   PermissionRequest = function(chat, data)
     chat.asks:take(data)
+  end,
+  ToolCallState = function(chat, data)
+    for _, ask in pairs(chat.asks.open) do
+      local is_about = (ask.data.toolCall or {}).toolCallId == data.toolCall.toolCallId
+      if ask.answer and is_about and hermes.permissions.version(ask.data) ~= (ask.version or 0) then
+        chat.asks:renew(ask)
+      end
+    end
   end,
   PermissionResolved = function(chat, data)
     local ask, how = chat.asks.open[data.requestId or ""], "cancelled"
