@@ -42,6 +42,7 @@ var modes = map[string]string{
 	"levels":    "offers config options of every category",
 	"locked":    "wants a login, and then still has no session",
 	"modest":    "announces no capability, and still has them all",
+	"stdio":     "announces no MCP servers but those over stdio, and no further folders",
 	"mixed":     "says everything in all of its sessions, whose ids name the process",
 	"models":    "offers models as agents did before config options",
 	"options":   "offers models as config options",
@@ -167,10 +168,14 @@ func (l *link) capabilities() *acp.AgentCapabilities {
 	if l.is("resume") {
 		sessions.Resume = &acp.SessionResumeCapabilities{}
 	}
+	mcp := &acp.MCPCapabilities{HTTP: true, SSE: true}
+	if l.is("stdio") {
+		mcp, sessions.AdditionalDirectories = nil, nil
+	}
 	return &acp.AgentCapabilities{
 		LoadSession:         !l.is("forgetful"),
 		PromptCapabilities:  &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
-		MCPCapabilities:     &acp.MCPCapabilities{HTTP: true, SSE: true},
+		MCPCapabilities:     mcp,
 		SessionCapabilities: sessions,
 		Auth:                &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}},
 	}

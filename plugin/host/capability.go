@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -79,37 +80,53 @@ func (r *request) fit() error {
 	}
 	switch p := r.params.(type) {
 	case *acp.NewSessionRequest:
-		return r.fitSession(a, p.MCPServers, &p.AdditionalDirectories)
+		r.fitSession(a, &p.MCPServers, &p.AdditionalDirectories)
 	case *acp.LoadSessionRequest:
-		return r.fitSession(a, p.MCPServers, &p.AdditionalDirectories)
+		r.fitSession(a, &p.MCPServers, &p.AdditionalDirectories)
 	case *acp.ResumeSessionRequest:
-		return r.fitSession(a, p.MCPServers, &p.AdditionalDirectories)
+		r.fitSession(a, &p.MCPServers, &p.AdditionalDirectories)
+	case acp.Raw:
+		var fork acp.LoadSessionRequest // names what a fork does
+		if r.method == methodFork && fork.UnmarshalJSON(p) == nil && r.fitSession(a, &fork.MCPServers, &fork.AdditionalDirectories) {
+			r.params = &fork
+		}
 	}
 	return nil
 }
 
-// fitSession checks the way to each MCP server. An agent that does not take
-// further folders is not told of them; it may use them through this client.
-func (r *request) fitSession(a *acp.AgentCapabilities, servers []acp.MCPServer, folders *[]string) error {
+// fitSession leaves out, with a notice, what the agent does not take for a session, and reports
+// whether there was any of it: servers that it cannot reach, and further folders, which it may use
+// through this client all the same.
+func (r *request) fitSession(a *acp.AgentCapabilities, servers *[]acp.MCPServer, folders *[]string) (changed bool) {
 	c := r.conn
 	mcp := a.MCPCapabilities
-	for _, s := range servers {
+	if mcp == nil {
+		mcp = new(acp.MCPCapabilities)
+	}
+	*servers = slices.DeleteFunc(*servers, func(s acp.MCPServer) bool {
+		var name, way, need string
 		switch s := s.(type) {
 		case *acp.MCPServerHTTP:
-			if mcp == nil || !mcp.HTTP {
-				return c.unsupported(fmt.Sprintf("the MCP server %q over HTTP", s.Name), "mcpCapabilities.http")
+			if !mcp.HTTP {
+				name, way, need = s.Name, "HTTP", "mcpCapabilities.http"
 			}
 		case *acp.MCPServerSSE:
-			if mcp == nil || !mcp.SSE {
-				return c.unsupported(fmt.Sprintf("the MCP server %q over SSE", s.Name), "mcpCapabilities.sse")
+			if !mcp.SSE {
+				name, way, need = s.Name, "SSE", "mcpCapabilities.sse"
 			}
 		}
-	}
+		if need == "" {
+			return false
+		}
+		changed = true
+		c.host.notice("warn", "agent %q works without the MCP server %q: it takes none over %s, because it has not announced %s", c.name, name, way, need)
+		return true
+	})
 	if len(*folders) > 0 && (a.SessionCapabilities == nil || a.SessionCapabilities.AdditionalDirectories == nil) {
 		c.host.notice("warn", "agent %q takes no additional directories: it may use them through Hermes, but does not know of them", c.name)
-		*folders = nil
+		*folders, changed = nil, true
 	}
-	return nil
+	return changed
 }
 
 // forget closes a session here, because the agent cannot: what it is at work on is

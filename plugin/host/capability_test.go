@@ -41,14 +41,51 @@ hermes.connect("shy", vim.tbl_extend("force", agent(serving .. " modest"), { qui
 hermes.list_sessions({ agent = "shy", on_done = finish("shy") })`)
 		e.until("done.shy")
 		e.is("done.shy.err == nil", true)
-		for server, want := range map[string]string{
-			`{ type = "http", name = "a", url = "http://h" }`: `the MCP server "a" over HTTP: it has not announced mcpCapabilities.http`,
-			`{ type = "sse", name = "b", url = "http://h" }`:  `the MCP server "b" over SSE: it has not announced mcpCapabilities.sse`,
+	})
+}
+
+// What an agent cannot take of a session is left out, and the rest works.
+func TestServersThatAnAgentCannotReachAreLeftOut(t *testing.T) {
+	inNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(listens)
+		e.lua(`
+hermes.setup({ agents = { local_ones = agent(serving .. " stdio resume") } })
+_G.more = { agent = "local_ones", additional_directories = { vim.fn.getcwd() }, mcp_servers = {
+  { name = "c", command = "/bin/true", args = {}, env = {} },
+  { type = "http", name = "a", url = "http://h" }, { type = "sse", name = "b", url = "http://h" } } }
+function _G.taken(method)
+  local list = {}
+  for _, m in ipairs(of("TrafficMessage")) do
+    if m.direction == "out" and m.method == method then
+      local params = vim.json.decode(m.message).params
+      list[#list + 1] = vim.iter(params.mcpServers):map(function(server) return server.name end):join(" ")
+      list[#list + 1] = params.additionalDirectories and "folders" or nil
+    end
+  end
+  return list
+end
+function _G.finished(key)
+  return vim.tbl_extend("error", more, { on_done = finish(key) })
+end
+hermes.connect("local_ones", { on_done = finish("connected") })`)
+		e.until("done.connected")
+		e.lua(`hermes.create_session(finished("new"))`)
+		e.until("done.new")
+		for key, call := range map[string]string{
+			"new": "", "load": "load_session(done.new.result.sessionId, ", "resume": "resume_session(done.new.result.sessionId, ", "fork": "fork_session(done.new.result.sessionId, ",
 		} {
-			e.lua(`done.mcp = nil; hermes.create_session({ agent = "modest", mcp_servers = { ` + server + ` }, on_done = finish("mcp") })`)
-			e.until("done.mcp")
-			e.is("{ done.mcp.err.kind, done.mcp.err.message }", []string{"unsupported", `agent "modest" does not support ` + want})
+			if call != "" {
+				e.lua("hermes." + call + `finished("` + key + `"))`)
+				e.until("done." + key)
+			}
+			e.is("done."+key+".err == nil", true)
+			e.is(`taken("session/`+key+`")`, []string{"c"})
 		}
+		e.is(`#vim.tbl_filter(function(note) return note:find('works without the MCP server "a": it takes none over HTTP', 1, true) end, notes) > 0`, true)
+		e.is(`#vim.tbl_filter(function(note) return note:find('works without the MCP server "b": it takes none over SSE', 1, true) end, notes) > 0`, true)
+		e.lua(`hermes.create_session(vim.tbl_extend("error", finished("forced"), { force = true }))`)
+		e.until("done.forced")
+		e.is(`taken("session/new")`, []string{"c", "c a b", "folders"})
 	})
 }
 
