@@ -277,14 +277,14 @@ local others = {
     .. " core.known_agents session.requests wiring",
   ["programs and windows of their own"] = ""
     .. "program program.buffer program.health program.process program.tmux"
-    .. " program.supervised view.pane core.float doc.autoread doc.show doc.write",
+    .. " program.supervised view.pane core.float doc.autoread doc.show doc.write core.environ",
   ["text of the user, and files up to the limit that it may send"] = ""
     .. "doc.blocks doc.mentions doc.context complete.source view.chat.prompt"
     .. " view.chat.draft view.chat.keys view.rule_words",
   ["writes of agents, which frames_spec.lua measures"] = "doc.agent_write",
   ["questions, which frames_spec.lua measures"] = ""
     .. "ask.reading ask.answers asks ask.dialog ask.elicitation ask.form_fields ask.layout"
-    .. " ask.permission ask.question_window ask.questions ask.corner",
+    .. " ask.permission ask.tool_call ask.question_window ask.questions ask.corner",
   ["the chat, which hermes_chat_spec.lua feeds in pieces"] = ""
     .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"
     .. " view.chat.follow view.chat.sends",

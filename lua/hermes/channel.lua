@@ -103,6 +103,7 @@ function M.open()
   local path = require("hermes.core.log").host_path()
   vim.fn.mkdir(vim.fn.fnamemodify(path, ":h"), "p")
   local limits = require("hermes.core.config").get().log
+  require("hermes.core.environ").begin()
   local ok, ch = pcall(vim.fn.jobstart, cmd, {
     rpc = true,
     -- The host exits by itself after its channel has closed and its agents have ended.
@@ -171,6 +172,9 @@ function M.prepare()
   follow_review()
 end
 
+-- The operations that may start a program.
+local starting = { connect = true, request = true, agents = true }
+
 ---Sends one message to a running host. on_exit handles a dead channel.
 ---@param op string
 ---@param id string
@@ -181,6 +185,10 @@ function M.post(op, id, text)
       M.post(op, id, text)
     end)
   elseif channel then
+    local changes = starting[op] and require("hermes.core.environ").changes()
+    if changes then
+      pcall(vim.rpcnotify, channel, "hermes", "environ", "", vim.json.encode(changes))
+    end
     pcall(vim.rpcnotify, channel, "hermes", op, id, text)
   end
 end

@@ -26,7 +26,7 @@ import (
 
 // Protocol numbers the messages between this package and lua/hermes/core/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 4
+const Protocol = 5
 
 // maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
 const maxLogged = 64 << 10
@@ -179,6 +179,8 @@ func (h *Host) handle(op, id, text string) {
 	switch op {
 	case "setup":
 		err = decodeOp(text, h.setup)
+	case "environ":
+		err = decodeOp(text, func(p environOp) error { return p.apply() })
 	case "connect":
 		err = decodeOp(text, func(p connectOp) error { return h.connect(id, p) })
 	case "disconnect":
@@ -214,6 +216,8 @@ func (h *Host) handle(op, id, text string) {
 	case err == nil:
 	case op == "setup": // nobody waits for its end
 		h.notice("error", "setup: %v; the configuration is what it was", err)
+	case op == "environ":
+		h.notice("error", "the environment of Neovim does not reach agents: %v", err)
 	case op == "respond":
 		h.notice("error", "the answer to %s: %v", id, err)
 		h.asks.Answer(id, ask.Answer{By: "host", Error: &acp.Error{

@@ -1,0 +1,26 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"strings"
+)
+
+// environOp says what Neovim has changed in its environment since the host was started or heard of
+// it. It is that of the host from then on, so that agents and commands get it, and programs are
+// found where Neovim finds them.
+type environOp struct {
+	Set   [][]byte `json:"set"`   // NAME=value each, of any bytes
+	Unset []string `json:"unset"` // names
+}
+
+func (op environOp) apply() (err error) {
+	for _, v := range op.Set {
+		name, value, _ := strings.Cut(string(v), "=")
+		err = errors.Join(err, os.Setenv(name, value))
+	}
+	for _, name := range op.Unset {
+		err = errors.Join(err, os.Unsetenv(name))
+	}
+	return err
+}
