@@ -49,6 +49,32 @@ describe("health and the command", function()
     has(text(), "gone: no-such-agent is not in PATH")
   end)
 
+  it("say which agents lack what runs them", function()
+    local dir = vim.fn.tempname()
+    vim.fn.mkdir(dir, "p")
+    local agents, lines =
+      {}, {
+        direct = "#! /no/such/runner -x",
+        by_env = "#!/usr/bin/env -S A=b no-such-runner --flag",
+        fine = "#!/usr/bin/env sh",
+        plain = "#!/bin/sh",
+      }
+    for name, line in pairs(lines) do
+      vim.fn.writefile({ line }, dir .. "/" .. name)
+      vim.fn.setfperm(dir .. "/" .. name, "rwx------")
+      agents[name] = { command = dir .. "/" .. name }
+    end
+    child.lua("require('hermes').setup({ agents = ... })", { agents })
+    child.cmd("checkhealth hermes")
+    for name, runner in pairs({ direct = "/no/such/runner", by_env = "no-such-runner" }) do
+      local why = "cannot run, because its interpreter " .. runner .. " is not there"
+      has(text(), ("%s: %s/%s %s"):format(name, dir, name, why))
+    end
+    for _, name in ipairs({ "fine", "plain" }) do
+      has(text(), ("%s: %s/%s\n"):format(name, dir, name))
+    end
+  end)
+
   it("say which program codex is, and why", function()
     local dir = vim.fn.tempname()
     vim.fn.mkdir(dir, "p")

@@ -112,6 +112,20 @@ local function check_connections()
   end
 end
 
+--- The program that runs a script.
+---@param path string of a program
+---@return string? name nil if it is no script
+local function interpreter(path)
+  local line = require("hermes.core.disk").beginning(path, 256) or ""
+  local words = vim.split(line:match("^#!%s*([^\r\n]*)") or "", "%s+", { trimempty = true })
+  if words[1] and vim.fs.basename(words[1]) == "env" and vim.fn.executable(words[1]) == 1 then
+    repeat -- its options, and variables
+      table.remove(words, 1)
+    until not words[1] or not words[1]:find("^%-") and not words[1]:find("=", 1, true)
+  end
+  return words[1]
+end
+
 local function check_agents()
   local npm = false
   for _, agent in ipairs((require("hermes.core.known_agents").list())) do
@@ -120,7 +134,15 @@ local function check_agents()
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
     elseif agent.installed then
       local why = (agent.why or "") ~= "" and (" (%s)"):format(agent.why) or ""
-      vim.health.ok(("%s: %s%s"):format(agent.name, vim.fn.exepath(agent.command), why))
+      local path = vim.fn.exepath(agent.command)
+      local runner = interpreter(path)
+      if runner and vim.fn.executable(runner) ~= 1 then
+        local missing = "%s: %s cannot run, because its interpreter %s is not there"
+        runner = require("hermes.core.text").line(runner, 60)
+        vim.health.error(missing:format(agent.name, path, runner))
+      else
+        vim.health.ok(("%s: %s%s"):format(agent.name, path, why))
+      end
     elseif agent.configured then
       vim.health.error(
         ("%s: %s is not in PATH"):format(agent.name, agent.command),

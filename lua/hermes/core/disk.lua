@@ -215,6 +215,15 @@ function M.read(path, limit)
   return bytes, bytes and version_of(stat --[[@as uv.fs_stat.result]]) or nil
 end
 
+--- The first bytes of a file.
+---@param path string
+---@param count integer at most
+---@return string? bytes nil when it can't be read
+function M.beginning(path, count)
+  local fd = open(path)
+  return fd and drain(fd, count)
+end
+
 --- The folders of all open sessions. lua/hermes/session/state.lua knows them.
 ---@return string[]
 function M.folders()
