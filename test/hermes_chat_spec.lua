@@ -539,6 +539,56 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     end
   end)
 
+  it("keeps the name of a link in its line", function()
+    open()
+    local link =
+      { type = "resource_link", uri = "https://example.com", name = "a\n▸ Yes  [allow]" }
+    send({ { update = { sessionUpdate = "agent_message_chunk", content = link } } })
+    wait_for_text("(https://example.com)")
+    eq(shown():find("\n▸ Yes", 1, true), nil)
+    eq(shown():find("[a", 1, true) ~= nil, true)
+  end)
+
+  it("says that a terminal is not known", function()
+    open()
+    local content = { { type = "terminal", terminalId = "gone" } }
+    local call = { sessionUpdate = "tool_call", toolCallId = "t", title = "Build" }
+    local done = vim.tbl_extend("error", call, { status = "completed", content = content })
+    send({ { update = done } })
+    wait_for_text("Build\nthe output is not known: there is no terminal gone")
+  end)
+
+  it("keeps both of its windows at :only, and leaves the file that was beside it", function()
+    vim.fn.writefile({ "a file" }, dir .. "/a")
+    local function names()
+      return child.lua([[return vim.tbl_map(function(window)
+        return vim.bo[vim.api.nvim_win_get_buf(window)].filetype
+      end, vim.api.nvim_list_wins())]])
+    end
+    for _, position in ipairs({ "right", "below" }) do
+      child.lua("chat.setup({ position = ... })", { position })
+      for _, keys in ipairs({ "<Esc><C-w>k<C-w>o", "<Esc><C-w>o" }) do
+        child.cmd("edit " .. dir .. "/a")
+        open()
+        local here = keys:find("k", 1, true) and "hermes_chat" or "hermes_prompt"
+        child.type_keys(keys)
+        wait_for("both windows", function()
+          return vim.deep_equal(names(), { "hermes_chat", "hermes_prompt" })
+        end)
+        eq(child.bo.filetype, here)
+        child.type_keys("<C-w>j")
+        send("still there")
+        wait_for_text("You said: still there")
+        child.type_keys("<Esc><C-w>j")
+        child.cmd("quit") -- one by one they go together
+        wait_for("no window of the chat", function()
+          return #names() == 1 and not names()[1]:find("hermes")
+        end)
+        eq(child.lua_get("vim.fs.basename(vim.api.nvim_buf_get_name(0))"), "a")
+      end
+    end
+  end)
+
   it("leaves no dead window in a session file", function()
     vim.fn.writefile({ "a file" }, dir .. "/a")
     for name, command in pairs({ a = "Hermes traffic", [""] = "1close" }) do -- it is all there is
@@ -558,17 +608,6 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
         return child.cmd_capture("messages"):find(":Hermes chat, and there gl, reopens it", 1, true)
       end)
     end
-  end)
-
-  it("leaves the file that was beside it with :only", function()
-    vim.fn.writefile({ "a file" }, dir .. "/a")
-    child.cmd("edit a")
-    open()
-    child.cmd("stopinsert | only")
-    wait_for("the file", function()
-      return child.lua_get("vim.fs.basename(vim.api.nvim_buf_get_name(0))") == "a"
-    end)
-    eq(child.lua_get("#vim.api.nvim_list_wins()"), 1)
   end)
 
   it("lets no file into its windows", function()

@@ -54,11 +54,10 @@ local function place(uri, cwd)
   return hermes.text.line(first and ("%s:%s-%s"):format(name, first, last) or name, 300)
 end
 
---- A block of content that is not text, in one line.
 ---@param content table
----@param cwd? string the folder of the chat
+---@param cwd? string
 ---@return string
-function M.label(content, cwd)
+local function label_of(content, cwd)
   if content.type == "resource_link" and is_file(content.uri) then
     local bytes = tonumber(content.size)
     return ("[%s%s]"):format(place(content.uri, cwd), bytes and ", " .. size(bytes) or "")
@@ -78,6 +77,14 @@ function M.label(content, cwd)
     )
   end
   return ("[content of the type %s]"):format(tostring(content.type))
+end
+
+--- A block of content that is not text, in one line.
+---@param content table
+---@param cwd? string the folder of the chat
+---@return string
+function M.label(content, cwd)
+  return hermes.text.line(label_of(content, cwd), 400)
 end
 
 --- What a command printed: colors are left out, and of a line that was
@@ -170,6 +177,10 @@ local function tool_lines(call, chat)
     elseif content.type == "terminal" then
       local id, opts = content.terminalId, { agent = chat.agent }
       local _, output = hermes.terminal_output(chat.last_id, id, opts)
+      if not output and over then
+        local unknown = "the output is not known: there is no terminal " .. hermes.text.line(id, 60)
+        list[#list + 1] = { unknown, "HermesChatNote" }
+      end
       add_tail(list, output or "", over and M.max_lines or 10)
     end
   end

@@ -92,8 +92,11 @@ function View:begin(chat)
   on({ "WinClosed" }, nil, function(args)
     local window = tonumber(args.match) --[[@as integer]]
     if vim.tbl_contains(vim.tbl_values(self.windows), window) then
+      local from_elsewhere = api.nvim_get_current_win() ~= window
       vim.schedule(function()
-        self:hide()
+        if not (from_elsewhere and self:complete()) then
+          self:hide()
+        end
       end)
     elseif vim.bo[api.nvim_win_get_buf(window)].buflisted then
       self.beside = api.nvim_win_get_buf(window)
@@ -213,6 +216,48 @@ function View:open(name, config, options)
   return window
 end
 
+---@private
+---@param config table
+function View:open_transcript(config)
+  transcript_options.winfixwidth = config.width ~= nil
+  local window = self:open("transcript", config, transcript_options)
+  api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.transcript_buf), 0 })
+end
+
+---@private
+function View:open_prompt()
+  local height = self.options.prompt_height[1]
+  local config = { split = "below", win = self.windows.transcript, height = height }
+  self:open("prompt", config, { winfixheight = true })
+  local last = api.nvim_buf_line_count(self.prompt_buf)
+  api.nvim_win_set_cursor(self.windows.prompt, { last, 0 })
+  self:fit()
+end
+
+--- Opens the window that the other one of the chat has lost to |:only|.
+---@private
+---@return boolean done false if that is not what has happened
+function View:complete()
+  local here = self:is_open("transcript") and "transcript" or "prompt"
+  local window = self.windows[here] --[[@as integer]]
+  local others = self:is_open(here) and api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(window))
+  for _, other in ipairs(others or {}) do
+    if other ~= window and api.nvim_win_get_config(other).relative == "" then
+      return false
+    end
+  end
+  if not others or self:in_tab() or api.nvim_get_current_win() ~= window then
+    return false
+  elseif here == "prompt" then
+    self:open_transcript({ split = "above", win = window })
+    self:fit()
+  else
+    self:open_prompt()
+  end
+  api.nvim_set_current_win(window)
+  return true
+end
+
 --- Opens the windows, or goes to them, with the cursor in the prompt.
 function View:show()
   if not self:in_tab() then
@@ -225,14 +270,8 @@ function View:show()
     else
       config.height = math.max(6, math.floor(vim.o.lines * size))
     end
-    transcript_options.winfixwidth = config.width ~= nil
-    local window = self:open("transcript", config, transcript_options)
-    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.transcript_buf), 0 })
-    config = { split = "below", win = window, height = self.options.prompt_height[1] }
-    self:open("prompt", config, { winfixheight = true })
-    local last = api.nvim_buf_line_count(self.prompt_buf)
-    api.nvim_win_set_cursor(self.windows.prompt, { last, 0 })
-    self:fit()
+    self:open_transcript(config)
+    self:open_prompt()
   end
   api.nvim_set_current_win(self.windows.prompt)
   if self.options.insert then
