@@ -90,3 +90,65 @@ describe("the tool calls of a session", function()
     eq(ms < 100, true)
   end)
 end)
+
+describe("a session that is opened again", function()
+  local log, said = require("hermes.core.log"), {}
+  local notify = log.notify
+  before_each(function()
+    said = {}
+    log.notify = function(_, text)
+      said[#said + 1] = text
+    end
+    state.update("StateChanged", { agent = "a", from = "starting", to = "ready" })
+  end)
+  after_each(function()
+    log.notify = notify
+    state.agent_gone("a")
+  end)
+
+  local function option(id, value)
+    local other = { { value = "x", name = "X" }, { value = "y", name = "Y" } }
+    return { id = id, category = id, type = "select", currentValue = value, options = other }
+  end
+
+  local first = { modes = { currentModeId = "ask" }, models = { currentModelId = "small" } }
+  local options = { configOptions = { option("mode", "x"), option("model", "x") } }
+  for what, case in pairs({
+    ["is the same"] = { first, first, {} },
+    ["has another mode"] = {
+      first,
+      { modes = { currentModeId = "code" } },
+      { ModeUpdated = "code" },
+    },
+    ["has another mode and model"] = {
+      first,
+      { modes = { currentModeId = "code" }, models = { currentModelId = "large" } },
+      { ModeUpdated = "code", ModelUpdated = "large" },
+    },
+    ["has other options"] = {
+      options,
+      { configOptions = { option("mode", "y"), option("model", "x") } },
+      { ModeUpdated = "y" },
+    },
+    ["says nothing of it"] = { first, {}, {} },
+    ["has said nothing of it before"] = { {}, first, {} },
+  }) do
+    for _, name in ipairs({ "SessionResumed", "SessionLoaded" }) do
+      it(("%s: %s"):format(what, name), function()
+        local about = { agent = "a", sessionId = "s" }
+        eq(state.update("SessionCreated", vim.tbl_extend("error", case[1], about)), nil)
+        local told = {}
+        local again = vim.tbl_extend("error", case[2], about)
+        for _, event in ipairs(state.update(name, vim.deepcopy(again)) or {}) do
+          eq({ event.data.agent, event.data.sessionId }, { "a", "s" })
+          told[event.name] = event.data.modeId or event.data.modelId
+        end
+        eq(told, case[3])
+        eq(#said, next(case[3]) and 1 or 0)
+        for _, now in pairs(case[3]) do
+          eq(said[1]:find(" is now " .. now, 1, true) ~= nil, true)
+        end
+      end)
+    end
+  end
+end)

@@ -96,7 +96,7 @@ end
 ---Calls a function that changes the options of a session.
 ---@param session hermes.SessionState
 ---@param change fun()
----@return { name: string, data: table }[] events of the values that changed
+---@return hermes.FollowEvent[] events of the values that changed
 function M.changed(session, change)
   local before = told(session)
   change()
@@ -106,6 +106,48 @@ function M.changed(session, change)
       event.data.agent, event.data.sessionId = session.agent, session.sessionId
       events[#events + 1] = event
     end
+  end
+  return events
+end
+
+---Calls a function that opens a session again, such as after its connection broke. Its mode and
+---its model may be other ones now: that is an event like any other change, and a message, because
+---nobody has asked for it.
+---@param session hermes.SessionState
+---@param open fun()
+---@return hermes.FollowEvent[]
+function M.reopened(session, open)
+  local function old_style() -- of agents without config options
+    return {
+      ModeUpdated = { modeId = (session.modes or {}).currentModeId },
+      ModelUpdated = { modelId = (session.models or {}).currentModelId },
+    }
+  end
+  local before = old_style()
+  local events = M.changed(session, open)
+  local by_name = {} ---@type table<string, true>
+  for _, event in ipairs(events) do
+    by_name[event.name] = true
+  end
+  for name, data in vim.spairs(old_style()) do
+    local known = next(before[name]) and next(data)
+    if known and not by_name[name] and not vim.deep_equal(before[name], data) then
+      data.agent, data.sessionId = session.agent, session.sessionId
+      events[#events + 1] = { name = name, data = data }
+    end
+  end
+  local words = {}
+  for _, event in ipairs(events) do
+    local now = event.data.modeId or event.data.modelId
+    local what = event.data.modeId and "mode" or "model"
+    words[#words + 1] = now and ("the %s is now %s"):format(what, tostring(now)) or nil
+  end
+  if #words > 0 then
+    local line = session.agent
+      .. ": since the session was opened again "
+      .. table.concat(words, ", ")
+    line = require("hermes.core.text").line(line, 200)
+    require("hermes.core.log").notify(vim.log.levels.WARN, line)
   end
   return events
 end

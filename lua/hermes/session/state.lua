@@ -211,6 +211,18 @@ end
 
 ---@param s hermes.SessionState
 ---@param data table
+---@return hermes.FollowEvent[]?
+local function reopened(s, data)
+  if not (s.modes or s.models or s.configOptions) then
+    return opened(s, data)
+  end
+  return require("hermes.session.config_options").reopened(s, function()
+    opened(s, data)
+  end)
+end
+
+---@param s hermes.SessionState
+---@param data table
 local function said(s, data)
   if not s.firstPrompt and type(data.text) == "string" and data.text:find("%S") then
     s.firstPrompt = data.text:sub(1, 400)
@@ -221,11 +233,19 @@ local function forget(_, data)
   agents[data.agent].sessions[data.sessionId] = nil
 end
 
+-- The events of a session that is open from then on.
+local opens = {
+  SessionCreated = true,
+  SessionForked = true,
+  SessionLoaded = true,
+  SessionResumed = true,
+}
+
 local on_session = {
   SessionCreated = opened,
   SessionForked = opened,
-  SessionLoaded = opened,
-  SessionResumed = opened,
+  SessionLoaded = reopened,
+  SessionResumed = reopened,
   SessionClosed = forget,
   SessionDeleted = forget,
   ClientTextMessage = said,
@@ -306,7 +326,7 @@ local on_session = {
 ---@param data table
 ---@return boolean
 local function uses_session(name, data)
-  return name == "TurnStarted" or (on_session[name] == opened and data.opId ~= nil)
+  return name == "TurnStarted" or (opens[name] and data.opId ~= nil)
 end
 
 -- Loaded with the first of them: hermes.output.
@@ -348,7 +368,7 @@ function M.update(name, data)
       a[key] = data[key]
     end
   elseif on_session[name] and data.sessionId then
-    local known = on_session[name] == opened or data.replay
+    local known = opens[name] or data.replay
     local s = known and open(data) or a.sessions[data.sessionId]
     if s and uses_session(name, data) then
       uses = uses + 1
