@@ -157,6 +157,28 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 	})
 }
 
+// After a cancel no answer is a failure, whatever the agent says, as long as it is there.
+func TestWhateverAnAgentAnswersAfterACancel(t *testing.T) {
+	inNeovim(t, func(t *testing.T, e *editor) {
+		for i, answer := range []string{`"result":null`, `"result":{}`, `"result":{"stopReason":"stopped"}`, `"result":{"stopReason":7}`, `"result":[]`, `"error":{"code":-32603,"message":"aborted"}`} {
+			name := fmt.Sprint("a", i)
+			e.lua(`
+local name, answer = ...
+_G.id, done.new, done.turn, done.off = nil, nil, nil, nil
+hermes.connect(name, vim.tbl_extend("error", agent("TALK session/prompt\nHEAR session/cancel\nLINE {\"jsonrpc\":\"2.0\",\"id\":$ID," .. answer .. "}\nTALK"), {}))
+hermes.create_session({ agent = name, on_done = function(_, r) id = r.sessionId end })`, name, answer)
+			e.until("id")
+			e.lua(`hermes.prompt(id, "x", { on_done = finish("turn") })`)
+			e.until(`vim.iter(of("StateChanged")):any(function(d) return d.agent == "` + name + `" and d.sessionId == id and d.to == "running" end)`)
+			e.lua(`hermes.cancel(id)`)
+			e.until("done.turn")
+			e.is("done.turn.err and done.turn.err.kind or done.turn.result.stopReason", "cancelled")
+			e.lua(`hermes.disconnect(..., { on_done = finish("off") })`, name)
+			e.until("done.off")
+		}
+	})
+}
+
 func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

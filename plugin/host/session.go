@@ -58,6 +58,7 @@ type turn struct {
 	dropped chan struct{} // closed when it was cancelled before that
 	sent    chan struct{} // closed when the prompt is on its way: what is sent from then on comes after it
 	over    chan struct{} // closed when the agent is done with it
+	stop    sync.Mutex    // held while the agent is told of a cancel
 	told    chan struct{} // closed when Neovim knows, too
 }
 
@@ -175,7 +176,9 @@ func (s *session) begin(t *turn) {
 func (s *session) run(t *turn) {
 	r, err := s.ask(t)
 	err = s.verdict(r, err)
+	t.stop.Lock() // a cancel that is on its way is not for the next prompt
 	close(t.over)
+	t.stop.Unlock()
 	s.turnOver(s.author())
 	h := s.conn.host
 	// A command may outlive its turn, so the wait for its end does too.
@@ -224,15 +227,14 @@ func (s *session) run(t *turn) {
 // verdict is how a turn ended that the agent ended with r or err. What the
 // user did comes first: of a disconnected agent it makes no difference whether
 // it answered, broke off or was never heard, and after a cancel an error is no
-// failure.
+// failure, nor an answer that means nothing.
 func (s *session) verdict(r *acp.PromptResponse, err error) error {
-	var peer *acp.Error
-	switch refused := errors.As(err, &peer); {
+	switch {
 	case err == nil && r.StopReason != acp.StopReasonCancelled:
 		return nil
 	case s.conn.left() != nil:
 		return s.conn.left()
-	case refused && s.cancelling():
+	case err != nil && s.cancelling() && !broken(err):
 		return &wire.Error{Kind: wire.ErrorCancelled, Message: "the turn was cancelled", Cause: err}
 	}
 	return err
@@ -347,7 +349,10 @@ func (s *session) sendCancel(t *turn) {
 	case <-t.over:
 		return
 	}
-	err := c.wire.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
+	sent, err := s.tellCancel(t)
+	if !sent {
+		return
+	}
 	if err != nil {
 		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 	}
@@ -361,6 +366,19 @@ func (s *session) sendCancel(t *turn) {
 	case <-time.After(limit):
 		c.host.notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
 	}
+}
+
+// tellCancel tells the agent of a cancel, unless the turn is over: agents take a cancel for the
+// next prompt then.
+func (s *session) tellCancel(t *turn) (sent bool, err error) {
+	t.stop.Lock()
+	defer t.stop.Unlock()
+	select {
+	case <-t.over:
+		return false, nil
+	default:
+	}
+	return true, s.conn.wire.Notify(s.conn.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
 }
 
 // abort ends what the session holds and fails the turns that wait; the
