@@ -74,16 +74,17 @@ func (s *Store) path(id acp.SessionID, ext string) (string, error) {
 }
 
 // List returns the sessions, of one working directory if cwd is not empty, those that
-// changed last first.
+// changed last first. The directory may be spelt in another way, such as through a link.
 func (s *Store) List(cwd string) ([]Info, error) {
 	names, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("session store: %w", err)
 	}
+	here := sameFolder(cwd)
 	var list []Info
 	for _, name := range names {
 		info, err := s.info(acp.SessionID(strings.TrimSuffix(filepath.Base(name), ".json")))
-		if err == nil && (cwd == "" || info.Cwd == cwd) { // one that is damaged must not hide the others
+		if err == nil && (cwd == "" || here(info.Cwd)) { // one that is damaged must not hide the others
 			list = append(list, info)
 		}
 	}
@@ -91,6 +92,21 @@ func (s *Store) List(cwd string) ([]Info, error) {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
 	return list, nil
+}
+
+// sameFolder returns what reports whether a path is that of the folder.
+func sameFolder(folder string) func(path string) bool {
+	known := map[string]bool{folder: true}
+	here, err := os.Stat(folder)
+	return func(path string) bool {
+		same, looked := known[path]
+		if !looked && err == nil {
+			there, err := os.Stat(path)
+			same = err == nil && os.SameFile(here, there)
+			known[path] = same
+		}
+		return same
+	}
 }
 
 func (s *Store) info(id acp.SessionID) (Info, error) {

@@ -221,3 +221,32 @@ func TestMessagesAreReplacedAtOnce(t *testing.T) {
 		session.Close()
 	}
 }
+
+// A folder is the same however it is spelt.
+func TestSessionsOfAFolderAreFoundThroughEverySpelling(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	real, link, other := filepath.Join(dir, "real"), filepath.Join(dir, "link"), filepath.Join(dir, "other")
+	for _, err := range []error{os.Mkdir(real, 0o700), os.Mkdir(other, 0o700), os.Symlink(real, link)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := filepath.Join(dir, "gone")
+	for _, cwd := range []string{real, link, real + "/.", other, gone, gone} {
+		session, err := s.Create(Info{ID: NewID(), Cwd: cwd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session.Close()
+	}
+	for cwd, want := range map[string]int{real: 3, link: 3, link + "/": 3, other: 1, gone: 2, dir: 0, "": 6} {
+		if list, err := s.List(cwd); err != nil || len(list) != want {
+			t.Errorf("%q: %d sessions, %v, want %d", cwd, len(list), err, want)
+		}
+	}
+}
