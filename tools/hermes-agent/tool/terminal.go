@@ -18,7 +18,7 @@ const defaultTimeout = 2 * time.Minute
 func Terminal() *Tool {
 	return &Tool{
 		Name: "terminal", Toolset: "core", Kind: acp.ToolKindExecute, Asks: true,
-		Description: "Run a shell command in the project and return its output.",
+		Description: "Run a shell command in the project and return its output. What it leaves running in the background is ended with it.",
 		Schema: []byte(`{"type":"object","properties":{"command":{"type":"string","minLength":1},` +
 			`"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds, 120 if absent"}},` +
 			`"required":["command"],"additionalProperties":false}`),
