@@ -103,12 +103,12 @@ func transportOf(cwd string, server acp.MCPServer) (string, sdk.Transport, error
 		for _, v := range server.Env {
 			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 		}
-		return server.Name, &sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}, nil
+		return server.Name, exactTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}}, nil
 	case *acp.MCPServerHTTP:
-		client := &http.Client{Transport: &withHeaders{server.Headers}}
+		client := &http.Client{Transport: &requests{server.Headers}}
 		return server.Name, &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: client, DisableStandaloneSSE: true}, nil
 	case *acp.MCPServerSSE:
-		client := &http.Client{Transport: &withHeaders{server.Headers}}
+		client := &http.Client{Transport: &requests{server.Headers}}
 		return server.Name, &sdk.SSEClientTransport{Endpoint: server.URL, HTTPClient: client}, nil
 	}
 	return "", nil, fmt.Errorf("MCP servers of the type %T are not supported", server)
@@ -121,27 +121,28 @@ func isKey(variable string) bool {
 	return name == "OPENAI_API_KEY" || name == "OPENROUTER_API_KEY"
 }
 
-// withHeaders adds the headers that the client wants sent.
-type withHeaders struct{ headers []acp.HTTPHeader }
+// requests adds the headers that the client wants sent, and the exact texts to the answers.
+type requests struct{ headers []acp.HTTPHeader }
 
-func (h *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h *requests) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for _, header := range h.headers {
 		r.Header.Set(header.Name, header.Value)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		answer.Body, answer.ContentLength = exactBody(answer.Header, answer.Body), -1
+	}
+	return answer, err
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 // toolOf is a tool of a server under a name that endpoints accept.
 func toolOf(server string, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool, error) {
-	schema, err := json.Marshal(t.InputSchema)
-	if err != nil {
-		return nil, err
-	}
+	schema, _ := exactOf(t.Meta)
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(schema, &object); err != nil || object == nil {
+	if err := json.Unmarshal([]byte(schema), &object); err != nil || object == nil {
 		return nil, errors.New("the schema is no object")
 	}
 	name := notInNames.ReplaceAllString(server+"_"+t.Name, "_")
@@ -149,7 +150,7 @@ func toolOf(server string, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 		name = name[:64]
 	}
 	return &tool.Tool{
-		Name: name, Description: t.Description, Toolset: "mcp", Kind: acp.ToolKindOther, Schema: schema, Asks: true,
+		Name: name, Description: t.Description, Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
 		Title: func(*tool.Call) string { return server + ": " + t.Name },
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {
 			if err := c.Gate.Use(ctx, c.Shown.AsUpdate(), name); err != nil {
@@ -184,10 +185,8 @@ func textOf(result *sdk.CallToolResult) string {
 			parts = append(parts, fmt.Sprintf("[%T]", content))
 		}
 	}
-	if len(parts) == 0 && result.StructuredContent != nil {
-		if b, err := json.Marshal(result.StructuredContent); err == nil {
-			parts = append(parts, string(b))
-		}
+	if text, ok := exactOf(result.Meta); ok && len(parts) == 0 {
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n")
 }

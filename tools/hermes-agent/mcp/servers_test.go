@@ -115,7 +115,7 @@ func TestServersGetNoKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if env := strings.Join(transport.(*sdk.CommandTransport).Command.Env, " "); strings.Contains(env, "secret-") || !strings.Contains(env, "PATH=") {
+	if env := strings.Join(transport.(exactTransport).Transport.(*sdk.CommandTransport).Command.Env, " "); strings.Contains(env, "secret-") || !strings.Contains(env, "PATH=") {
 		t.Error("the environment of a server has a key, or nothing else")
 	}
 }
