@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,39 +47,123 @@ func Edit() *Tool {
 	}
 }
 
-// replace puts fresh where old is in text. Models often get white space wrong, so if old
-// is nowhere, lines count as equal that differ only in white space at their ends, and then
-// in the typography of quotes, dashes and spaces, as long as only one place fits; fresh is
-// then indented like that place. The numbers of lines may stand before old.
+// replace puts fresh where old is in text. A line break of old stands for one of any kind;
+// each line keeps its own, and new lines get that of their neighbours.
+//
+// Models often get white space wrong, so if old is nowhere, lines count as equal that differ
+// only in white space at their ends, and then in the typography of quotes, dashes and spaces,
+// as long as only one place fits; new lines are then indented as the file is. The numbers of
+// lines may stand before old.
 func replace(text, old, fresh string, all bool) (changed string, places int, err error) {
-	if old == fresh {
+	old, fresh = unixBreaks(old), unixBreaks(fresh)
+	switch old {
+	case "":
+		return "", 0, errors.New("old is empty")
+	case fresh:
 		return "", 0, errors.New("old and new are the same")
 	}
-	if isCRLF(text) {
-		old, fresh = withCRLF(old), withCRLF(fresh)
-	}
-	n := strings.Count(text, old)
+	flat := unixBreaks(text)
+	n := strings.Count(flat, old)
 	switch {
 	case n == 1, n > 1 && all:
-		return strings.ReplaceAll(text, old, fresh), n, nil
+		return exchange(text, flat, old, fresh), n, nil
 	case n > 1:
-		return "", 0, fmt.Errorf("old occurs %d times, at lines %s; include more lines around it, or set all", n, linesOf(text, old))
+		return "", 0, fmt.Errorf("old occurs %d times, at lines %s; include more lines around it, or set all", n, linesOf(flat, old))
 	}
-	lines, wanted := strings.SplitAfter(text, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+	lines, wanted := strings.Split(flat, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
 	at := matches(lines, wanted)
 	switch {
 	case len(at) == 1:
-		return reindent(lines, at[0], wanted, fresh, strings.HasSuffix(old, "\n")), 1, nil
+		changed, err := exchangeLines(text, at[0], wanted, fresh, strings.HasSuffix(old, "\n"))
+		return changed, 1, err
 	case len(at) > 1:
 		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", len(at))
 	}
 	if bare, ok := unnumbered(old); ok {
-		if without, ok := unnumbered(fresh); ok {
-			fresh = without
+		without, ok := unnumbered(fresh)
+		if !ok {
+			without = fresh
 		}
-		return replace(text, bare, fresh, all)
+		if spaced := unspaced(bare); !strings.Contains(flat, bare) && strings.Contains(flat, spaced) {
+			bare, without = spaced, unspaced(without)
+		}
+		return replace(text, bare, without, all)
 	}
 	return "", 0, fmt.Errorf("old is not in the file; %s", nearest(lines, wanted))
+}
+
+// unixBreaks replaces the line breaks of Windows.
+func unixBreaks(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// breaks lists the line breaks of a text, and an empty one for its last line.
+func breaks(text string) []string {
+	var list []string
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		switch {
+		case strings.HasSuffix(line, "\r\n"):
+			list = append(list, "\r\n")
+		case strings.HasSuffix(line, "\n"):
+			list = append(list, "\n")
+		default:
+			list = append(list, "")
+		}
+	}
+	return list
+}
+
+// exchange replaces a text wherever it is. flat is the whole with breaks of one kind.
+func exchange(text, flat, old, fresh string) string {
+	var b strings.Builder
+	all := breaks(text)
+	line := 0
+	put := func(part, instead string) {
+		lines := strings.Split(part, "\n")
+		from := line
+		line += len(lines) - 1
+		b.WriteString(broken(strings.Split(instead, "\n"), lines, append(slices.Clip(all[from:line]), ""), around(all, from)))
+	}
+	for {
+		before, after, found := strings.Cut(flat, old)
+		put(before, before)
+		if !found {
+			return b.String()
+		}
+		put(old, fresh)
+		flat = after
+	}
+}
+
+// broken puts line breaks behind the lines that take the place of others, whose breaks are
+// ends. A line that stays keeps its own. The last one ends as the last one did.
+func broken(lines, old, ends []string, otherwise string) string {
+	var b strings.Builder
+	before, after := common(lines, old)
+	for i, line := range lines {
+		b.WriteString(line)
+		end := ""
+		switch left := len(lines) - 1 - i; {
+		case left == 0:
+			b.WriteString(ends[len(ends)-1])
+			continue
+		case i < before:
+			end = ends[i]
+		case left < after:
+			end = ends[len(ends)-1-left]
+		case i < len(ends)-after:
+			end = ends[i] // of a line that is replaced
+		}
+		if end == "" {
+			end = otherwise
+		}
+		otherwise = end
+		b.WriteString(end)
+	}
+	return b.String()
+}
+
+// around is the line break of a line, or of the one before it if it is the last one.
+func around(ends []string, line int) string {
+	return cmp.Or(ends[line], ends[max(line-1, 0)], "\n")
 }
 
 var numbered = regexp.MustCompile(`^\s*(\d+)(?:[:|]\t?| *\t|→)(.*)$`)
@@ -89,7 +174,7 @@ func unnumbered(text string) (bare string, ok bool) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	next := -1
 	for i, line := range lines {
-		m := numbered.FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		m := numbered.FindStringSubmatch(line)
 		if m == nil {
 			return text, false
 		}
@@ -106,15 +191,9 @@ func unnumbered(text string) (bare string, ok bool) {
 	return bare, strings.TrimSpace(bare) != ""
 }
 
-// isCRLF reports whether all lines end as in files from Windows.
-func isCRLF(text string) bool {
-	n := strings.Count(text, "\n")
-	return n > 0 && n == strings.Count(text, "\r\n")
-}
-
-// withCRLF ends lines as files from Windows do, and models do not.
-func withCRLF(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+// unspaced takes off the blank that some tools write behind the numbers of lines.
+func unspaced(text string) string {
+	return strings.TrimPrefix(strings.ReplaceAll("\n"+text, "\n ", "\n"), "\n")
 }
 
 // plain replaces typography by what keyboards have.
@@ -155,14 +234,12 @@ func placesOf(lines, wanted []string, same func(string) string) []int {
 	return at
 }
 
-// reindent replaces whole lines. Lines that the model repeats stay as they are in the file.
-// A new line gets the indentation of the replaced line that the model indented alike. If
-// there is none, its indentation is corrected like that of the first replaced line.
-func reindent(lines []string, at int, wanted []string, fresh string, withEnd bool) string {
-	place, end := lines[at:at+len(wanted)], "\n"
-	if strings.HasSuffix(lines[0], "\r\n") {
-		end = "\r\n"
-	}
+// exchangeLines replaces whole lines. Lines that the model repeats stay as they are in the
+// file. New ones are indented as the file is, or refused if nothing says how that is.
+func exchangeLines(text string, at int, wanted []string, fresh string, withEnd bool) (string, error) {
+	all := strings.SplitAfter(text, "\n")
+	place := all[at : at+len(wanted)]
+	have := strings.Split(unixBreaks(strings.Join(place, "")), "\n")[:len(wanted)]
 	if withEnd {
 		fresh = strings.TrimSuffix(fresh, "\n")
 	}
@@ -171,38 +248,100 @@ func reindent(lines []string, at int, wanted []string, fresh string, withEnd boo
 		written = nil
 	}
 	before, after := common(written, wanted)
-	has := func(i int) string { return strings.TrimRight(place[i], "\r\n") }
-	guide := firstText(wanted, before)
-	var b strings.Builder
-	b.WriteString(strings.Join(lines[:at], ""))
+	lines := slices.Clone(written)
 	for i, line := range written {
-		if i > 0 {
-			b.WriteString(end)
-		}
-		line = strings.TrimSuffix(line, "\r")
 		behind := len(written) - i // lines, with this one
 		switch {
 		case i < before:
-			line = has(i)
+			lines[i] = have[i]
 		case behind <= after:
-			line = has(len(wanted) - behind)
+			lines[i] = have[len(wanted)-behind]
 		case strings.TrimSpace(line) != "":
-			like := slices.IndexFunc(wanted[before:len(wanted)-after], func(w string) bool {
-				return strings.TrimSpace(w) != "" && indent(w) == indent(line)
-			})
-			if like >= 0 {
-				line = indent(has(before+like)) + strings.TrimLeft(line, " \t")
-			} else if rest, ok := strings.CutPrefix(line, indent(wanted[guide])); ok {
-				line = indent(has(guide)) + rest
+			mine := indent(line)
+			theirs, ok := indentLike(wanted, have, mine)
+			if len(written) == len(wanted) && indent(wanted[i]) == mine {
+				theirs, ok = indent(have[i]), true // one line for one line
+			}
+			if !ok {
+				return "", fmt.Errorf("old is there only with other white space, which does not say how the file indents %q; repeat the lines of old as they are in the file", strings.TrimSpace(line))
+			}
+			lines[i] = theirs + line[len(mine):]
+		}
+	}
+	ends := breaks(text)
+	middle := broken(lines, have, ends[at:at+len(wanted)], around(ends, at))
+	return strings.Join(all[:at], "") + middle + strings.Join(all[at+len(wanted):], ""), nil
+}
+
+// indentLike returns what a line is indented with in the file that the model indents with
+// mine. It is known if the model has indented another line so, or else if all of its lines
+// follow one rule: more or less in front of each, or spaces for tabs and the other way round.
+func indentLike(wanted, have []string, mine string) (theirs string, ok bool) {
+	var pairs [][2]string // of the model, of the file
+	var like []string
+	for i, w := range wanted {
+		if strings.TrimSpace(w) == "" {
+			continue
+		}
+		pair := [2]string{indent(w), indent(have[i])}
+		pairs = append(pairs, pair)
+		if pair[0] == mine && !slices.Contains(like, pair[1]) {
+			like = append(like, pair[1])
+		}
+	}
+	if len(like) > 0 {
+		return like[0], len(like) == 1
+	}
+	if more, ok := strings.CutSuffix(pairs[0][1], pairs[0][0]); ok && follow(pairs, func(w string) (string, bool) { return more + w, true }) {
+		return more + mine, true
+	}
+	if less, ok := strings.CutSuffix(pairs[0][0], pairs[0][1]); ok {
+		without := func(w string) (string, bool) { return strings.CutPrefix(w, less) }
+		if follow(pairs, without) {
+			return without(mine)
+		}
+	}
+	var answers []string
+	for _, width := range []int{2, 3, 4, 8} { // of a tab in spaces
+		for _, other := range []func(string, int) (string, bool){tabbed, spaced} {
+			first, whole := other(pairs[0][0], width)
+			more, longer := strings.CutSuffix(pairs[0][1], first)
+			rule := func(w string) (string, bool) { w, ok := other(w, width); return more + w, ok }
+			if !whole || !longer || !follow(pairs, rule) {
+				continue
+			}
+			theirs, whole := rule(mine)
+			if !whole {
+				return "", false
+			}
+			if !slices.Contains(answers, theirs) {
+				answers = append(answers, theirs)
 			}
 		}
-		b.WriteString(line)
 	}
-	if strings.HasSuffix(place[len(place)-1], "\n") && len(written) > 0 {
-		b.WriteString(end)
+	if len(answers) != 1 {
+		return "", false
 	}
-	b.WriteString(strings.Join(lines[at+len(wanted):], ""))
-	return b.String()
+	return answers[0], true
+}
+
+// follow reports whether the file is indented by a rule.
+func follow(pairs [][2]string, rule func(string) (string, bool)) bool {
+	return !slices.ContainsFunc(pairs, func(pair [2]string) bool {
+		theirs, ok := rule(pair[0])
+		return !ok || theirs != pair[1]
+	})
+}
+
+// tabbed writes spaces as tabs, if that leaves no rest.
+func tabbed(spaces string, width int) (tabs string, whole bool) {
+	n := len(spaces)
+	return strings.Repeat("\t", n/width), n%width == 0 && strings.Trim(spaces, " ") == ""
+}
+
+// spaced writes tabs as spaces.
+func spaced(tabs string, width int) (spaces string, whole bool) {
+	return strings.Repeat(" ", len(tabs)*width), strings.Trim(tabs, "\t") == ""
 }
 
 // common counts the lines at the beginning and at the end that are the same.
@@ -214,18 +353,6 @@ func common(a, b []string) (before, after int) {
 		after++
 	}
 	return before, after
-}
-
-// firstText is the place of the first line from a place on that has text, else of the last
-// one before it. One of the lines has some.
-func firstText(lines []string, from int) int {
-	hasText := func(line string) bool { return strings.TrimSpace(line) != "" }
-	if i := slices.IndexFunc(lines[from:], hasText); i >= 0 {
-		return from + i
-	}
-	for from--; !hasText(lines[from]); from-- {
-	}
-	return from
 }
 
 func indent(line string) string {
@@ -268,7 +395,7 @@ func nearest(lines, wanted []string) string {
 		return "nothing there is like it; read the file again"
 	}
 	end := min(place+min(len(wanted), most), len(lines))
-	return fmt.Sprintf("the nearest text is at line %d:\n%s", place+1, strings.Join(lines[place:end], ""))
+	return fmt.Sprintf("the nearest text is at line %d:\n%s", place+1, strings.Join(lines[place:end], "\n")+"\n")
 }
 
 // likeness compares a line with the one that should be there: most for the same line,
