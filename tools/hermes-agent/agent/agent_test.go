@@ -3,7 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -326,6 +329,90 @@ new`
 		if _, err := e.agent.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: unknown, Cwd: e.dir}); err == nil {
 			t.Errorf("session %q was loaded", unknown)
 		}
+	}
+}
+
+// witness is a model that remembers the system prompt of the last request.
+type witness struct {
+	model.Model
+	system atomic.Pointer[string]
+}
+
+func (w *witness) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
+	w.system.Store(&r.Messages[0].Text)
+	return w.Model.Complete(ctx, r, on)
+}
+
+func TestASessionInAnotherFolderWorksByItsInstructions(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	w := &witness{Model: e.model}
+	e.model = w
+	e.start()
+	for _, name := range []string{"one", "two"} {
+		if err := os.MkdirAll(filepath.Join(e.dir, name, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		e.file(name+"/AGENTS.md", "rule "+name)
+	}
+	one, two := filepath.Join(e.dir, "one"), filepath.Join(e.dir, "two")
+	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := answer.SessionID
+	// in says how a session is told to work, and whether it still knows what was said.
+	in := func(id acp.SessionID) string {
+		e.play(id, "SAY well", acp.StopReasonEndTurn)
+		return *w.system.Load()
+	}
+	first := in(id)
+	for _, test := range []struct {
+		name string
+		cwd  string
+		open func(cwd string) (acp.SessionID, error)
+	}{
+		{"load", two, func(cwd string) (acp.SessionID, error) {
+			_, err := e.LoadSession(t.Context(), e.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: cwd})
+			return id, err
+		}},
+		{"load again", two, func(cwd string) (acp.SessionID, error) {
+			_, err := e.LoadSession(t.Context(), e.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: cwd})
+			return id, err
+		}},
+		{"resume", one, func(cwd string) (acp.SessionID, error) {
+			_, err := e.ResumeSession(t.Context(), e.agent, &acp.ResumeSessionRequest{SessionID: id, Cwd: cwd})
+			return id, err
+		}},
+		{"fork", two, func(cwd string) (acp.SessionID, error) {
+			var fork acp.NewSessionResponse
+			err := e.agent.Conn.Call(t.Context(), unstable.MethodSessionFork, &unstable.ForkSessionRequest{SessionID: unstable.SessionID(id), Cwd: cwd}, &fork)
+			return fork.SessionID, err
+		}},
+	} {
+		opened, err := test.open(test.cwd)
+		if err != nil {
+			t.Fatal(test.name, err)
+		}
+		before := e.play(opened, "/context", acp.StopReasonEndTurn)
+		got, name := in(opened), filepath.Base(test.cwd)
+		if !strings.Contains(got, "Working directory: "+test.cwd+"\n") || !strings.Contains(got, "rule "+name) || strings.Count(got, "rule ") != 1 {
+			t.Errorf("%s in %s: %s", test.name, name, got)
+		}
+		if test.cwd == one && got != first {
+			t.Errorf("%s: the prompt was\n%s\nand is\n%s", test.name, first, got)
+		}
+		if strings.HasPrefix(before, "agent: 0 messages") {
+			t.Errorf("%s: the conversation is forgotten", test.name)
+		}
+	}
+	e.file("one/AGENTS.md", "rule three")
+	if got := in(id); got != first {
+		t.Errorf("the prompt changes in the middle of a conversation:\n%s", got)
+	}
+	e.play(id, "/reset", acp.StopReasonEndTurn)
+	if got := in(id); !strings.Contains(got, "rule three") {
+		t.Errorf("after a reset, the prompt is\n%s", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
@@ -31,6 +32,9 @@ func (s *session) announce() {
 		list = append(list, acp.AvailableCommand{Name: c.name, Description: c.description})
 	}
 	for _, k := range s.agent.opts.Skills.List("") {
+		if _, taken := commandNamed(k.Name); taken {
+			continue // the model finds the skill with its tool
+		}
 		list = append(list, acp.AvailableCommand{
 			Name: k.Name, Description: k.Description,
 			Input: acp.NewUnstructuredCommandInput("what to do"),
@@ -39,14 +43,31 @@ func (s *session) announce() {
 	s.tell(acp.NewAvailableCommandsUpdate(list))
 }
 
+// slash takes the name of a slash command and what stands behind it from a prompt.
+func slash(prompt string) (name, rest string, found bool) {
+	name, found = strings.CutPrefix(strings.TrimSpace(prompt), "/")
+	if at := strings.IndexFunc(name, unicode.IsSpace); at >= 0 {
+		name, rest = name[:at], strings.TrimSpace(name[at:])
+	}
+	return name, rest, found
+}
+
+func commandNamed(name string) (command, bool) {
+	for _, c := range commands {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
 // invoke replaces a prompt that is the slash command of a skill by the instructions of
 // the skill.
 func (s *session) invoke(prompt string) string {
-	name, found := strings.CutPrefix(strings.TrimSpace(prompt), "/")
-	if !found {
+	name, instruction, found := slash(prompt)
+	if _, taken := commandNamed(name); !found || taken {
 		return prompt
 	}
-	name, instruction, _ := strings.Cut(name, " ")
 	text, err := s.agent.opts.Skills.Invoke(name, instruction)
 	if err != nil {
 		return prompt
@@ -56,17 +77,13 @@ func (s *session) invoke(prompt string) string {
 
 // command runs a prompt that is a slash command.
 func (s *session) command(ctx context.Context, prompt string) (handled bool) {
-	name, found := strings.CutPrefix(strings.TrimSpace(prompt), "/")
-	if !found {
+	name, rest, found := slash(prompt)
+	c, known := commandNamed(name)
+	if !found || !known || rest != "" {
 		return false
 	}
-	for _, c := range commands {
-		if c.name == name {
-			s.show(acp.NewAgentMessageChunk(acp.NewTextContent(c.run(s, ctx))))
-			return true
-		}
-	}
-	return false
+	s.show(acp.NewAgentMessageChunk(acp.NewTextContent(c.run(s, ctx))))
+	return true
 }
 
 func (s *session) sayContext(context.Context) string {
@@ -86,11 +103,12 @@ func (s *session) sayContext(context.Context) string {
 	return text
 }
 
-// reset keeps the system prompt only.
+// reset keeps a system prompt only, a new one: the instructions of the folder may have
+// changed, and nothing is cached any more.
 func (s *session) reset(context.Context) string {
 	s.keep("forget the conversation", func() error {
 		s.used, s.counted = model.Usage{}, 0
-		return s.stored.Replace(s.stored.Messages[:1])
+		return s.stored.Replace([]model.Message{s.agent.system(s.stored.Info.Cwd)})
 	})
 	return "The model has forgotten the conversation."
 }

@@ -56,6 +56,7 @@ type editor struct {
 	again    []acp.ToolCallID // that it has shown twice
 	log      []string
 	usage    *acp.UsageUpdate
+	commands []string // that the agent has announced
 	read     []string // files that the agent read here
 	ran      int      // terminals
 	newest   acp.TerminalID
@@ -279,6 +280,11 @@ func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 		e.log = append(e.log, line)
 	case *acp.UsageUpdate:
 		e.usage = u
+	case *acp.AvailableCommandsUpdate:
+		e.commands = nil
+		for _, c := range u.AvailableCommands {
+			e.commands = append(e.commands, c.Name)
+		}
 	case *acp.SessionInfoUpdate:
 		e.titles = append(e.titles, fmt.Sprint(u.Title))
 	case *acp.CurrentModeUpdate:

@@ -113,18 +113,14 @@ func (a *agent) load(ctx context.Context, id acp.SessionID) (*store.Session, err
 }
 
 // open makes a stored session one of this connection. Its commands are announced after the
-// answer, because the client does not know a new session earlier. A session has no messages
-// if it is new, or if the agent was killed before it had written the first one.
+// answer, because the client does not know a new session earlier.
 func (a *agent) open(ctx context.Context, stored *store.Session, servers []acp.MCPServer) (*session, error) {
 	id := stored.Info.ID
 	if err := a.local.OpenSession(id, append([]string{stored.Info.Cwd}, stored.Info.Roots...)); err != nil {
 		return nil, errors.Join(refuse(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
 	}
-	if len(stored.Messages) == 0 {
-		system := model.Message{Role: model.System, Text: SystemPrompt(stored.Info.Cwd, a.opts.Skills)}
-		if err := stored.AddMessage(system); err != nil {
-			return nil, errors.Join(err, stored.Close())
-		}
+	if err := a.instruct(stored); err != nil {
+		return nil, errors.Join(err, stored.Close())
 	}
 	s := newSession(a, stored)
 	go s.connect(servers)
@@ -133,6 +129,23 @@ func (a *agent) open(ctx context.Context, stored *store.Session, servers []acp.M
 	a.mu.Unlock()
 	a.conn.AfterResponse(ctx, s.announce)
 	return s, nil
+}
+
+// instruct begins the conversation with a system prompt about the session's folder. One that
+// is about it stays as it is, so that endpoints can cache it. There is none if the session is
+// new, or if the agent was killed before it had written it.
+func (a *agent) instruct(stored *store.Session) error {
+	if len(stored.Messages) == 0 {
+		return stored.AddMessage(a.system(stored.Info.Cwd))
+	}
+	if isAbout(stored.Messages[0].Text, stored.Info.Cwd) {
+		return nil
+	}
+	return stored.Replace(append([]model.Message{a.system(stored.Info.Cwd)}, stored.Messages[1:]...))
+}
+
+func (a *agent) system(cwd string) model.Message {
+	return model.Message{Role: model.System, Text: SystemPrompt(cwd, a.opts.Skills)}
 }
 
 // CloseSession ends the use of a session, which stays in the store.

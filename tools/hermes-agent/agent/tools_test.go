@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,9 @@ func TestASkillIsASlashCommandAndATool(t *testing.T) {
 	for name, text := range map[string]string{
 		"greet/SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nSAY hello from the skill",
 		"greet/more.md":  "even more",
+		"reset/SKILL.md": "---\nname: reset\ndescription: Resets.\n---\nSAY the skill has run",
 	} {
-		if err := os.MkdirAll(filepath.Join(dir, "greet"), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -37,13 +39,28 @@ func TestASkillIsASlashCommandAndATool(t *testing.T) {
 	if got := e.play(id, "/greet the world", acp.StopReasonEndTurn); !strings.Contains(got, "hello from the skill") {
 		t.Errorf("the command shows\n%s", got)
 	}
+	for _, space := range []string{"\n", "\t", "\r\n", "\u00a0"} {
+		if got := e.play(id, "/greet"+space+"the world", acp.StopReasonEndTurn); !strings.Contains(got, "hello from the skill") {
+			t.Errorf("with %q behind the name, the command shows\n%s", space, got)
+		}
+	}
+	e.mu.Lock()
+	announced := slices.Clone(e.commands)
+	e.mu.Unlock()
+	if want := []string{"context", "compact", "reset", "tools", "greet"}; !slices.Equal(announced, want) {
+		t.Errorf("the commands are %q, want %q", announced, want)
+	}
+	// A command of the agent is that with and without words behind it: it takes none.
+	if got := e.play(id, "/reset everything\nSAY as you wish", acp.StopReasonEndTurn); strings.Contains(got, "the skill has run") || !strings.Contains(got, "as you wish") {
+		t.Errorf("the command shows\n%s", got)
+	}
 	if got := e.play(id, "/greetings\nSAY no skill", acp.StopReasonEndTurn); !strings.Contains(got, "agent: no skill") {
 		t.Errorf("an unknown command shows\n%s", got)
 	}
 	got := e.play(id, `CALL skill {}
 CALL skill {"name":"greet","file":"more.md"}
 CALL skill {"name":"greet","file":"../../secret"}`, acp.StopReasonEndTurn)
-	if !strings.Contains(got, `[{"name":"","skills":1}]`) || !strings.Contains(got, "completed even more") || strings.Count(got, "  failed") != 1 {
+	if !strings.Contains(got, `[{"name":"","skills":2}]`) || !strings.Contains(got, "completed even more") || strings.Count(got, "  failed") != 1 {
 		t.Errorf("the tool shows\n%s", got)
 	}
 }
