@@ -238,6 +238,8 @@ func faults() []Habit {
 		fails("a page for an address that there is not", "any server without /v1", 404, "<html><title>404 Not Found</title></html>", "many endpoints have an address that ends in /v1"),
 		later("an error that is null", "gateways", refusal(500, `{"error":null}`), "500 Internal Server Error; trying again"),
 		later("an error in the stream", "llama.cpp, OpenRouter", Answer{Body: `data: {"error":{"code":502,"message":"provider disconnected"}}` + "\n\n"}, "provider disconnected; trying again"),
+		fails("an error in the stream that no repeat helps", "OpenAI, gateways", 200, "data: "+`{"error":{"message":"Invalid schema for function","type":"invalid_request_error","param":"tools[0]","code":null}}`+"\n\n", "Invalid schema for function"),
+		fails("an error in the stream with a word for a code", "Gemini behind proxies", 200, "data: "+`{"error":{"message":"Request contains an invalid argument.","status":"INVALID_ARGUMENT"}}`+"\n\n", "Request contains an invalid argument."),
 		later("an event called error", "older llama.cpp", Answer{Body: "event: error\n" + `data: {"code":500,"message":"slot unavailable"}` + "\n\n"}, "slot unavailable; trying again"),
 		later("a pause in milliseconds", "Azure", Answer{Status: 429, Header: "Retry-After-Ms: 5", Body: `{"error":{"message":"slow down"}}`}, "slow down; trying again"),
 		later("a pause in the words", "Groq", refusal(429, `{"error":{"message":"Rate limit reached. Please try again in 12ms."}}`), "trying again in 0s"),

@@ -178,6 +178,10 @@ func (f *failure) login() bool {
 // spent says that waiting does not help.
 var spent = regexp.MustCompile(`insufficient_quota|insufficient_balance|billing_hard_limit|credit balance is too low|Insufficient credits`)
 
+// refused is what endpoints call a request that is wrong as it is, where they have no status
+// of HTTP for that: the answer had begun.
+var refused = regexp.MustCompile(`(?i)"(type|code|status)"\s*:\s*"(invalid_?(request|argument|prompt|value|type)|bad_?request|(model_)?not_?found|authentication|permission|unsupported|content_(policy|filter)|failed_precondition)`)
+
 // finalError is a failure that a retry does not help.
 type finalError struct{ err error }
 
@@ -197,7 +201,7 @@ func retryAfter(err error) (time.Duration, bool) {
 	case said.full(), spent.MatchString(said.raw):
 		return 0, false
 	case said.status == http.StatusOK:
-		return said.after, !said.page
+		return said.after, !said.page && !refused.MatchString(said.raw)
 	}
 	return said.after, said.status == http.StatusTooManyRequests || said.status == http.StatusRequestTimeout || said.status >= 500
 }
