@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 )
 
@@ -19,7 +20,14 @@ func (s *Server) openai(w http.ResponseWriter, r *http.Request) {
 			} `json:"tool_calls"`
 		}
 	}
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &req)
+	}
+	if err == nil && r.UserAgent() == "hermes-agent" { // the other agents are not ours to judge
+		err = Judge(body)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/hermes-nvim/hermes/test/llm"
 )
 
 // Habit is one that servers of chat completions have, and what a user of an agent
@@ -93,6 +95,9 @@ func (t *Talk) complete(w http.ResponseWriter, r *http.Request) {
 	t.requests = append(t.requests, string(body))
 	answer := t.next(string(body))
 	t.mu.Unlock()
+	if err := llm.Judge(body); err != nil {
+		answer = Answer{Status: http.StatusTeapot, Body: "the referee: " + err.Error()}
+	}
 	if answer.Type == "" {
 		answer.Type = "text/event-stream"
 	}

@@ -15,13 +15,11 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
-// normalize gives a call an id that is new in the session and arguments that every
-// endpoint accepts, and returns the arguments as the model wrote them. Ids of models are
-// sometimes empty or repeat. Nine letters and digits is what Mistral's endpoints demand.
-// What is opaque may name the id.
-func normalize(call *model.Call, number int, opaque model.Opaque) (wrote string) {
-	wrote = call.Arguments
-	id := fmt.Sprintf("call%05d", number)
+// number gives a call an id that is new in the session, and a name that people can see. Ids
+// of models are sometimes empty or repeat. Nine letters and digits is what Mistral's endpoints
+// demand. What is opaque may name the id.
+func number(call *model.Call, n int, opaque model.Opaque) {
+	id := fmt.Sprintf("call%05d", n)
 	for name, value := range opaque {
 		if call.ID != "" {
 			opaque[name] = bytes.ReplaceAll(value, fmt.Appendf(nil, "%q", call.ID), fmt.Appendf(nil, "%q", id))
@@ -31,11 +29,6 @@ func normalize(call *model.Call, number int, opaque model.Opaque) (wrote string)
 	if call.Name == "" {
 		call.Name = "unknown"
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(wrote), &object) != nil || object == nil {
-		call.Arguments = "{}"
-	}
-	return wrote
 }
 
 // run runs the call at a place of the model's answer and returns its result. It shows

@@ -135,15 +135,13 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 			continue
 		}
 		said.Calls, said.Opaque = slices.Clone(said.Calls), maps.Clone(said.Opaque)
-		wrote := make([]string, len(said.Calls))
 		for i := range said.Calls {
 			l.Calls++
-			wrote[i] = normalize(&said.Calls[i], l.Calls, said.Opaque)
+			number(&said.Calls[i], l.Calls, said.Opaque)
 		}
 		keep(said)
 		results := make([]model.Message, len(said.Calls))
 		for i, call := range said.Calls {
-			call.Arguments = wrote[i]
 			results[i] = l.run(ctx, call, i)
 			keep(results[i])
 		}

@@ -40,8 +40,8 @@ type Image struct {
 	Data     string `json:"data"` // base64
 }
 
-// Call is a tool call. Arguments are what the model wrote: it should be a JSON
-// object, but may be anything.
+// Call is a tool call. Name and Arguments are what the model wrote: arguments should be a
+// JSON object, but may be anything.
 type Call struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

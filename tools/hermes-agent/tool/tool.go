@@ -8,6 +8,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -73,8 +74,12 @@ type Call struct {
 	Images    []model.Image   // which the model gets with the result
 }
 
-// Decode reads the arguments into v.
+// Decode reads the arguments into v. Half of a surrogate pair would become another character
+// without a word, in the name or the text of a file.
 func (c *Call) Decode(v any) error {
+	if model.HasHalf(c.Arguments) {
+		return errors.New(`arguments: half of a surrogate pair (\ud800 to \udfff) is no character; write the whole pair or the character itself`)
+	}
 	if err := json.Unmarshal(c.Arguments, v); err != nil {
 		return fmt.Errorf("arguments: %w", err)
 	}

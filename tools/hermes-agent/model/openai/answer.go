@@ -61,7 +61,7 @@ func (c *Client) answer(ctx context.Context, r model.Request, p Profile, on func
 func (c *Client) send(ctx context.Context, method, path string, what object) (io.ReadCloser, error) {
 	var body io.Reader
 	if what != nil {
-		b, err := json.Marshal(what)
+		b, err := bytesOf(what)
 		if err != nil {
 			return nil, fmt.Errorf("request: %w", err)
 		}

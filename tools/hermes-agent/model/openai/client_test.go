@@ -207,10 +207,10 @@ func TestPicturesOfToolsFollowTheResults(t *testing.T) {
 	for _, m := range sent.Messages {
 		roles = append(roles, m.Role)
 	}
-	if got := strings.Join(roles, " "); got != "user assistant tool tool user" {
+	if got := strings.Join(roles, " "); got != "user assistant tool tool assistant user" {
 		t.Fatalf("the roles are %s", got)
 	}
-	if last := string(sent.Messages[4].Content); !strings.Contains(last, "base64,QUJD") || !strings.Contains(last, "and?") {
+	if last := string(sent.Messages[5].Content); !strings.Contains(last, "base64,QUJD") || !strings.Contains(last, "and?") {
 		t.Errorf("the last message is %s", last)
 	}
 }
@@ -262,14 +262,14 @@ func TestParametersArePartOfTheRequestUntilTheyAreRefused(t *testing.T) {
 		Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":8},"cost":0.25}}`}},
 	})
 	notices := ""
-	reply, err := New(Options{BaseURL: server.URL}).Complete(t.Context(), model.Request{Model: "m", Parameters: map[string]any{
+	reply, err := New(Options{BaseURL: server.URL}).Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Text: "go"}}, Parameters: map[string]any{
 		"temperature": 0.2, "max_tokens": 100, "provider": map[string]any{"order": []string{"groq"}}, "model": "other", "messages": 1,
 	}}, func(d model.Delta) { notices += d.Notice + "\n" })
 	if err != nil || reply.Usage != (model.Usage{Input: 9, Output: 1, Cached: 8, Cost: 0.25}) || reply.Usage.String() != "9 tokens in, 8 of them cached, 1 out, $0.2500" {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	all := server.Requests()
-	if last, want := all[len(all)-1], `{"max_completion_tokens":100,"messages":null,"model":"m","provider":{"order":["groq"]},"stream":true,"stream_options":{"include_usage":true}}`; len(all) != 3 || last != want {
+	if last, want := all[len(all)-1], `{"max_completion_tokens":100,"messages":[{"content":"go","role":"user"}],"model":"m","provider":{"order":["groq"]},"stream":true,"stream_options":{"include_usage":true}}`; len(all) != 3 || last != want {
 		t.Errorf("%d requests, the last one %s", len(all), last)
 	}
 	if !strings.Contains(notices, "trying again without max_tokens") || !strings.Contains(notices, "temperature does not support 0.2 with this model; trying again without temperature") {

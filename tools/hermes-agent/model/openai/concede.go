@@ -26,7 +26,6 @@ const (
 	streaming = "stream"    // answers come in one piece
 	content   = "content"   // also of a message that has only calls
 	signature = "signature" // of each call; Google has one for calls of other models
-	bridge    = "bridge"    // between results and what the user says
 	extras    = "extras"    // all members that are not OpenAI's
 )
 
@@ -46,8 +45,6 @@ var concessions = []concession{
 	{what: "reasoning_content", demand: true, about: regexp.MustCompile(`(?i)reasoning_content.{0,60}(must be|missing|required)|missing .{0,10}reasoning_content`),
 		applies: func(model.Request, Profile) bool { return true }},
 	{what: content, demand: true, about: regexp.MustCompile(`(?i)\bcontent\b.{0,40}(field required|is required|not be null|must be a string|missing|got null|none is not)|missing field .content|(null|none).{0,30}\bcontent\b`),
-		applies: func(model.Request, Profile) bool { return true }},
-	{what: bridge, demand: true, about: regexp.MustCompile(`(?i)role .?user.? after role .?tool|user message (cannot|can't) follow a tool`),
 		applies: func(model.Request, Profile) bool { return true }},
 }
 

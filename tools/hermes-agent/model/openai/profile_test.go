@@ -93,14 +93,14 @@ func TestWhatIsLearnedIsKeptForAWeek(t *testing.T) {
 
 func TestOpaqueMembersGoBackToTheirModelOnly(t *testing.T) {
 	t.Parallel()
-	server := serve(t, dialect.Habit{Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one","reasoning":"hm","blob":"xyz","tool_calls":[{"id":"1","seal":"abc","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}]}`}}})
+	server := serve(t, dialect.Habit{Answers: []dialect.Answer{{Body: `{"choices":[{"message":{"content":"one","reasoning":"hm","blob":"xyz","tool_calls":[{"id":"call00001","seal":"abc","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}]}`}}})
 	c := New(Options{BaseURL: server.URL})
 	reply, err := c.Complete(t.Context(), model.Request{Model: "m"}, func(model.Delta) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, mine := range map[string]bool{"m": true, "n": false} {
-		if _, err := c.Complete(t.Context(), model.Request{Model: name, Messages: []model.Message{reply.Message, {Role: model.Tool, CallID: "1", Text: "ok"}}}, func(model.Delta) {}); err != nil {
+		if _, err := c.Complete(t.Context(), model.Request{Model: name, Messages: []model.Message{reply.Message, {Role: model.Tool, CallID: "call00001", Text: "ok"}}}, func(model.Delta) {}); err != nil {
 			t.Fatal(err)
 		}
 		all := server.Requests()

@@ -13,10 +13,17 @@ import (
 // request begins with the same bytes and endpoints can cache them.
 type object map[string]any
 
+// bytesOf is a request as it is sent. What models and servers of tools wrote goes into it as
+// it is, and one half of a surrogate pair in that would make all of it unreadable.
+func bytesOf(body object) ([]byte, error) {
+	b, err := json.Marshal(body)
+	return model.Paired(b), err
+}
+
 // requestBody is a request in the words of the endpoint that a profile is about. from names
 // the model.
 func requestBody(r model.Request, p Profile, from string) object {
-	messages := r.Messages
+	messages := mended(r.Messages)
 	if p.refuses(pictures) {
 		messages = withoutPictures(messages)
 	}
@@ -35,12 +42,12 @@ func requestBody(r model.Request, p Profile, from string) object {
 		}
 		body["tools"] = list
 	}
-	if p.refuses(system) && len(messages) > 1 && messages[0].Role == model.System && messages[1].Role == model.User {
+	messages = alternating(messages)
+	if p.refuses(system) && messages[0].Role == model.System { // the user's first message is behind it
 		first := messages[1]
 		first.Text = messages[0].Text + "\n\n" + first.Text
 		messages = append([]model.Message{first}, messages[2:]...)
 	}
-	messages = joined(messages)
 	turn := 0 // where the messages behind the last prompt begin
 	for i, m := range messages {
 		if m.Role == model.User {
@@ -49,9 +56,6 @@ func requestBody(r model.Request, p Profile, from string) object {
 	}
 	var list []object
 	for i, m := range messages {
-		if p.demands(bridge) && m.Role == model.User && i > 0 && messages[i-1].Role == model.Tool {
-			list = append(list, object{"role": "assistant", "content": "I have seen the results."})
-		}
 		list = append(list, message(m, p, from, i > turn))
 	}
 	body["messages"] = list
@@ -91,21 +95,6 @@ func cache(messages []object) {
 	if len(messages) > 1 {
 		mark(messages[len(messages)-1])
 	}
-}
-
-// joined makes one message of several that the user sent in a row, for example after a
-// turn that failed: some chat templates refuse a conversation whose roles do not alternate.
-func joined(messages []model.Message) []model.Message {
-	var out []model.Message
-	for _, m := range messages {
-		if n := len(out); n > 0 && m.Role == model.User && out[n-1].Role == model.User {
-			out[n-1].Text += "\n\n" + m.Text
-			out[n-1].Images = append(slices.Clone(out[n-1].Images), m.Images...)
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 // schema is the schema of a tool as it is.
