@@ -221,9 +221,13 @@ local cases = {
       Piece(list.line, { agent = message, time = message, method = message, id = message,
         kind = "request", direction = "in", message = message })
     end]],
-  ["view.terminals.escapes"] = [[Each(function(text)
+  ["core.escapes"] = [[Each(function(text)
     -- As much as the host sends of the output of a command at once.
-    require("hermes.view.terminals.escapes").new():feed(text:sub(1, 65536))
+    require("hermes.core.escapes").new():feed(text:sub(1, 65536))
+  end)]],
+  ["core.printed"] = [[texts.codes = ("\27[H\27[9@x\27[J"):rep(200000)
+  Each(function(text)
+    require("hermes").text.printed(text:rep(5), { lines = 200 }) -- 10 MB, more than Hermes keeps
   end)]],
   ["view.chat.render"] = [[Each(function(text)
     require("hermes.view.chat.render").label({ type = "text", text = text })

@@ -1,4 +1,4 @@
-local escapes = require("hermes.view.terminals.escapes")
+local escapes = require("hermes.core.escapes")
 local eq = MiniTest.expect.equality
 
 ---@param bytes string
@@ -102,6 +102,21 @@ describe("what a command prints", function()
             { bytes, at, two:feed(bytes:sub(1, at)) .. two:feed(bytes:sub(at + 1)) },
             { bytes, at, case[2] }
           )
+        end
+      end
+    end
+  end)
+
+  it("is filtered the same by a filter that goes on behind its beginning", function()
+    for _, case in ipairs(cases) do
+      local bytes = case[1]
+      for at = 1, math.min(#bytes, 1000) do
+        local before = bytes:sub(1, at)
+        if not before:find("[\194-\244][\128-\191]*$") then -- it begins with a whole character
+          local whole = escapes.new()
+          whole:feed(before)
+          local rest = bytes:sub(at + 1)
+          eq({ bytes, at, escapes.after(before):feed(rest) }, { bytes, at, whole:feed(rest) })
         end
       end
     end

@@ -558,6 +558,77 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("Build\nthe output is not known: there is no terminal gone")
   end)
 
+  it("shows of an output what a terminal would", function()
+    open()
+    local function text(output)
+      return { type = "content", content = { type = "text", text = output } }
+    end
+    local outputs = {
+      count = "Counting 22\27[K\rCounting 100, \27[32mdone\27[0m.\27[K\n",
+      title = "\27]0;title\7named \27]8;;https://x.example\27\\link\27]8;;\27\\\n",
+      erase = "working\27[2K\27[1Gready\r\n",
+      above = "one 1%\ntwo 1%\n\27[2A\27[Kone 9%\n",
+    }
+    local want = {
+      count = "Counting 100, done.",
+      title = "named link",
+      erase = "ready",
+      above = "one 9%\ntwo 1%",
+    }
+    local function run(name, steps)
+      send(vim.list_extend(steps, { say("agent_message_chunk", "the end of " .. name) }))
+      wait_for_text("the end of " .. name)
+      wait_for_state("idle")
+    end
+    ---@param name string
+    ---@param more table what else the call has
+    ---@return table step
+    local function call(name, more)
+      local update = { sessionUpdate = "tool_call", toolCallId = name, title = "Run " .. name }
+      return { update = vim.tbl_extend("error", update, { status = "completed" }, more) }
+    end
+    for name, output in pairs(outputs) do
+      local input = { command = "make" }
+      run(name, {
+        call(name .. " 1", { kind = "execute", content = { text(output) } }),
+        call(name .. " 2", { rawInput = input, content = { text(output) } }),
+        call(name .. " 3", { rawInput = input, rawOutput = output }),
+      })
+      for i = 1, 3 do
+        local is = ("Run %s %d%s\n%s\n"):format(name, i, i > 1 and "\n$ make" or "", want[name])
+        eq({ is, shown():find(is, 1, true) ~= nil or shown() }, { is, true })
+      end
+    end
+    -- The text of a file is no output.
+    run("file", { call("file", { kind = "read", content = { text("a\27[2Kb\n") } }) })
+    wait_for_text("Run file\na<1b>[2Kb\n")
+    -- Of a long one the end is shown, in whole lines and characters.
+    local long = ("漢字 of a line\n"):rep(5000)
+    run("long", { call("long", { kind = "execute", content = { text(long) } }) })
+    wait_for_text("\n漢字 of a line\n漢字 of a line\n")
+    eq(shown():find("… the beginning is not shown\n漢字 of a line\n", 1, true) ~= nil, true)
+    -- Of a terminal, too, and of one of which the beginning is not kept.
+    local function terminal(id, name, data)
+      data = vim.tbl_extend("error", data, { agent = "scripted", terminalId = id })
+      child.lua(
+        [[local name, data = ...
+        data.sessionId = next(hermes.state().sessions)
+        require("hermes.core.events").emit(name, data)]],
+        { name, data }
+      )
+    end
+    terminal("t1", "TerminalStarted", { command = "make" })
+    terminal("t1", "TerminalData", { chunk = outputs.count })
+    terminal("t2", "TerminalStarted", { command = "make" })
+    terminal("t2", "TerminalData", { chunk = "\151\165 of a line\nnext", skipped = 100 })
+    local function of(id)
+      return call("in " .. id, { content = { { type = "terminal", terminalId = id } } })
+    end
+    run("terminals", { of("t1"), of("t2") })
+    wait_for_text("Run in t1\nCounting 100, done.\n")
+    wait_for_text("Run in t2\n… the beginning is not shown\nnext\n")
+  end)
+
   it("keeps both of its windows at :only, and leaves the file that was beside it", function()
     vim.fn.writefile({ "a file" }, dir .. "/a")
     local function names()

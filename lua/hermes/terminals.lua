@@ -1,10 +1,10 @@
 --- Commands of agents in terminal buffers: colors and cursor moves are drawn by
 --- Neovim's own terminal. Nothing that a command prints acts (see
---- hermes.terminals.escapes), and nothing that is typed goes to it.
+--- hermes.core.escapes), and nothing that is typed goes to it.
 
 local api = vim.api
 local drawing = require("hermes.view.terminals.drawing")
-local escapes = require("hermes.view.terminals.escapes")
+local escapes = require("hermes.core.escapes")
 local hermes = require("hermes")
 local text = require("hermes.core.text")
 

@@ -316,7 +316,7 @@ var meant = map[string]string{
 	`lua/hermes/complete.lua: vim.fn.complete(lead.col + 1, M.words(items))`:                                                             "words that hide nothing, inserted when the user picks them",
 
 	`lua/hermes/terminals.lua: local ok, channel = pcall(api.nvim_open_term, buf, { force_crlf = false })`:          "without on_input, so nothing is typed or answered",
-	`lua/hermes/view/terminals/drawing.lua: pcall(api.nvim_chan_send, view.channel, bytes)`:                         "what terminals/escapes.lua lets through",
+	`lua/hermes/view/terminals/drawing.lua: pcall(api.nvim_chan_send, view.channel, bytes)`:                         "what core/escapes.lua lets through",
 	`lua/hermes/terminals.lua: api.nvim_buf_set_name(buf, ("hermes://terminal/%d"):format(numbered))`:               "a number",
 	`lua/hermes/terminals.lua: vim.ui.select(newest, {`:                                                             "choices are shown, by text.line",
 	`lua/hermes/terminals.lua: vim.keymap.set("n", plug, function()`:                                                "the name of an action",

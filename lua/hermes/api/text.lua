@@ -19,6 +19,17 @@ function M.lines(value, max)
   return require("hermes.core.text").lines(value, max)
 end
 
+---What a terminal would show of the output of a command, as plain text: escape codes move the
+---cursor and erase, and are not shown.
+---@param output string of a long one only the end is read
+---@param opts? { lines?: integer, cut?: boolean } the most lines, of which the last are taken;
+---whether the beginning of the output is missing
+---@return string[] lines each as `text.line` shows it
+---@return boolean cut whether there is more before them
+function M.printed(output, opts)
+  return require("hermes.core.printed").lines(output, opts)
+end
+
 ---The difference between two texts as a unified diff, not yet safe to show.
 ---@param old string
 ---@param new string

@@ -9,9 +9,6 @@ M.max_lines = 200
 --- The lines of a diff, and of an output, that are not folded.
 M.open_diff, M.open_output = 20, 3
 
--- The most bytes of one output.
-local max_output = 32 * 1024
-
 local signs = {
   pending = { "○", "HermesChatDoing" },
   in_progress = { "◐", "HermesChatDoing" },
@@ -87,26 +84,18 @@ function M.label(content, cwd)
   return hermes.text.line(label_of(content, cwd), 400)
 end
 
---- What a command printed: colors are left out, and of a line that was
---- overwritten its last state remains.
----@param output string
----@return string
-local function printed(output)
-  output = output:gsub("\27%[[%d;:]*m", ""):gsub("\r+\n", "\n")
-  return (output:gsub("[^\n]*\r([^\n\r])", "%1"))
-end
-
+--- What a command printed, as a terminal would show it.
 ---@param list hermes.chat.Line[]
 ---@param output string
 ---@param max integer
-local function add_tail(list, output, max)
-  local cut = #output > max_output
-  local lines = vim.split(printed(output:sub(-max_output)), "\n", { trimempty = true })
-  if cut or #lines > max then
+---@param cut? boolean whether its beginning is missing
+local function add_output(list, output, max, cut)
+  local lines, less = hermes.text.printed(output, { lines = max, cut = cut })
+  if less then
     list[#list + 1] = { "… the beginning is not shown", "HermesChatNote" }
   end
-  for i = math.max(1, #lines - max + 1), #lines do
-    list[#list + 1] = { hermes.text.line(lines[i]), "HermesChatOutput" }
+  for _, line in ipairs(lines) do
+    list[#list + 1] = { line, "HermesChatOutput" }
   end
 end
 
@@ -170,18 +159,21 @@ local function tool_lines(call, chat)
   end
   for _, content in ipairs(call.content or {}) do
     local inner = content.type == "content" and content.content
-    if inner and inner.type == "text" then
+    if inner and inner.type == "text" and (command or call.kind == "execute") then
+      add_output(list, inner.text, over and M.max_lines or 10)
+    elseif inner and inner.type == "text" then
       add(list, inner.text, "HermesChatOutput", over and M.max_lines or 10)
     elseif inner then
       add(list, M.label(inner, chat.cwd), "HermesChatOutput")
     elseif content.type == "terminal" then
       local id, opts = content.terminalId, { agent = chat.agent }
-      local _, output = hermes.terminal_output(chat.last_id, id, opts)
+      local terminal, output = hermes.terminal_output(chat.last_id, id, opts)
       if not output and over then
         local unknown = "the output is not known: there is no terminal " .. hermes.text.line(id, 60)
         list[#list + 1] = { unknown, "HermesChatNote" }
       end
-      add_tail(list, output or "", over and M.max_lines or 10)
+      local cut = terminal ~= nil and terminal.dropped > 0
+      add_output(list, output or "", over and M.max_lines or 10, cut)
     end
   end
   local output = call.rawOutput
@@ -192,7 +184,7 @@ local function tool_lines(call, chat)
     output = exit ~= 0 and ("exit status %d"):format(exit) or nil
   end
   if output ~= nil then
-    add_tail(list, type(output) == "string" and output or vim.json.encode(output), M.max_lines)
+    add_output(list, type(output) == "string" and output or vim.json.encode(output), M.max_lines)
   end
   return list, over and #list - from > M.open_output and from or nil
 end

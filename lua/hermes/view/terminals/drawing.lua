@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local escapes = require("hermes.view.terminals.escapes")
+local escapes = require("hermes.core.escapes")
 
 --- Time for drawing output before Neovim gets to do something else, in
 --- milliseconds, and bytes that are drawn at once.

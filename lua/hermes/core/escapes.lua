@@ -48,6 +48,23 @@ function M.new()
   return setmetatable({ pending = "" }, Escapes)
 end
 
+--- A filter that goes on behind some bytes. Only the last sequence of them matters: whatever began
+--- before it has ended there.
+---@param bytes string
+---@return hermes.Escapes
+function M.after(bytes)
+  local filter = M.new()
+  local back = bytes:reverse():find("\27", 1, true)
+  local last = back and bytes:sub(-back) or ""
+  local closing = strings[last:sub(2, 2)]
+  if closing and not last:find(closing, 3) then
+    filter.closing = closing
+  elseif last:find("^\27%[?[ -?]*$") then -- it goes on
+    filter:feed(last)
+  end
+  return filter
+end
+
 --- A whole control sequence, if it only draws.
 ---@param params string
 ---@param final string
