@@ -629,6 +629,107 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("Run in t2\n… the beginning is not shown\nnext\n")
   end)
 
+  --- What the last line of that text is, as a plugin that reads the tree sees it.
+  ---@param text string
+  ---@return table<string, boolean> captures of its characters, with their languages
+  local function captures(text)
+    return child.lua(
+      [[local text, buf, found = ..., find("hermes_chat"), vim.empty_dict()
+      vim.treesitter.get_parser(buf):parse(true)
+      local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+      for row = #lines - 1, 0, -1 do
+        if lines[row + 1] == text then
+          for col = 0, #text - 1 do
+            for _, capture in ipairs(vim.treesitter.get_captures_at_pos(buf, row, col)) do
+              found[capture.lang .. " " .. capture.capture] = true
+            end
+          end
+          break
+        end
+      end
+      return found]],
+      { text }
+    )
+  end
+
+  --- Waits until a line is marked up, and not as anything that another block has begun.
+  ---@param text string
+  ---@param capture string
+  local function wait_for_capture(text, capture)
+    local now
+    local ok = vim.wait(20000, function()
+      now = captures(text)
+      return now[capture] and not now["markdown markup.raw.block"]
+    end, 50)
+    eq({ text, ok or now }, { text, true })
+  end
+
+  it("keeps what one block leaves open out of the others", function()
+    open()
+    wait_for("the highlighter", function()
+      return child.lua_get("vim.treesitter.highlighter.active[find('hermes_chat')] ~= nil")
+    end)
+    local function call(content)
+      local update = { sessionUpdate = "tool_call", toolCallId = "t", title = "Run" }
+      return { update = vim.tbl_extend("error", update, { content = { content } }) }
+    end
+    local ways = {
+      output = function(text)
+        local content = { type = "text", text = text }
+        send({ call({ type = "content", content = content }) })
+      end,
+      diff = function(text)
+        local old, new = text .. "\na\n", text .. "\nb\n"
+        send({ call({ type = "diff", path = "/a", oldText = old, newText = new }) })
+      end,
+      thought = function(text)
+        send({ say("agent_thought_chunk", text) })
+      end,
+      prompt = function(text)
+        send(text)
+      end,
+      ["cancelled message"] = function(text)
+        send({ { say = text }, { hold = true } })
+        wait_for_text(text)
+        child.type_keys("<C-c>")
+      end,
+    }
+    local number = 0
+    for what, way in vim.spairs(ways) do
+      for _, begin in ipairs({ "```", "~~~~", "<!--", "<pre>", "* * *\n- item" }) do
+        number = number + 1
+        way(("%s\nof %s %d"):format(begin, what, number))
+        wait_for_text(("of %s %d"):format(what, number))
+        wait_for_state("idle")
+        local heading, keyword = ("# Heading %d"):format(number), ("local x = %d"):format(number)
+        send({ say("agent_message_chunk", heading .. "\n\n```lua\n" .. keyword .. "\n```\nend\n") })
+        wait_for_text(keyword .. "\n```\nend")
+        wait_for_state("idle")
+        wait_for_capture(heading, "markdown markup.heading.1")
+        local now = captures(keyword)
+        eq({ what, begin, now["lua keyword"] or now }, { what, begin, true })
+      end
+    end
+    -- Only what is in sight is parsed.
+    local trees = "vim.tbl_count(vim.treesitter.get_parser(find('hermes_chat')):trees())"
+    eq(child.lua_get(trees) < 20, true)
+    -- So it is where the user scrolls to, and in a window that is opened later.
+    child.type_keys("<Esc><C-w>kgg")
+    wait_for_capture("# Heading 1", "markdown markup.heading.1")
+    child.cmd("quit")
+    child.cmd("Hermes chat")
+    wait_for_capture("# Heading 25", "markdown markup.heading.1")
+    -- A text is one tree, however it came. An output is none.
+    send({ { say = "one\n" }, { say = "```\ntwo\n" }, { say = "# three\n" } })
+    wait_for_text("# three")
+    wait_for_state("idle")
+    eq(captures("# three")["markdown markup.heading.1"], nil)
+    send({ call({ type = "content", content = { type = "text", text = "# four" } }) })
+    wait_for_text("# four")
+    eq(captures("# four"), vim.empty_dict())
+    eq(vim.trim(child.cmd_capture("messages")), "")
+  end)
+
   it("keeps both of its windows at :only, and leaves the file that was beside it", function()
     vim.fn.writefile({ "a file" }, dir .. "/a")
     local function names()

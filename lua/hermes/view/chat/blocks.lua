@@ -38,11 +38,11 @@ local ns_line = api.nvim_create_namespace("hermes_chat_lines")
 local ns_fold = api.nvim_create_namespace("hermes_chat_folds")
 local ns_act = api.nvim_create_namespace("hermes_chat_acts")
 
----@type table<string, { sign?: string, group?: string }> by kind of block
+---@type table<string, { sign?: string, group?: string, markdown?: boolean }> by kind of block
 local looks = {
-  user = { sign = "❯", group = "HermesChatUser" },
-  text = {},
-  thought = { sign = "…", group = "HermesChatThought" },
+  user = { sign = "❯", group = "HermesChatUser", markdown = true },
+  text = { markdown = true },
+  thought = { sign = "…", group = "HermesChatThought", markdown = true },
   tool = {},
   plan = { sign = "≡", group = "HermesChatPlan" },
   question = { sign = "?", group = "HermesChatQuestion" },
@@ -107,6 +107,28 @@ function Blocks:line(block, number)
   local first, last = self:rows(block)
   local line = first and first - block.cut + block.gap + number
   return line and line > first and line <= last and line or nil
+end
+
+--- Where the blocks of markdown are of which something is between two rows.
+---@param first integer
+---@param last integer the row after them
+---@return integer[][] texts the first row of each, and the row after its last
+function Blocks:texts(first, last)
+  local texts = {}
+  local after = api.nvim_buf_line_count(self.buf) - 1
+  for i = #self.all, 1, -1 do
+    local block = self.all[i]
+    local top = after - block.height
+    local row = top + math.max(0, block.gap - block.cut)
+    if looks[block.kind].markdown and row < math.min(after, last) and after > first then
+      table.insert(texts, 1, { row, after })
+    end
+    after = top
+    if after <= first then
+      break
+    end
+  end
+  return texts
 end
 
 --- Highlights lines as the kind of their block is.

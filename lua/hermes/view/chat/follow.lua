@@ -6,6 +6,7 @@ local api = vim.api
 
 ---@class hermes.chat.Follow
 ---@field buf integer
+---@field redrawn fun() called after a redraw
 ---@field tried table<integer, string> by window: what it was to show last
 ---@field stale? boolean
 ---@field seen? integer extmark at the end of the text that was in sight
@@ -16,9 +17,10 @@ local ns = api.nvim_create_namespace("hermes_chat_follow")
 local by_buffer = {} ---@type table<integer, hermes.chat.Follow>
 
 ---@param buf integer
+---@param redrawn fun()
 ---@return hermes.chat.Follow
-function Follow.new(buf)
-  local self = setmetatable({ buf = buf, tried = {} }, Follow)
+function Follow.new(buf, redrawn)
+  local self = setmetatable({ buf = buf, redrawn = redrawn, tried = {} }, Follow)
   if not next(by_buffer) then
     -- No event says that a fold was closed or an option changed. Every redraw does.
     api.nvim_set_decoration_provider(ns, {
@@ -169,6 +171,7 @@ function Follow:later()
       if api.nvim_buf_is_valid(self.buf) then
         self:show_end(vim.tbl_filter(is_at_end, vim.fn.win_findbuf(self.buf)), true)
         self:count()
+        self.redrawn()
       end
     end)
   end

@@ -12,6 +12,7 @@ local pieces = require("hermes.view.chat.pieces")
 ---@field tail integer place of the last
 ---@field waiting table<string, integer> places in the queue by name
 ---@field follow hermes.chat.Follow
+---@field parser? vim.treesitter.LanguageTree
 local Transcript = setmetatable({}, { __index = blocks.Blocks })
 Transcript.__index = Transcript
 
@@ -26,7 +27,9 @@ local max_chunk = 8 * 1024
 function Transcript.new(buf, max_lines)
   local self = setmetatable({ buf = buf, max_lines = max_lines }, Transcript)
   self.queue, self.head, self.tail, self.waiting = {}, 1, 0, {}
-  self.follow = require("hermes.view.chat.follow").new(buf)
+  self.follow = require("hermes.view.chat.follow").new(buf, function()
+    self:parse() -- what a fold hid may be in sight
+  end)
   self:reset()
   return self
 end
@@ -83,7 +86,7 @@ function Transcript:flush()
   vim.bo[self.buf].modifiable = false
   self.follow:show_end(following)
   self.follow:count()
-  self.parser = self.parser and require("hermes.view.chat.markdown").parse(self.buf, self.parser)
+  self:parse()
   if self.head <= self.tail then
     self.scheduled = true
     vim.defer_fn(function()
@@ -101,6 +104,16 @@ function Transcript:highlight()
     self.parser = parser
     self:flush()
   end)
+end
+
+--- Parses the texts in sight.
+function Transcript:parse()
+  if self.parser then
+    local markdown = require("hermes.view.chat.markdown")
+    self.parser = markdown.parse(self.buf, self.parser, function(first, last)
+      return self:texts(first, last)
+    end)
+  end
 end
 
 --- Shows a block at the end, or in place of the one with the same name.

@@ -86,8 +86,16 @@ function View:begin(chat)
     vim.schedule(function()
       if api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == self.transcript_buf then
         chat.transcript:fold_all(window)
+        chat.transcript:parse()
       end
     end)
+  end)
+  on({ "WinScrolled" }, nil, function()
+    for _, window in ipairs(vim.fn.win_findbuf(self.transcript_buf)) do
+      if vim.v.event[tostring(window)] then
+        return chat.transcript:parse()
+      end
+    end
   end)
   on({ "WinClosed" }, nil, function(args)
     local window = tonumber(args.match) --[[@as integer]]
