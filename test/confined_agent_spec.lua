@@ -300,16 +300,19 @@ describe("what a confined agent has prepared", function()
     write(away .. "/key", "CANARY key\n", 384)
     write(away .. "/rc", "# CANARY rc\n")
     write(away .. "/folder/c.txt", "CANARY folder\n")
+    write(away .. "/folder/d.txt", "CANARY folder\n")
     write(away .. "/run", ('#!/bin/sh\ntouch "%s/ran"\n'):format(away), 493)
     write(home .. "/.bashrc", "# CANARY bashrc\n")
     write(home .. "/.ssh/id_rsa", "CANARY id\n", 384)
     write(home .. "/c.txt", "CANARY home\n")
+    write(home .. "/d.txt", "CANARY home\n")
     local template = base .. "/work/template"
     for name, text in pairs({
       ["a.txt"] = "one\ntwo\n",
       ["b.txt"] = "one\ntwo\n",
       ["notes.txt"] = "notes\n",
       ["sub/c.txt"] = "one\ntwo\n",
+      ["sub/d.txt"] = "one\ntwo\n",
       [".gitignore"] = "*.log\n",
       ["sub/.gitignore"] = "*.tmp\n",
     }) do
@@ -382,10 +385,26 @@ describe("what a confined agent has prepared", function()
         hermes.prompt(session, vim.json.encode(script))
         wait("end of the turn", function() return ended > before end)
       end
+      _G.send = function(content)
+        local before = ended
+        hermes.prompt(session, vim.list_extend({ "see" }, content))
+        wait("end of the turn", function() return ended > before end)
+      end
+      --- What is unsaved in each buffer.
+      _G.diffs = function()
+        local blocks = {}
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          table.insert(blocks, (hermes.context.diff(buf)))
+        end
+        return blocks
+      end
       _G.begin = function(dir)
         vim.cmd.cd(vim.fn.fnameescape(dir))
         for _, name in ipairs({ "sub/c.txt", "a.txt" }) do
           vim.cmd("silent edit " .. name)
+        end
+        for _, name in ipairs({ "b.txt", "notes.txt", "sub/d.txt", "up.txt", "pipe.png" }) do
+          vim.fn.bufadd(dir .. "/" .. name) -- known, and never loaded
         end
         require("hermes.chat").open({ agent = "inside", cwd = dir, new = true })
         wait("session", function() return vim.b.hermes_session ~= nil end)
@@ -443,15 +462,23 @@ describe("what a confined agent has prepared", function()
     },
     {
       "gives files as context",
-      [[local content = { "see" }
+      [[local content = {}
       for _, name in ipairs({ "a.txt", "b.txt", "notes.txt", "sub/c.txt", "up.txt", "l2.txt",
         "pipe.png" }) do
         table.insert(content, (hermes.context.file(name)))
         table.insert(content, (hermes.context.image(name)))
       end
-      local before = ended
-      hermes.prompt(session, content)
-      wait("end of the turn", function() return ended > before end)]],
+      send(content)]],
+    },
+    {
+      "gives buffers as context",
+      [[local content = diffs()
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.startswith(vim.api.nvim_buf_get_name(buf), dir .. "/") then
+          table.insert(content, (hermes.context.buffer(buf)))
+        end
+      end
+      send(content)]],
     },
     {
       "lets the agent write into buffers",
@@ -469,7 +496,8 @@ describe("what a confined agent has prepared", function()
     {
       "writes what is open",
       [[for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-        if vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= "" then
+        local is_file = vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
+        if is_file and vim.api.nvim_buf_is_loaded(buf) then
           vim.api.nvim_buf_call(buf, function()
             vim.api.nvim_buf_set_lines(buf, 0, 0, false, { "mine" })
             if vim.bo.readonly or require("hermes.doc.versions").state(buf) == "same" then
@@ -504,9 +532,9 @@ describe("what a confined agent has prepared", function()
       [[for _, name in ipairs({ "a.txt", "sub/c.txt", "b.txt" }) do
         hermes.review.open(dir .. "/" .. name)
         vim.cmd("silent! Hermes review diff")
-        hermes.context.diff()
         vim.cmd("silent! diffoff! | silent! tabonly")
       end
+      send(diffs())
       await(hermes.review.quickfix)
       vim.cmd("silent! cfirst | silent! clast | silent! cclose")
       vim.cmd("silent! Hermes review hunks")

@@ -66,6 +66,7 @@ describe("a block of", function()
     eq({ block, err:find("ENOENT", 1, true) ~= nil }, { nil, true })
     eq({ context.file(dir) }, { nil, dir .. ": not a file, but a directory" })
     eq({ context.buffer(9999) }, { nil, "there is no buffer 9999" })
+    eq({ context.diff(9999) }, { nil, "there is no buffer 9999" })
     eq({ context.terminal(0) }, { nil, ("buffer %d is not a terminal"):format(vim.fn.bufnr()) })
     eq({ context.quickfix() }, { nil, "the quickfix list is empty" })
     eq({ context.diagnostics() }, { nil, "there are no diagnostics" })
@@ -104,10 +105,60 @@ describe("a block of", function()
     disk.folders = folders
   end)
 
+  it("a buffer and its diff leave out what a name leads to by now", function()
+    local disk, folders = require("hermes.core.disk"), require("hermes.core.disk").folders
+    vim.fn.mkdir(dir .. "/project", "p")
+    local key = on_disk("key", "canary\n")
+    local open, later = on_disk("project/open.txt", "one\n"), on_disk("project/later.txt", "x\n")
+    edit(open)
+    for _, path in ipairs({ open, later }) do
+      vim.uv.fs_unlink(path)
+      vim.uv.fs_symlink(key, path)
+    end
+    local buf = vim.fn.bufadd(later)
+    local out = "leads out of the folder of a session"
+    local other = "its name leads to another file now"
+    eq(select(2, context.diff()):find(other, 1, true) ~= nil, true)
+    eq(text_of(context.buffer()), "one\n") -- what the user sees
+    function disk.folders()
+      return { dir .. "/project" }
+    end
+    eq(select(2, context.buffer(buf)):find(out, 1, true) ~= nil, true)
+    edit(later) -- the user may look at it
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
+    eq(select(2, context.diff()):find(out, 1, true) ~= nil, true)
+    disk.folders = folders
+  end)
+
+  it("a buffer that is not loaded holds its file, and stays so", function()
+    local buf = vim.fn.bufadd(on_disk("a.txt", "one\ntwo\nvim: set ft=evil :"))
+    local uri = "file://" .. dir .. "/a.txt"
+    eq({ text_of(context.buffer(buf)) }, { "one\ntwo\nvim: set ft=evil :\n", uri })
+    eq({ text_of(context.buffer(buf, { first = 2, last = 2 })) }, { "two\n", uri .. "#L2-L2" })
+    eq({ context.diff(buf) }, { nil, "a.txt: nothing is unsaved" })
+    eq({ vim.api.nvim_buf_is_loaded(buf), vim.bo[buf].filetype }, { false, "" })
+    local dos = vim.fn.bufadd(on_disk("dos.txt", "\239\187\191one\r\ntwo\r\n"))
+    eq(text_of(context.buffer(dos)), "one\ntwo\n")
+    local latin1 = vim.fn.bufadd(on_disk("latin1", "caf\233\n"))
+    eq(text_of(context.buffer(latin1)), "café\n")
+    eq({ context.buffer(vim.fn.bufadd(on_disk("nul", "a\0b"))) }, { nil, "nul: not text" })
+    local missing = vim.fn.bufadd(dir .. "/missing")
+    eq(select(2, context.buffer(missing)):find("ENOENT", 1, true) ~= nil, true)
+    vim.system({ "truncate", "-s", "2G", dir .. "/large" }):wait()
+    buf = vim.fn.bufadd(dir .. "/large")
+    eq({ context.buffer(buf) }, { nil, "large: it is 2147 MB; :edit loads it" })
+  end)
+
   it("a named pipe is nil and a reason", function()
     vim.system({ "mkfifo", dir .. "/pipe.png" }):wait()
     eq(select(2, context.file("pipe.png")):find("not a file, but a fifo", 1, true) ~= nil, true)
     eq(select(2, context.image("pipe.png")):find("not a file, but a fifo", 1, true) ~= nil, true)
+    local buf = vim.fn.bufadd(dir .. "/pipe.png")
+    eq(select(2, context.buffer(buf)):find("not a file, but a fifo", 1, true) ~= nil, true)
+    edit(on_disk("a.txt", "one\n"))
+    vim.system({ "rm", "a.txt" }, { cwd = dir }):wait()
+    vim.system({ "mkfifo", "a.txt" }, { cwd = dir }):wait()
+    eq(select(2, context.diff()):find("not a file, but a fifo", 1, true) ~= nil, true)
   end)
 
   it("a buffer holds its lines, or some of them, and is cut at a line", function()

@@ -83,7 +83,6 @@ var elsewhere = map[string]excuse{
 	"lua/hermes/view/chat/draft.lua":        {"prompts that were not sent, in the state folder of Neovim", "fs_close fs_open fs_rename fs_unlink fs_write io.open vim.fn.mkdir"},
 	"lua/hermes/channel.lua":                {"runs the host, and makes the folder of its log", "vim.fn.jobstart vim.fn.mkdir"},
 	"lua/hermes/view/logs.lua":              {"shows the logs of Hermes", ":checktime vim.fn.bufadd"},
-	"lua/hermes/doc/context.lua":            {"loads a buffer that the caller has named by its number", "vim.fn.bufload"},
 	"lua/hermes/core/host.lua":              {"builds the host and asks for versions, in the folder of the plugin", "io.lines vim.system"},
 	"lua/hermes/core/install.lua":           {"installs the host in the folder of the plugin, where its programs run", "fs_close fs_fchmod fs_fstat fs_fsync fs_lstat fs_mkdir fs_open fs_read fs_rename fs_stat fs_unlink fs_write io.open vim.fn.isdirectory vim.fs.dir"},
 	"lua/hermes/core/install_task.lua":      {"installs the host in the folder of the plugin, where its programs run", "vim.uv.spawn"},

@@ -276,7 +276,6 @@ var meant = map[string]string{
 	`lua/hermes/program/tmux.lua: local ok, problem = pcall(vim.system, argv, opts, function(out)`:                          "tmux and ps, a list, no shell; the words and the text are the user's",
 	`lua/hermes/program/buffer.lua: vim.api.nvim_chan_send(program.job, bytes)`:                                             "goes to the program of the terminal: keys that the user sends",
 	`lua/hermes/program/buffer.lua: vim.api.nvim_put(vim.split(bytes, "\n"), "c", false, false)`:                            "goes to the program of the terminal: a text that the user sends, without control characters",
-	`lua/hermes/doc/context.lua: vim.fn.bufload(buf)`:                                                                       "the number of a buffer",
 
 	`lua/hermes/session/attention.lua: pcall(vim.api.nvim_chan_send, vim.v.stderr, "\7")`:                         "a constant",
 	`lua/hermes/session/attention.lua: vim.o.titlestring = "%{v:lua.require'hermes.session.attention'._title()}"`: "counts before what the user has set",

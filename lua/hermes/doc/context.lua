@@ -83,7 +83,30 @@ function M.file(path, opts)
   return blocks.of_file(path, text, text and #text or size --[[@as integer]], limit)
 end
 
----A buffer, unsaved edits included; `first` and `last` pick lines of it.
+---The lines of the file of a buffer that is not loaded. To load it would follow the name wherever
+---it leads by now, wait for the other end of a named pipe, and obey the modelines of the file.
+---@param buf integer
+---@return string[]? lines
+---@return string? err
+local function lines_on_disk(buf)
+  local encoding = require("hermes.core.encoding")
+  local name, most = vim.api.nvim_buf_get_name(buf), require("hermes.doc.show").max_bytes
+  local bytes, size = require("hermes.core.disk").read_to_send(name, most)
+  if type(size) == "string" then
+    return nil, size
+  elseif not bytes then
+    return nil, ("%s: it is %.0f MB; :edit loads it"):format(name_of(buf), size / 1e6)
+  elseif bytes:find("%z") then
+    return nil, ("%s: not text"):format(name_of(buf))
+  end
+  local text = encoding.is_utf8(bytes) and bytes or encoding.decode(bytes, "latin1") or ""
+  local bom = require("hermes.doc.buffer_text").bom
+  text = vim.startswith(text, bom) and text:sub(#bom + 1) or text
+  return vim.split((text:gsub("\r?\n$", "")), "\r?\n")
+end
+
+---A buffer, unsaved edits included; `first` and `last` pick lines of it. One that is not loaded
+---stays so.
 ---@param buf? integer 0 or nil: the current one
 ---@param opts? hermes.ContextOpts|{ first?: integer, last?: integer }
 ---@return table? block
@@ -94,11 +117,18 @@ function M.buffer(buf, opts)
   if not vim.api.nvim_buf_is_valid(buf) then
     return nil, ("there is no buffer %d"):format(buf)
   end
-  vim.fn.bufload(buf)
-  local count = vim.api.nvim_buf_line_count(buf)
+  local all, err ---@type string[]?, string?
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    all, err = lines_on_disk(buf)
+    if not all then
+      return nil, err
+    end
+  end
+  local count = all and #all or vim.api.nvim_buf_line_count(buf)
   local first = math.max(opts.first or 1, 1)
   local last = math.min(opts.last or count, count)
-  local lines = vim.api.nvim_buf_get_lines(buf, first - 1, math.max(last, first - 1), false)
+  local lines = all and vim.list_slice(all, first, last)
+    or vim.api.nvim_buf_get_lines(buf, first - 1, math.max(last, first - 1), false)
   local uri = uri_of(buf)
   if opts.first or opts.last then
     uri = ("%s#L%d-L%d"):format(uri, first, last)
@@ -188,18 +218,31 @@ end
 function M.diff(buf, opts)
   opts = checked(opts, "diff")
   buf = buffer_of(buf)
+  if not vim.api.nvim_buf_is_valid(buf) then
+    return nil, ("there is no buffer %d"):format(buf)
+  elseif not vim.api.nvim_buf_is_loaded(buf) then
+    return nil, ("%s: nothing is unsaved"):format(name_of(buf))
+  end
   local disk = require("hermes.core.disk")
   local name = vim.api.nvim_buf_get_name(buf)
+  local elsewhere = require("hermes.doc.versions").strays(buf)
+  if elsewhere then -- what is there now would be sent, too
+    return nil, ("%s: its name leads to another file now (%s)"):format(name_of(buf), elsewhere)
+  end
   local most = 16 * limit_of(opts)
-  local bytes, _, large = "", nil, nil
-  if name ~= "" then
-    bytes, _, large = disk.read(name, most)
+  local bytes = "" ---@type string?
+  if disk.exists(name) then
+    local why ---@type integer|string
+    bytes, why = disk.read_to_send(name, most)
+    if type(why) == "string" then
+      return nil, why
+    end
   end
   local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
-  if large or size > most then
+  if not bytes or size > most then
     return nil, ("%s: too large to compare"):format(name_of(buf))
   end
-  local old = require("hermes.core.encoding").decode(bytes or "", vim.bo[buf].fileencoding)
+  local old = require("hermes.core.encoding").decode(bytes, vim.bo[buf].fileencoding)
   if not old then
     return nil, ("%s: not text"):format(name_of(buf))
   end
