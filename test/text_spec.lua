@@ -68,4 +68,12 @@ describe("text.row", function()
       eq(text.row(case[1], case[2]), case[3])
     end)
   end
+
+  it("does not count what the current window adds to its lines", function()
+    vim.cmd("vsplit | vertical resize 5 | setlocal linebreak breakindent")
+    vim.o.showbreak = "> "
+    eq(text.row("a few words", 11), "a few words")
+    vim.o.showbreak = ""
+    vim.cmd.close()
+  end)
 end)

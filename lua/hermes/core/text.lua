@@ -180,16 +180,25 @@ function M.lines(s, max)
   return shown
 end
 
+--- The most cells that a line takes. strdisplaywidth() would also count what the options of the
+--- current window put into its lines.
+---@param line string
+---@return integer
+local function width(line)
+  local _, tabs = line:gsub("\t", "")
+  return vim.api.nvim_strwidth(line) + 7 * tabs
+end
+
 --- The part of a line that fits into a row. "…" stands for the rest.
 ---@param line string safe to show
 ---@param cells integer at least 1
 ---@return string
 function M.row(line, cells)
-  if vim.fn.strdisplaywidth(line) <= cells then
+  if width(line) <= cells then
     return line
   end
   local short = vim.fn.strcharpart(line, 0, cells - 1)
-  while vim.fn.strdisplaywidth(short) > cells - 1 do
+  while width(short) > cells - 1 do
     short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
   end
   return short .. "…"
