@@ -12,6 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -68,9 +69,6 @@ func (s *session) shown(ctx context.Context, call acp.ToolCallUpdate) approval {
 	return a
 }
 
-// folderNames are the members by which agents name the folder of a command.
-var folderNames = []string{"cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir", "dir_path"}
-
 // commandShown reads the command in the raw input of a tool call, nil when there
 // is none or when it can be read in two ways.
 func commandShown(rawInput json.RawMessage) *acp.CreateTerminalRequest {
@@ -91,12 +89,12 @@ func commandShown(rawInput json.RawMessage) *acp.CreateTerminalRequest {
 	if req.Command == "" || present(input["env"]) && json.Unmarshal(input["env"], &req.Env) != nil {
 		return nil
 	}
-	for _, name := range folderNames {
-		if !present(input[name]) {
+	for name, value := range input {
+		if !permission.NamesFolder(name) || !present(value) {
 			continue
 		}
 		var dir string
-		if json.Unmarshal(input[name], &dir) != nil || req.Cwd.OK && req.Cwd.V != dir {
+		if json.Unmarshal(value, &dir) != nil || req.Cwd.OK && req.Cwd.V != dir {
 			return nil
 		}
 		req.Cwd = acp.Some(dir)

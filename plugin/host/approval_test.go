@@ -128,6 +128,9 @@ func TestAnApprovalIsForOneRunOfTheCommandThatWasShown(t *testing.T) {
 		`{"command":"true"}`:                                           {Command: "true"},
 		`{"command":"echo a","args":[],"cwd":null}`:                    {Command: "echo a"},
 		`{"command":"printf","args":["%s","x y"],"cwd":"` + dir + `"}`: {Command: "printf", Args: []string{"%s", "x y"}},
+		`{"command":"echo b","cd":"` + dir + `"}`:                      {Command: "echo b", Cwd: acp.Some(dir)},
+		`{"command":"echo c","pwd":"` + dir + `"}`:                     {Command: "echo c", Cwd: acp.Some(dir)},
+		`{"command":"echo d","dir_path":"` + dir + `"}`:                {Command: "echo d", Cwd: acp.Some(dir)},
 		`{"command":["sh","-c","echo hi"],"workdir":"` + dir + `"}`:    {Command: "sh", Args: []string{"-c", "echo hi"}, Cwd: acp.Some(dir)},
 		`{"command":"true","env":[{"name":"B","value":"2"}]}`:          {Command: "true", Env: []acp.EnvVariable{{Name: "B", Value: "2"}}},
 	} {
@@ -239,7 +242,8 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 	for _, rawInput := range []string{
 		``, `null`, `[]`, `"true"`, `{}`, `{"command":null}`, `{"command":""}`, `{"command":[]}`, `{"command":{}}`, `{"cmd":"true"}`,
 		`{"COMMAND":"true"}`, `{"command":["true"],"args":["x"]}`, `{"command":"true","args":"x"}`, `{"command":"true","args":[1]}`,
-		`{"command":["true",1]}`, `{"command":"true","cwd":"sub"}`, `{"command":"true","cwd":"/"}`, `{"command":"true","cwd":5}`,
+		`{"command":["true",1]}`, `{"command":"true","cwd":"sub"}`, `{"command":"true","cwd":"/"}`, `{"command":"true","cwd":5}`, `{"command":"true","cd":"/"}`, `{"command":"true","pwd":"/"}`,
+		`{"command":"true","dir_path":"/"}`,
 		`{"command":"true","cwd":"` + dir + `","workdir":"` + dir + `/sub"}`, `{"command":"true","env":{"A":"1"}}`,
 		`{"command":"true","env":["A=1"]}`, `{"command":"true","env":[{"name":"LD_PRELOAD","value":"x"}]}`, `{"command":"no-such-program"}`,
 		`{"command":"./run all"}`, // a program of that name, not a line

@@ -232,7 +232,7 @@ func TestNoRuleAllowsACommandInAFolderThatConfiguresGit(t *testing.T) {
 		dir: Allowed, dir + "/plain": Allowed, dir + "/plain/deep": Allowed, dir + "/clone": Allowed, "": Allowed,
 		dir + "/bare": Ask, dir + "/bare/sub": Ask, dir + "/bare/none": Ask, dir + "/commondir": Ask, dir + "/plain/link": Ask, "plain": Ask, dir + "/plain/../bare": Ask,
 	} {
-		for _, name := range []string{"cwd", "workdir", "working_directory", "workingDir", "directory", "cd"} {
+		for _, name := range []string{"cwd", "workdir", "working_directory", "workingDir", "directory", "dir_path", "cd"} {
 			input := `{"command":"git status","` + name + `":"` + cwd + `"}`
 			for _, r := range []Rule{{Action: Allow, Command: []string{"git"}}, allowCommands, {Action: Allow}} {
 				if got := decide(t, call(execute, input), r); got != want {

@@ -39,7 +39,7 @@ var roles = map[role][]string{
 		"oldstr", "newstr", "newsource", "codeedit", "replacement", "description", "title", "prompt", "message", "reason", "explanation",
 		"thought", "thinking", "summary", "instruction", "instructions", "plan", "note", "notes", "comment", "activeform",
 	},
-	workingDir:   {"cwd", "workdir", "workingdir", "workingdirectory", "pwd", "cd", "dir", "directory"},
+	workingDir:   {"cwd", "workdir", "workingdir", "workingdirectory", "pwd", "cd", "dir", "dirpath", "directory"},
 	commandText:  {"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "bash", "run", "exec"},
 	commandWords: {"args", "arguments", "argv"},
 	commandOther: {"program", "executable", "shell", "stdin", "parsedcmd"},
@@ -72,6 +72,10 @@ func roleOf(name string) role {
 	}
 	return unknown
 }
+
+// NamesFolder reports whether a member of a tool call names the folder that its
+// command runs in.
+func NamesFolder(member string) bool { return roleOf(member) == workingDir }
 
 func letters(name string) string {
 	return strings.Map(func(r rune) rune {
