@@ -114,12 +114,9 @@ function M.open(opts)
   use(view)
 end
 
---- Says something in one line: more would make the user press Enter.
 ---@param text string
 local function say(text)
-  local start = "hermes.chat: "
-  local line = hermes.text.line(text, math.max(20, vim.v.echospace - #start))
-  vim.notify(start .. line, vim.log.levels.WARN)
+  require("hermes.core.log").show(vim.log.levels.WARN, text)
 end
 
 ---Pick one of the sessions that an agent has stored, and open a chat with it.

@@ -302,10 +302,8 @@ local function pick(choice)
     end
   end)
   if not ok then
-    vim.notify(
-      "hermes: the answer is no, because vim.ui.select failed: " .. text.line(problem),
-      vim.log.levels.WARN
-    )
+    local said = "the answer is no, because vim.ui.select failed: "
+    require("hermes.core.log").show(vim.log.levels.WARN, said .. tostring(problem))
     take(choice, nil)
   end
 end
@@ -315,11 +313,8 @@ end
 ---@param wanted boolean the user has asked for it, so that it may take keys
 function M.choose(choice, wanted)
   if is_builtin("select") and questions.unattended() then
-    local agent = text.line(choice.agent, 40)
-    vim.notify(
-      "hermes: there is nobody to ask, so the answer to " .. agent .. " is no",
-      vim.log.levels.WARN
-    )
+    local said = "there is nobody to ask, so the answer to %s is no"
+    require("hermes.core.log").show(vim.log.levels.WARN, said:format(text.line(choice.agent, 40)))
     return finish(choice, nil)
   elseif questions.in_window() then
     choice.finish = function(item)

@@ -84,6 +84,12 @@ local function fitting(text)
   return require("hermes.core.text").row(text, math.max(vim.v.echospace, 20))
 end
 
+---Whether messages have scrolled the screen, which ends in a prompt to press enter.
+---@return boolean
+local function has_scrolled()
+  return vim.fn.state("s") ~= ""
+end
+
 local entry = "" -- text about to be added to the history
 
 ---@private
@@ -106,6 +112,7 @@ local function echo(text, level)
     vim.o.shortmess = shortmess .. "T"
   end
   entry = text
+  local had_scrolled = has_scrolled()
   vim.cmd("echomsg v:lua.require'hermes.core.log'._entry()")
   if untruncated then
     vim.o.shortmess = shortmess
@@ -114,6 +121,10 @@ local function echo(text, level)
     vim.api.nvim_echo({ { fitting(text), highlights[level] } }, false, {})
   end
   display()
+  if not had_scrolled and has_scrolled() then -- any message does while a command runs
+    vim.cmd.redraw() -- which takes the prompt away, too
+    display()
+  end
   if again then
     pcall(vim.api.nvim_del_autocmd, again)
     again = nil

@@ -24,7 +24,7 @@ end
 function M.answer(request)
   if request.by_default then
     if not require("hermes.ask.questions").open(request.requestId) then
-      choose.say("Hermes is answering it; it needs nothing from you")
+      choose.say("nothing to do: Hermes is answering it")
     end
     return
   end

@@ -261,7 +261,7 @@ function Asks:choose()
     self:go(act.ask)
   elseif not act.choice then
     if not require("hermes.ask.questions").open(act.ask.data.requestId) then
-      local said = "Hermes is answering it; it needs nothing from you"
+      local said = "nothing to do: Hermes is answering it"
       require("hermes.core.log").show(vim.log.levels.INFO, said)
     end
   elseif self:offers(act.ask, act.among) then

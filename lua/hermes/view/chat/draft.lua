@@ -43,7 +43,9 @@ function M.keep(cwd, text)
   end)
   if not ok then
     vim.uv.fs_unlink(temporary)
-    vim.notify("hermes.chat: the prompt was not kept: " .. err, vim.log.levels.ERROR)
+    local said = "the prompt was not kept: " .. err
+    require("hermes.core.log").write(vim.log.levels.ERROR, said) -- Neovim may be about to end
+    require("hermes.core.log").show(vim.log.levels.ERROR, said)
   end
 end
 

@@ -178,7 +178,7 @@ end
 --- Starts a dead agent again and goes on with the session, if the agent can.
 function Chat:restart()
   if not self.ended then
-    return vim.notify("hermes.chat: the agent is running")
+    return require("hermes.core.log").show(vim.log.levels.INFO, "the agent is running")
   end
   local id = type(self.ended) == "string" and self.ended --[[@as string]] or nil
   self:open(id, id ~= nil)

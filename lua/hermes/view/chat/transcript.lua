@@ -1,7 +1,7 @@
 --- The buffer with the conversation: a list of blocks. What arrives waits in a queue and is written
 --- in slices, so that neither a long history nor a flood takes a frame.
 
-local hermes, api = require("hermes"), vim.api
+local api = vim.api
 local blocks = require("hermes.view.chat.blocks")
 local pieces = require("hermes.view.chat.pieces")
 
@@ -73,7 +73,7 @@ function Transcript:flush()
   while self.head <= self.tail do
     local ok, more = pcall(self.queue[self.head])
     if not ok then -- one message that cannot be shown must not hide those after it
-      vim.notify("hermes.chat: " .. hermes.text.line(more), vim.log.levels.ERROR)
+      require("hermes.core.log").show(vim.log.levels.ERROR, "the chat: " .. tostring(more))
     end
     if not ok or not more then
       self.queue[self.head], self.head = nil, self.head + 1

@@ -233,8 +233,7 @@ function M.restore(checkpoint, opts)
                   return again()
                 end
                 outcome(function(decision)
-                  messages.report(decision, "restored")
-                  say(":Hermes review undo takes it back")
+                  messages.report(decision, "restored", ":Hermes review undo takes it back")
                 end)(err, result)
               end,
             })

@@ -11,12 +11,12 @@ end
 
 ---@param text string
 function M.say(text)
-  vim.notify("hermes: " .. text, vim.log.levels.INFO)
+  require("hermes.core.log").show(vim.log.levels.INFO, text)
 end
 
 ---@param text string
 function M.fail(text)
-  vim.notify("hermes: " .. text, vim.log.levels.ERROR)
+  require("hermes.core.log").show(vim.log.levels.ERROR, text)
 end
 
 ---@param done fun(result: table)
@@ -24,7 +24,7 @@ end
 function M.outcome(done)
   return function(err, result)
     if err then
-      return M.fail(M.safe(err.message, 500))
+      return M.fail(err.message)
     end
     done(result --[[@as table]])
   end
@@ -43,20 +43,26 @@ function M.short(path)
   return M.safe(vim.fn.fnamemodify(path, ":~:."), 200)
 end
 
+---Says in one message what was done, and which files failed. A second one would cover the first.
 ---@param result hermes.review.Decision
 ---@param verb string
-function M.report(result, verb)
-  local failed = vim.tbl_filter(function(file)
-    return file.error
-  end, result.files or {})
-  for _, file in ipairs(failed) do
-    local name = vim.fn.fnamemodify(file.path, ":~:.")
-    M.fail(("%s: %s"):format(M.safe(name, 200), M.safe(file.error, 300)))
+---@param next? string what the user may do then
+function M.report(result, verb, next)
+  local why = {}
+  for _, file in ipairs(result.files or {}) do
+    if file.error then
+      why[#why + 1] = ("%s: %s"):format(vim.fn.fnamemodify(file.path, ":~:."), file.error)
+    end
   end
-  local done = (result.total or #(result.files or {})) - (result.failed or #failed)
-  if done > 1 then
-    M.say(("%s in %s"):format(verb, M.counted(done, "file")))
+  local failed = result.failed or #why
+  local done = (result.total or #(result.files or {})) - failed
+  local said = done > 1 and ("%s in %s"):format(verb, M.counted(done, "file")) or nil
+  if failed == 0 then
+    said = said and next and said .. "; " .. next or said or next
+    return said and M.say(said)
   end
+  local which = failed > 1 and M.counted(failed, "file") .. " failed: " or ""
+  M.fail(which .. table.concat(why, "; ") .. (said and "; " .. said or ""))
 end
 
 return M

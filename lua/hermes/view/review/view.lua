@@ -37,7 +37,7 @@ end
 local function jump(step)
   local hunks = review().hunks(0)
   if #hunks == 0 then
-    return say("this buffer has no pending hunk; :Hermes review lists the files")
+    return say("no pending hunk here; see :Hermes review")
   end
   local cursor = api.nvim_win_get_cursor(0)[1]
   local target ---@type integer?
@@ -107,7 +107,7 @@ local function run_decision(verb, words, args)
       version = math.max(version, hunk.version)
     end
     if version == 0 then
-      return say("this buffer has no pending hunk; :Hermes review lists the files")
+      return say("no pending hunk here; see :Hermes review")
     end
     return decide(verb, { bufnr = api.nvim_get_current_buf(), version = version }, force)
   elseif word then
