@@ -215,6 +215,27 @@ describe("a rule made at a question", function()
     })
   end)
 
+  it("names what is in the session's folder as the question does", function()
+    screen:lua([[
+      require("hermes.session.state")
+      local events = require("hermes.core.events")
+      events.emit("StateChanged", { agent = "demo", to = "ready" })
+      events.emit("SessionCreated", { agent = "demo", sessionId = "s", cwd = "/w" })]])
+    local all = { action = "allow", agent = "demo", kind = "edit", path = "/w/**" }
+    local other = { action = "allow", agent = "demo", kind = "edit", path = "/www/a" }
+    screen:ask("permission", "p", { rules = { offers[3], offers[4], all, other } })
+    screen:go_to()
+    screen:choose("Allow this and more")
+    for _, words in ipairs({
+      "Allow edit of files in src, by demo, until the session ends",
+      "Allow edit of a.txt, by demo, until the session ends",
+      "Allow edit of files in /w, by demo, until the session ends",
+      "Allow edit of /www/a, by demo, until the session ends",
+    }) do
+      screen:wait_for_text(words)
+    end
+  end)
+
   it("lasts for good where rules are kept", function()
     screen:lua("require('hermes').setup({ permissions = { remember = true } })")
     screen:ask("permission", "p", { rules = { command } })

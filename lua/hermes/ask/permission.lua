@@ -84,8 +84,9 @@ function M.choices(data)
     })
     once[#once + 1] = option.kind == "allow_once" and option.optionId or nil
   end
+  local offers = require("hermes.session.rules").offers
   local rules = {}
-  for _, offer in ipairs(#once == 1 and require("hermes.session.rules").offers(data) or {}) do
+  for _, offer in ipairs(#once == 1 and offers(data, asked_of(data).cwd) or {}) do
     rules[#rules + 1] =
       { label = offer.words, refuses = false, optionId = once[1], rule = offer.rule }
   end

@@ -33,19 +33,6 @@ local function as_text(value)
   )
 end
 
---- A path as the user knows it: below the session's folder without that folder, and in full
---- elsewhere.
----@param path any
----@param cwd? string the session's folder
----@return any
-local function short(path, cwd)
-  if type(path) ~= "string" or not cwd or #cwd < 2 or (path .. "/"):find("/%.%.?/") then
-    return path
-  end
-  local below = path:sub(1, #cwd + 1) == cwd .. "/" and path:sub(#cwd + 2) or ""
-  return below:find("^[^/]") and below or path
-end
-
 --- The arguments of a tool call as facts: those that decide, and the rest. The host says which
 --- do, and what it does not name decides.
 ---@param call table
@@ -76,7 +63,7 @@ local function arguments(call, deciding, cwd)
     if not argument.inDiff then
       table.insert(argument.decides and list or others, {
         name = text.line(name, 60),
-        value = as_text(argument.role == "path" and short(input[name], cwd) or input[name]),
+        value = as_text(argument.role == "path" and text.short(input[name], cwd) or input[name]),
         decides = argument.decides,
         role = argument.role,
       })
@@ -91,7 +78,7 @@ end
 local function change(diff, cwd)
   local verb = diff.oldText and "change " or "create "
   return {
-    list = { verb .. text.line(short(diff.path, cwd) or "no path") },
+    list = { verb .. text.line(text.short(diff.path, cwd) or "no path") },
     rows = max_rows + 1,
     decides = true,
     change = true,
@@ -224,7 +211,7 @@ function M.facts(call, cwd, data)
   end
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
-      changed[#changed + 1] = short(content.path, cwd) or "a file without a path"
+      changed[#changed + 1] = text.short(content.path, cwd) or "a file without a path"
       told[content.path or ""] = true
       changes[#changes + 1] = change(content, cwd)
       changes[#changes].place = places[#changes]
@@ -238,7 +225,7 @@ function M.facts(call, cwd, data)
   for _, location in ipairs(call.locations or {}) do
     local at = location.line and (":%d"):format(location.line) or ""
     if not told[location.path] then
-      paths[#paths + 1] = (short(location.path, cwd) or "a place without a path") .. at
+      paths[#paths + 1] = (text.short(location.path, cwd) or "a place without a path") .. at
     end
   end
   if data.truncated then

@@ -204,4 +204,17 @@ function M.row(line, cells)
   return short .. "…"
 end
 
+--- A path as the user knows it: below the session's folder without that folder, and in full
+--- elsewhere.
+---@param path any
+---@param cwd? string the session's folder
+---@return any
+function M.short(path, cwd)
+  if type(path) ~= "string" or not cwd or #cwd < 2 or (path .. "/"):find("/%.%.?/") then
+    return path
+  end
+  local below = path:sub(1, #cwd + 1) == cwd .. "/" and path:sub(#cwd + 2) or ""
+  return below:find("^[^/]") and below or path
+end
+
 return M

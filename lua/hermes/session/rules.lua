@@ -18,8 +18,9 @@ local function line_of(words)
 end
 
 ---@param rule hermes.Rule
+---@param cwd? string the folder of a session, which its paths go without
 ---@return string
-local function what(rule)
+local function what(rule, cwd)
   local kind = rule.kind and rule.kind ~= "execute" and rule.kind .. " "
   if rule.command then
     local line = line_of(rule.command)
@@ -29,7 +30,7 @@ local function what(rule)
     local folder = rule.path:match("^(.*)/%*%*$")
     return ("%sof %s"):format(
       kind or "anything ",
-      folder and "files in " .. text.line(folder, 200) or text.line(rule.path, 200)
+      (folder and "files in " or "") .. text.line(text.short(folder or rule.path, cwd), 200)
     )
   elseif rule.kind == "execute" then
     return "every command"
@@ -41,8 +42,9 @@ end
 
 --- A rule as a sentence that is safe to show.
 ---@param rule hermes.Rule
+---@param cwd? string the folder of the session that it is shown for; nil: for any
 ---@return string
-function M.words(rule)
+function M.words(rule, cwd)
   local who = rule.agent and ", by " .. text.line(rule.agent, 40) or ""
   local kept = require("hermes.core.config").get().permissions.remember
   local how_long = rule.scope == "session" and "until the session ends"
@@ -51,14 +53,15 @@ function M.words(rule)
   local verb = rule.action == "deny" and "Deny" or "Allow"
   local where = rule.cwd and ", in " .. text.line(rule.cwd, 200) or ""
   local with = rule.env and ", with " .. text.line(table.concat(rule.env, ", "), 200) or ""
-  return ("%s %s%s%s%s, %s"):format(verb, what(rule), where, with, who, how_long)
+  return ("%s %s%s%s%s, %s"):format(verb, what(rule, cwd), where, with, who, how_long)
 end
 
 --- The rules that a question offers, from narrow to wide. The host has made sure
 --- that each of them would have answered the question.
 ---@param data table data of PermissionRequest
+---@param cwd? string of the session
 ---@return hermes.RuleOffer[]
-function M.offers(data)
+function M.offers(data, cwd)
   local offers = {}
   for _, rule in ipairs(type(data.rules) == "table" and data.rules or {}) do
     -- A rule that names neither a command nor a path is too wide to be kept.
@@ -66,7 +69,7 @@ function M.offers(data)
     for _, scope in ipairs(narrow and { "session", "always" } or { "session" }) do
       local session = scope == "session" and data.sessionId or nil
       local full = vim.tbl_extend("force", rule, { scope = scope, session = session })
-      offers[#offers + 1] = { rule = full, words = M.words(full) }
+      offers[#offers + 1] = { rule = full, words = M.words(full, cwd) }
     end
   end
   return offers
