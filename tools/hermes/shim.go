@@ -11,13 +11,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
+	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 	"github.com/hermes-nvim/hermes/runtime/shim"
 	"github.com/hermes-nvim/hermes/runtime/shim/journal"
@@ -194,12 +197,29 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	if c.Socket == "" {
 		c.Socket = feed.Path(dir)
 	}
+	all := filepath.Join(dir, "shim")
+	pruneJournals(*state, c.Root, std)
+	here := filepath.Join(all, fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid()))
 	if c.Journal == "" {
-		all := filepath.Join(dir, "shim")
-		pruneJournals(all)
-		c.Journal = filepath.Join(all, fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid()))
+		c.Journal = here
+		return c, sandbox, file, nil
+	}
+	if c.Journal, err = filepath.Abs(c.Journal); err != nil {
+		return c, nil, "", &exit{statusNoShim, err}
+	}
+	if real := existing(c.Journal); real == c.Root || isBelow(c.Root, real) {
+		return c, nil, "", usageError("--journal %s is in the project %s, where COMMAND could change it", c.Journal, c.Root)
+	}
+	// An editor believes only the journals that are here.
+	if err := errors.Join(os.MkdirAll(all, 0o700), os.Symlink(c.Journal, here)); err != nil {
+		fmt.Fprintf(std.err, "hermes shim: an editor will compare files, because it cannot find the journal: %s\n", oneLine(err.Error()))
 	}
 	return c, sandbox, file, nil
+}
+
+func isBelow(folder, path string) bool {
+	_, ok := pathname.Below(folder, path)
+	return ok
 }
 
 // projectRoot returns the folder of the project, unless it was named.
@@ -223,14 +243,36 @@ func projectRoot(named, state string) (string, error) {
 	return cmp.Or(reviewed, repository, from), nil
 }
 
-// pruneJournals removes the oldest journals. Their names begin with the time.
-func pruneJournals(dir string) {
+// pruneJournals removes the oldest journals of a project, but not of shims that run. Their
+// names begin with the time and end with the process.
+func pruneJournals(state, root string, std *stdio) {
+	dir := filepath.Join(store.Dir(state, root), "shim")
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil || len(entries) <= keptJournals {
 		return
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
-	for _, e := range entries[min(keptJournals, len(entries)):] {
-		os.RemoveAll(filepath.Join(dir, e.Name()))
+	forgotten := 0
+	for _, e := range entries[keptJournals:] {
+		folder := filepath.Join(dir, e.Name())
+		if runs(e.Name()) {
+			continue
+		}
+		forgotten += len(project.Unheard(state, root, folder))
+		os.RemoveAll(folder)
 	}
+	if forgotten > 0 {
+		fmt.Fprintf(std.err, "hermes shim: older runs that no editor has heard of are forgotten: %d; an editor or hermes review takes what programs in a shim change\n", forgotten)
+	}
+}
+
+// runs reports whether the process at the end of a name still runs, or another one has got
+// its number.
+func runs(name string) bool {
+	pid, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil || pid <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }

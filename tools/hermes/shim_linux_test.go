@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -194,74 +195,132 @@ func TestAShimWritesAPatchOfWhatItsProgramChanged(t *testing.T) {
 	}
 }
 
-// What somebody writes in another terminal while an agent in a shim runs is the user's.
+// What somebody writes in another terminal while an agent in a shim runs is the user's,
+// wherever the journal is and whoever reads it.
 func TestWhatIsWrittenBesideAShimIsTheUsers(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
-	r := underReview(t)
-	stop, err := r.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	begin, go2 := filepath.Join(t.TempDir(), "begin"), filepath.Join(t.TempDir(), "go")
-	for _, fifo := range []string{begin, go2} {
-		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := filepath.Join(r.root, "deep", "a")
-	old := readFile(t, a)
-	cmd := hermes(t, filepath.Join(r.root, "deep"), "shim", "--", "sh", "-c", "echo one >> a; : > "+begin+"; read x < "+go2+"; echo two >> a; mkdir -p m/n; echo x > m/n/f")
-	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
-	done := make(chan int)
-	go func() {
-		_, _, status := end(t, cmd)
-		done <- status
-	}()
-	files := func(want string) {
-		t.Helper()
-		for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
-			r.wait()
-			got, _, _ := r.hermes("", "", "files")
-			if got = ofRun.ReplaceAllString(got, "$1"); got == want {
+	for _, test := range []struct {
+		name   string
+		flags  func(dir string) []string
+		editor bool // has the project while the agent runs
+	}{
+		{"an editor", func(string) []string { return nil }, true},
+		{"an editor, and a journal elsewhere", func(dir string) []string { return []string{"--journal", filepath.Join(dir, "j")} }, true},
+		{"an editor that comes later", func(string) []string { return nil }, false},
+		{"an editor that comes later, and a journal elsewhere", func(dir string) []string { return []string{"--journal", filepath.Join(dir, "j")} }, false},
+		{"a patch", func(dir string) []string { return []string{"--review", filepath.Join(dir, "patch")} }, false},
+		{"a patch, and a journal elsewhere", func(dir string) []string {
+			return []string{"--review", filepath.Join(dir, "patch"), "--journal", filepath.Join(dir, "j")}
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := underReview(t)
+			stop := func() {}
+			listen := func() {
+				t.Helper()
+				var err error
+				if stop, err = r.Listen(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if test.editor {
+				listen()
+			} else {
+				r.Close()
+			}
+			defer func() { stop() }()
+			dir := t.TempDir()
+			begin, go2 := filepath.Join(dir, "begin"), filepath.Join(dir, "go")
+			for _, fifo := range []string{begin, go2} {
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := filepath.Join(r.root, "deep", "a")
+			old := readFile(t, a)
+			flags := test.flags(dir)
+			cmd := hermes(t, filepath.Join(r.root, "deep"), slices.Concat([]string{"shim"}, flags, []string{"--", "sh", "-c",
+				"echo one >> a; : > " + begin + "; read x < " + go2 + "; echo two >> a; mkdir -p m/n; echo x > m/n/f"})...)
+			cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=")
+			done := make(chan string, 1)
+			go func() {
+				out, errs, status := end(t, cmd)
+				done <- fmt.Sprint(out, errs, status)
+			}()
+			files := func(want string) {
+				t.Helper()
+				for until := time.Now().Add(patience.Soon); ; time.Sleep(10 * time.Millisecond) {
+					r.wait()
+					got, _, _ := r.hermes("", "", "files")
+					if got = ofRun.ReplaceAllString(got, "$1"); got == want {
+						return
+					}
+					if time.Now().After(until) {
+						t.Fatalf("got\n%swant\n%s", got, want)
+					}
+				}
+			}
+			readFile(t, begin)
+			patience.True(t, "the first change in the journal", func() bool {
+				journals, _ := filepath.Glob(filepath.Join(store.Dir(r.state, r.root), "shim", "*", "events.jsonl"))
+				elsewhere, _ := filepath.Glob(filepath.Join(dir, "j", "events.jsonl"))
+				for _, journal := range append(journals, elsewhere...) {
+					if strings.Contains(readFile(t, journal), `"phase":"post","op":"write"`) {
+						return true
+					}
+				}
+				return false
+			})
+			if test.editor {
+				files("deep/a\tchanged, +1 -0\tsh\n")
+			}
+			write := func(path, text string) {
+				f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+				if err == nil {
+					_, err = f.WriteString(text)
+					f.Close()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			write(a, "me\n")
+			write(go2, "\n")
+			if got := patience.Value(t, "end of the shim", done); got != "0" {
+				t.Fatal(got)
+			}
+			if flags != nil && flags[0] == "--review" {
+				patch := readFile(t, filepath.Join(dir, "patch"))
+				if !strings.Contains(patch, "\n+one\n me\n+two\n") || !strings.Contains(patch, "source shim, exact\n") || strings.Contains(patch, "compared") {
+					t.Errorf("the patch is\n%s", patch)
+				}
+				gitApply(t, r.root, patch, "-R")
+				if got := readFile(t, a); got != old+"me\n" {
+					t.Errorf("without the patch, a is %q", got)
+				}
 				return
 			}
-			if time.Now().After(until) {
-				t.Fatalf("got\n%swant\n%s", got, want)
+			if !test.editor {
+				r.open()
+				listen()
 			}
-		}
-	}
-	readFile(t, begin)
-	files("deep/a\tchanged, +1 -0\tsh\n") // the shim has seen it
-	write := func(path, text string) {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err == nil {
-			_, err = f.WriteString(text)
-			f.Close()
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	write(a, "me\n")
-	write(go2, "\n")
-	if status := <-done; status != 0 {
-		t.Fatal(status)
-	}
-	files("deep/a\tchanged, +2 -0\tsh\ndeep/m/n/f\tcreated, +1 -0\tsh\n")
-	plan, err := r.Reject(review.Selection{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Apply(plan, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := readFile(t, a); got != old+"me\n" {
-		t.Errorf("%q", got)
-	}
-	if _, err := os.Stat(filepath.Join(r.root, "deep", "m")); !os.IsNotExist(err) {
-		t.Errorf("the folders of the agent are there: %v", err)
+			files("deep/a\tchanged, +2 -0\tsh\ndeep/m/n/f\tcreated, +1 -0\tsh\n")
+			plan, err := r.Reject(review.Selection{}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Apply(plan, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := readFile(t, a); got != old+"me\n" {
+				t.Errorf("%q", got)
+			}
+			if _, err := os.Stat(filepath.Join(r.root, "deep", "m")); !os.IsNotExist(err) {
+				t.Errorf("the folders of the agent are there: %v", err)
+			}
+		})
 	}
 }
 
@@ -314,7 +373,7 @@ func TestTheNextEditorReviewsWhatHappenedWithoutOne(t *testing.T) {
 
 func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, root := t.TempDir(), t.TempDir()
 	for _, c := range []struct {
 		args   string
 		status int
@@ -329,7 +388,9 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		{`shim --sandbox={"bogus":1} -- true`, 2, `invalid value "{\"bogus\":1}" for -sandbox: sandbox: json: unknown field`},
 		{`shim --sandbox=["no-such-wrapper"] -- true`, 125, `"no-such-wrapper": executable file not found`},
 		{"shim --root none -- true", 125, "none: no such file"},
-		{"shim --journal none/../file/x -- true", 125, "journal: mkdir"},
+		{"shim --journal " + filepath.Join(dir, "file/x") + " --root " + root + " -- true", 125, "journal: mkdir"},
+		{"shim --journal deep/j -- true", 2, "deep/j is in the project " + dir},
+		{"shim --journal . -- true", 2, " is in the project " + dir},
 		{"shim -- no-such-program-of-anybody", 127, "not found"},
 		{"shim -- ./file", 126, "permission denied"},
 	} {
@@ -350,6 +411,62 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 
 // Only one supervisor can be active. The inner shim says in one line what it does
 // instead, and has no gate.
+// Journals are kept for the last runs. One that somebody still writes is kept as well, and
+// nothing is forgotten without a word.
+func TestOnlyJournalsOfOlderRunsThatHaveEndedAreForgotten(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	state, root, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := hermes(t, root, append([]string{"shim"}, args...)...)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+state, "NVIM_APPNAME=")
+		out, errs, status := end(t, cmd)
+		if status != 0 {
+			t.Fatal(out, errs)
+		}
+		return errs
+	}
+	run("--journal", filepath.Join(elsewhere, "j"), "--", "sh", "-c", "echo one > a")
+	dir := filepath.Join(store.Dir(filepath.Join(state, "nvim", "hermes"), root), "shim")
+	names := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	unheard := names()[0]
+	if err := os.Rename(filepath.Join(dir, unheard), filepath.Join(dir, "20010101T000000-99999999")); err != nil {
+		t.Fatal(err)
+	}
+	running := fmt.Sprintf("20020101T000000-%d", os.Getpid())
+	empty := func(i int) string { return fmt.Sprintf("2003010%dT0000%02d-99999999", i/30, i%30) }
+	for _, name := range append([]string{running}, empty(0), empty(1)) {
+		write(t, filepath.Join(dir, name, "events.jsonl"), "")
+	}
+	for i := range keptJournals - 1 {
+		write(t, filepath.Join(dir, empty(i+2), "events.jsonl"), "")
+	}
+	said := run("--", "true")
+	if !strings.Contains(said, "older runs that no editor has heard of are forgotten: 1;") {
+		t.Errorf("%q", said)
+	}
+	left := names()
+	if len(left) != keptJournals+2 || left[0] != running || left[1] != empty(1) { // the newest before, and the new one
+		t.Errorf("%d are left: %q", len(left), left)
+	}
+	if _, err := os.Stat(filepath.Join(elsewhere, "j", "events.jsonl")); err != nil {
+		t.Errorf("a journal elsewhere is not ours to remove: %v", err)
+	}
+	if said := run("--", "true"); said != "" {
+		t.Errorf("%q", said)
+	}
+}
+
 func TestAShimInAShimComparesFiles(t *testing.T) {
 	t.Parallel()
 	shimHere(t)

@@ -25,7 +25,7 @@ func TestCodexWorksInItsOwnProcess(t *testing.T) {
 		if err := gobuild.Write(path, script); err != nil {
 			t.Fatal(err)
 		}
-		out, errs, status := end(t, hermes(t, dir, "shim", "--root", dir, "--journal", filepath.Join(dir, "j"), "--state", filepath.Join(dir, "s"), "--", path, "exec", "x"))
+		out, errs, status := end(t, hermes(t, dir, "shim", "--root", dir, "--journal", filepath.Join(t.TempDir(), "j"), "--state", filepath.Join(dir, "s"), "--", path, "exec", "x"))
 		if status != 0 || strings.TrimSpace(out) != c.want {
 			t.Errorf("%s with %s: %d %q %s", c.name, c.help, status, out, errs)
 		}

@@ -81,8 +81,13 @@ func (p *Project) Replayed(ctx context.Context) error {
 	}
 }
 
-// Journal takes what the journal of a shim has.
+// Journal takes what the journal of a shim has, wherever that is. It is for projects that
+// do not Listen.
 func (p *Project) Journal(ctx context.Context, dir string) error {
+	p.mu.Lock()
+	p.elsewhere = append(p.elsewhere, dir)
+	p.mu.Unlock()
+	defer p.forgetVouchers(0)
 	var errs []error
 	err := journal.Reports(dir, func(r feed.Report) {
 		if r.Seq > 0 {
@@ -150,7 +155,11 @@ func (p *Project) replayJournals(ctx context.Context) {
 }
 
 // journals lists the folders of the journals of programs in a shim, the oldest first.
-func (p *Project) journals() []string { return journalsIn(store.Dir(p.state, p.root)) }
+func (p *Project) journals() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append(journalsIn(store.Dir(p.state, p.root)), p.elsewhere...)
+}
 
 func journalsIn(dir string) (dirs []string) {
 	journals, _ := filepath.Glob(filepath.Join(dir, "shim", "*", "events.jsonl")) // sorted by time

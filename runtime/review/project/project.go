@@ -107,6 +107,7 @@ type Project struct {
 	gone      map[string]time.Time // files without the text that they had, and since when
 	held      map[string]*inBuffer
 	vouchers  map[string]*voucher      // of the goroutine that handles reports
+	elsewhere []string                 // folders of journals that are not in the state directory
 	running   map[string]review.Author // of the turns, by session
 	started   []string                 // those sessions, in order
 	joined    map[string]*joining      // by session

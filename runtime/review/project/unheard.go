@@ -18,8 +18,7 @@ import (
 // everything is known already, or if a program has the review open: that one takes
 // it, too.
 func Replay(ctx context.Context, state, root string, opts Options) (err error) {
-	dir := store.Dir(state, root)
-	if !unheard(dir) {
+	if len(Unheard(state, root)) == 0 {
 		return nil
 	}
 	p, err := Open(state, root, opts)
@@ -40,9 +39,13 @@ func Replay(ctx context.Context, state, root string, opts Options) (err error) {
 	return p.Wait(ctx)
 }
 
-// unheard reports whether a journal of a shim has changes that the review in a folder
-// has not taken. What cannot be read has none.
-func unheard(dir string) bool {
+// Unheard lists the journals with changes that the review of a folder has not taken, of some
+// journals, or else of all. What cannot be read has none.
+func Unheard(state, root string, journals ...string) (list []string) {
+	dir := store.Dir(state, root)
+	if journals == nil {
+		journals = journalsIn(dir)
+	}
 	seen := make(map[string]uint64)
 	if st, err := store.Open(dir, store.Options{ReadOnly: true}); err == nil {
 		var handled []feed.Position
@@ -52,7 +55,7 @@ func unheard(dir string) bool {
 		}
 		st.Close()
 	}
-	for _, folder := range journalsIn(dir) {
+	for _, folder := range journals {
 		r, err := journal.Open(folder)
 		if err != nil {
 			continue
@@ -66,10 +69,10 @@ func unheard(dir string) bool {
 		}
 		r.Close()
 		if last > seen[name] {
-			return true
+			list = append(list, folder)
 		}
 	}
-	return false
+	return list
 }
 
 // Unopened lists the folders in which programs in a shim have run and whose review no
