@@ -29,17 +29,32 @@ func TestWhatWasNotSeenIsSaidOnceAndCounted(t *testing.T) {
 		}
 	}
 	var said []string
-	d.until("what was not seen", func() bool { return len(d.of(events.ChangesUnseen)) == 3 })
+	notices := func(list []map[string]any) (said []string) {
+		for _, n := range list {
+			if text := fmt.Sprint(n["message"]); strings.HasPrefix(text, "not all changes") {
+				said = append(said, text)
+			}
+		}
+		return said
+	}
+	d.until("what was not seen", func() bool { return len(d.of(events.ChangesUnseen)) == 3 && len(notices(d.of(wire.KindNotice))) == 2 })
 	for _, e := range d.seen(events.ChangesUnseen) {
 		said = append(said, fmt.Sprint(e["agent"], " ", e["sessionId"], " ", e["root"] == d.root, " ", e["reason"], " ", e["count"]))
 	}
 	d.is("events", said, []string{"claude run true no space left 1", "claude run true no space left 2", "claude run true a door 3"})
-	said = nil
-	for _, n := range d.seen(wire.KindNotice) {
-		if text := fmt.Sprint(n["message"]); strings.HasPrefix(text, "not all changes") {
-			said = append(said, text)
-		}
-	}
-	d.is("notices", said, []string{"not all changes of claude are recorded: no space left", "not all changes of claude are recorded: a door"})
+	d.is("notices", notices(d.seen(wire.KindNotice)), []string{"not all changes of claude are recorded: no space left", "not all changes of claude are recorded: a door"})
 	d.is("pending", d.pending(), nil)
+
+	// The next day it is still known, and not said again.
+	c.Close()
+	d.stop()
+	d.start(true)
+	d.open()
+	d.settle()
+	said = nil
+	for _, e := range d.seen(events.ChangesUnseen) {
+		said = append(said, fmt.Sprint(e["agent"], " ", e["sessionId"], " ", e["reason"], " ", e["count"]))
+	}
+	d.is("events of the next day", said, []string{"claude run a door 3"})
+	d.is("notices of the next day", notices(d.seen(wire.KindNotice)), nil)
 }

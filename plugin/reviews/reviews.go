@@ -153,8 +153,7 @@ type Folder struct {
 
 	told atomic.Int64 // events about questions of programs in terminals
 
-	unseen map[string]int64 // what may have changed unseen, by session
-	said   map[string]bool  // reasons for that, by session
+	said map[string]bool // reasons for that, by session
 
 	deciding sync.Mutex // one decision after the other
 }
@@ -295,7 +294,7 @@ func newReviewed(r *Reviews, root string) *Folder {
 	return &Folder{
 		reviews: r, Given: root, Ready: make(chan struct{}),
 		ticks: make(map[string]int64), pushed: make(map[string]string), dirty: make(map[string]bool),
-		applies: make(map[int64]*apply), unseen: make(map[string]int64), said: make(map[string]bool),
+		applies: make(map[int64]*apply), said: make(map[string]bool),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
@@ -142,22 +143,22 @@ func (p *Folder) trouble(err error) {
 // maxSaid is how many reasons why something was not seen the user is told.
 const maxSaid = 20
 
-// missed tells the user once for each reason that something may have changed unseen.
-func (p *Folder) missed(a review.Author, reason string) {
+// missed tells the user once for each reason that something may have changed unseen. What was
+// told on an earlier day is only counted.
+func (p *Folder) missed(a review.Author, u project.Unrecorded) {
 	<-p.Ready
 	p.mu.Lock()
-	p.unseen[a.Session]++
-	count, key := p.unseen[a.Session], a.Session+"\x00"+reason
-	news := !p.said[key] && len(p.said) < maxSaid
+	key := a.Session + "\x00" + u.Reason
+	news := !u.Stored && !p.said[key] && len(p.said) < maxSaid
 	if news {
 		p.said[key] = true
 	}
 	p.mu.Unlock()
 	h := p.reviews.host
-	h.Queue.Push(p.stamp(new(wire.Object), a).Str("root", p.Root()).Str("reason", reason).Num("count", count).Item(events.ChangesUnseen))
+	h.Queue.Push(p.stamp(new(wire.Object), a).Str("root", p.Root()).Str("reason", u.Reason).Num("count", int64(u.Count)).Item(events.ChangesUnseen))
 	if news {
 		agent, _ := p.reviews.splitKey(a.Session)
-		h.Notice("warn", "not all changes of %s are recorded: %s", agent, reason)
+		h.Notice("warn", "not all changes of %s are recorded: %s", agent, u.Reason)
 	}
 }
 

@@ -155,6 +155,9 @@ func (o *reviewFlags) show(verb string, files []string) error {
 	for _, err := range r.Lost() {
 		fmt.Fprintf(o.std.err, "hermes review: %s\n", oneLine(err.Error()))
 	}
+	for _, u := range project.UnrecordedIn(st) {
+		fmt.Fprintf(o.std.err, "hermes review: not all changes of %s are recorded (%d), because %s\n", word(u.Session), u.Count, oneLine(u.Reason))
+	}
 	switch verb {
 	case "checkpoints":
 		for _, c := range r.Checkpoints() {

@@ -32,6 +32,7 @@ func (p *Project) Listen() (stop func(), err error) {
 	}
 	s := &feed.Server{Logger: p.log, Ask: p.opts.OnAsk}
 	save := func() {
+		p.saveUnrecorded()
 		if data, err := json.Marshal(s.Handled()); err == nil {
 			p.store.Save(feedCache, data)
 		}
@@ -193,9 +194,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	}
 	author = p.join(author, r)
 	if r.Kind == feed.Unseen {
-		if p.opts.OnUnseen != nil {
-			p.opts.OnUnseen(author, r.Reason)
-		}
+		p.notRecorded(author, r.Reason)
 		return nil
 	}
 	if r.Missed {

@@ -17,20 +17,25 @@ func TestATurnThatNobodySawTheEndOfIsNamed(t *testing.T) {
 	var mu sync.Mutex
 	var unseen []string
 	r := newRig(t, "f", "a\n")
-	r.opts.OnUnseen = func(a review.Author, _ string) {
+	stored := 0
+	r.opts.OnUnseen = func(a review.Author, u Unrecorded) {
 		mu.Lock()
 		defer mu.Unlock()
-		unseen = append(unseen, a.Session)
+		if u.Stored {
+			stored++
+		} else {
+			unseen = append(unseen, a.Session)
+		}
 	}
 	a := r.turn("done")
 	r.ends(a)
 	r.turn("cut off")
 	r.must(r.Review().Compact())
-	for _, want := range [][]string{{"cut off"}, {"cut off"}} {
+	for day, want := range [][]string{{"cut off"}, {"cut off"}, {"cut off"}} {
 		r.reopen()
 		mu.Lock()
-		if !slices.Equal(unseen, want) {
-			t.Errorf("unseen %q, want %q", unseen, want)
+		if !slices.Equal(unseen, want) || stored != day {
+			t.Errorf("unseen %q, want %q; %d days later, told of it %d times", unseen, want, day, stored)
 		}
 		mu.Unlock()
 	}

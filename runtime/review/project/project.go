@@ -56,8 +56,8 @@ type Options struct {
 	// for the user; see feed.Server. Nil denies all of them.
 	OnAsk func(ctx context.Context, r feed.Report) error
 	// OnUnseen is told that an agent may have changed something that nobody has seen,
-	// and why.
-	OnUnseen func(author review.Author, reason string)
+	// and what is known of its session.
+	OnUnseen func(author review.Author, u Unrecorded)
 	// Logger is told what is not under review, and why. Nil: nobody is.
 	Logger *slog.Logger
 	// Apart are folders below this one, with links resolved, that have a review of
@@ -130,6 +130,9 @@ type Project struct {
 	head      string          // the last commit that is known
 	logged    map[string]bool
 	unseen    map[string]error // files that changed and cannot be reviewed
+
+	unrecorded []Unrecorded // the newest last
+	unsaved    bool         // that is
 }
 
 // later is what is known of a file since the last snapshot.
@@ -193,6 +196,8 @@ func Open(state, root string, opts Options) (*Project, error) {
 		return nil, fmt.Errorf("review %s: %w", root, err)
 	}
 	p.caughtUp = sync.OnceFunc(p.catchUp)
+	earlier := UnrecordedIn(st)
+	p.unrecorded = slices.Clone(earlier)
 	if r := st.Recovered(); r != nil {
 		p.log.Warn("the end of the journal was cut", "bytes", r.Cut, "reason", r.Reason, "kept", r.Aside)
 	}
@@ -204,12 +209,16 @@ func Open(state, root string, opts Options) (*Project, error) {
 		p.mu.Lock()
 		p.opened = time.Now()
 		p.mu.Unlock()
-		for _, session := range interrupted {
-			p.failed("store that a turn is over", "", p.review.Works(session, false))
-			if p.opts.OnUnseen != nil {
-				p.opts.OnUnseen(review.Author{Session: session}, "Hermes ended before the turn did; what was changed in the end counts as yours")
+		for _, u := range earlier {
+			if u.Stored = true; opts.OnUnseen != nil {
+				opts.OnUnseen(review.Author{Session: u.Session}, u)
 			}
 		}
+		for _, session := range interrupted {
+			p.failed("store that a turn is over", "", p.review.Works(session, false))
+			p.notRecorded(review.Author{Session: session}, "Hermes ended before the turn did; what was changed in the end counts as yours")
+		}
+		p.saveUnrecorded()
 		p.settleCommitted()
 	}})
 	return p, nil
@@ -292,6 +301,7 @@ func (p *Project) Close() error {
 	}
 	end := time.AfterFunc(closeTime, p.stop)
 	p.work.Wait()
+	p.saveUnrecorded()
 	end.Stop()
 	p.stop()
 	if err := errors.Join(p.Flush(), p.store.Close()); err != nil {

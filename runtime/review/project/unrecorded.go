@@ -1,0 +1,63 @@
+package project
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+)
+
+// Unrecorded is what a session may have changed without a record.
+type Unrecorded struct {
+	Session string    `json:"session"`
+	Count   int       `json:"count"`  // how often
+	Reason  string    `json:"reason"` // of the last time
+	At      time.Time `json:"at"`     // of the last time
+	// Stored says that a program that had the review open before was told.
+	Stored bool `json:"-"`
+}
+
+const (
+	unrecordedCache = "unrecorded"
+	maxUnrecorded   = 100                // sessions
+	unrecordedTime  = 7 * 24 * time.Hour // after which nobody asks any more
+)
+
+// UnrecordedIn returns what may have changed without a record in the project of a store, the
+// newest last.
+func UnrecordedIn(st *store.Store) (list []Unrecorded) {
+	json.Unmarshal(st.Cache(unrecordedCache), &list)
+	return slices.DeleteFunc(list, func(u Unrecorded) bool { return time.Since(u.At) > unrecordedTime })
+}
+
+// notRecorded counts what an author may have changed without a record, and tells of it.
+func (p *Project) notRecorded(author review.Author, reason string) {
+	p.mu.Lock()
+	u := Unrecorded{Session: author.Session}
+	if i := slices.IndexFunc(p.unrecorded, func(u Unrecorded) bool { return u.Session == author.Session }); i >= 0 {
+		u = p.unrecorded[i]
+		p.unrecorded = slices.Delete(p.unrecorded, i, i+1)
+	}
+	u.Count, u.Reason, u.At, u.Stored = u.Count+1, reason, time.Now(), false
+	p.unrecorded = append(p.unrecorded, u)
+	p.unrecorded = p.unrecorded[max(0, len(p.unrecorded)-maxUnrecorded):]
+	p.unsaved = true
+	p.mu.Unlock()
+	if p.opts.OnUnseen != nil {
+		p.opts.OnUnseen(author, u)
+	}
+}
+
+// saveUnrecorded stores it for the next program.
+func (p *Project) saveUnrecorded() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.unsaved {
+		return
+	}
+	if data, err := json.Marshal(p.unrecorded); err == nil && p.store.Save(unrecordedCache, data) == nil {
+		p.unsaved = false
+	}
+}
