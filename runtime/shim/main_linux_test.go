@@ -86,6 +86,14 @@ var static = sync.OnceValues(func() (string, error) {
 	return readableCopy(program)
 })
 
+// calls32 reports whether this machine makes calls of 32 bits. On some virtual ones they are a
+// fault, whatever their kernel says.
+var calls32 = sync.OnceValue(func() bool {
+	program, err := static()
+	const getpid = "20"
+	return err == nil && exec.Command(program, "calls", "32", getpid).Run() == nil
+})
+
 // readable is a copy of the test program.
 var readable = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
