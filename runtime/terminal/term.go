@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,7 @@ const KillGrace = 2 * time.Second
 
 const (
 	pipeGrace  = 200 * time.Millisecond // for output after the end of the command
-	pipeTries  = 50                     // times that, while there is more
+	pipeTries  = 50                     // times that, while a child goes on writing
 	maxPending = 256 << 10              // bytes that OnData may be behind
 )
 
@@ -36,8 +37,9 @@ type term struct {
 
 	status Status // valid once done is closed
 
-	group  *process.Group
-	adding atomic.Bool // what was read is not in out yet
+	group *process.Group
+	asked atomic.Bool   // read is to say when there is nothing more to read
+	empty chan struct{} // gets the answer
 
 	mu      sync.Mutex
 	out     ring
@@ -50,7 +52,7 @@ type term struct {
 func newTerm(m *Manager, id acp.TerminalID, limit uint64) *term {
 	return &term{
 		m: m, id: id, out: ring{limit: int(limit)},
-		done: make(chan struct{}), eof: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+		done: make(chan struct{}), eof: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1), empty: make(chan struct{}, 1),
 	}
 }
 
@@ -122,15 +124,20 @@ func (t *term) exited(exit process.Exit) {
 // drain waits until what the command has written is read. A background child
 // may keep the pipe open, and write to it.
 func (t *term) drain() {
-	for range pipeTries {
-		select {
-		case <-t.eof:
-			return
-		case <-time.After(pipeGrace):
-		}
-		if !t.adding.Load() && !unread(t.in) {
-			return
-		}
+	select {
+	case <-t.eof:
+		return
+	case <-time.After(pipeGrace):
+	}
+	// Only read knows whether what it took out of the pipe is kept by now.
+	t.asked.Store(true)
+	if t.in.SetReadDeadline(time.Now()) != nil {
+		return // nobody can be asked here
+	}
+	select {
+	case <-t.eof:
+	case <-t.empty:
+	case <-time.After(pipeTries * pipeGrace):
 	}
 }
 
@@ -140,12 +147,22 @@ func (t *term) read() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.in.Read(buf)
-		t.adding.Store(true)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.in.SetReadDeadline(time.Time{})
+			if !unread(t.in) {
+				t.asked.Store(false)
+				t.empty <- struct{}{}
+				continue
+			}
+			n, err = t.in.Read(buf)
+		}
 		t.add(buf[:n], err != nil)
-		t.adding.Store(false)
 		if err != nil {
 			close(t.eof)
 			return
+		}
+		if t.asked.Load() {
+			t.in.SetReadDeadline(time.Now())
 		}
 	}
 }
