@@ -396,6 +396,22 @@ func TestThePublishedCodexWorksOutAPlan(t *testing.T) {
 	}
 }
 
+// What the client hears behind an answer is never older than the answer before it; the check
+// of the connection sees one that is.
+func TestSettingsThatChangeFastAreToldInOrder(t *testing.T) {
+	t.Parallel()
+	command, _ := scripted(t)
+	e := start(t, command, &acp.ClientCapabilities{})
+	id := e.open(t)
+	for range 200 {
+		for _, mode := range []acp.SessionModeID{"auto", "approval-required"} {
+			if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: mode}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestThePublishedCodexIsAnAgent(t *testing.T) {
 	t.Parallel()
 	model, err := llm.Start()

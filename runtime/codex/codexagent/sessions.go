@@ -23,6 +23,8 @@ type session struct {
 
 	opened chan struct{} // closed when the client knows the session
 
+	telling sync.Mutex // is held while settings change, and while the client is told of them
+
 	mu     sync.Mutex
 	name   acp.SessionID             // what the client calls the session; empty until its thread is started
 	skills []appserver.SkillMetadata // that the client was offered

@@ -136,10 +136,27 @@ func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest
 	if !slices.Contains(a.profiles(ctx), profile) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
 	}
-	s.Configure(func(c *codex.Settings) { c.Profile = profile })
-	changed := acp.NewConfigOptionUpdate(s.options(ctx))
-	a.conn.AfterResponse(ctx, func() { _ = s.to().Update(context.WithoutCancel(ctx), changed) })
+	s.configure(func(c *codex.Settings) { c.Profile = profile })
+	s.afterwards(ctx, func(ctx context.Context) acp.SessionUpdate { return acp.NewConfigOptionUpdate(s.options(ctx)) })
 	return &acp.SetSessionModeResponse{}, nil
+}
+
+// configure changes settings, not while the client is told of them.
+func (s *session) configure(change func(*codex.Settings)) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.Configure(change)
+}
+
+// afterwards tells the client what the settings are behind the answer to a request. The
+// answer to the next one never overtakes it.
+func (s *session) afterwards(ctx context.Context, what func(context.Context) acp.SessionUpdate) {
+	s.agent.conn.AfterResponse(ctx, func() {
+		s.telling.Lock()
+		defer s.telling.Unlock()
+		ctx := context.WithoutCancel(ctx)
+		_ = s.to().Update(ctx, what(ctx))
+	})
 }
 
 // SetSessionConfigOption sets the mode, the model or the effort, from the next turn
@@ -159,7 +176,7 @@ func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionCon
 	if !found {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
 	}
-	s.Configure(func(c *codex.Settings) {
+	s.configure(func(c *codex.Settings) {
 		switch p.ConfigID {
 		case optionMode:
 			c.Profile = codex.Profile(value.Value)
@@ -170,8 +187,9 @@ func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionCon
 		}
 	})
 	if p.ConfigID == optionMode {
-		changed := &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(value.Value)}
-		a.conn.AfterResponse(ctx, func() { _ = s.to().Update(context.WithoutCancel(ctx), changed) })
+		s.afterwards(ctx, func(context.Context) acp.SessionUpdate {
+			return acp.NewCurrentModeUpdate(acp.SessionModeID(s.profile()))
+		})
 	}
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options(ctx)}, nil
 }
