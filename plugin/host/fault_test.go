@@ -145,8 +145,8 @@ func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 		e.is(`done.turn.result.stopReason`, "cancelled")
 		e.prompt("SAY later")
 		e.is("done.turn.result.stopReason", "end_turn")
-		e.lua(`done.turn = nil; hermes.prompt(s, "IGNORE 4s", { on_done = finish("turn") })`)
-		e.until(`hermes.state(s).state == "running"`)
+		e.lua(`done.turn = nil; hermes.prompt(s, "SAY on\nIGNORE 4s", { on_done = finish("turn") })`)
+		e.until(`#of("AgentTextMessage") == 2`) // before it has the prompt, nothing has to stop
 		e.lua(`hermes.cancel(s)`)
 		e.until(`vim.iter(notes):any(function(n) return n:find("has not stopped 100ms after cancel", 1, true) ~= nil end)`)
 		e.until(`done.turn`)
