@@ -277,6 +277,10 @@ func TestWhoMayRunCommands(t *testing.T) {
 	script, here := filepath.Join(t.TempDir(), "far-agent"), filepath.Join(t.TempDir(), "near-agent")
 	must(t, gobuild.Write(script, "#!/usr/bin/env bash\nset -e\nexec ssh host agent\n"))
 	must(t, gobuild.Write(here, "#!/bin/sh\n# not by ssh\nexec node /opt/agent.js\n"))
+	python, node, program := filepath.Join(t.TempDir(), "far-python"), filepath.Join(t.TempDir(), "far-node"), filepath.Join(t.TempDir(), "near-node")
+	must(t, gobuild.Write(python, "#!/usr/bin/env python3\n# here\nimport os\nos.execvp('docker', ['docker', 'run', '-i', 'agent'])\n"))
+	must(t, gobuild.Write(node, "#!/usr/bin/env node\n// here\nrequire('child_process').spawn('ssh', ['host', 'agent'], { stdio: 'inherit' })\n"))
+	must(t, gobuild.Write(program, "#!/usr/bin/env node\nconst known = ['docker', 'ssh']\n"+strings.Repeat("work(known)\n", 1000)))
 	for _, c := range []struct {
 		all, own  string
 		elsewhere bool
@@ -292,13 +296,14 @@ func TestWhoMayRunCommands(t *testing.T) {
 		{"null", "false", true, runNever}, {"false", "true", true, runNever},
 	} {
 		places := []string{`{"command":"agent"}`, `{"command":"/opt/ssh/agent"}`, `{"protocol":"stdio","command":"docker-agent"}`,
-			`{"command":"npx","args":["-y","@acme/agent","--acp"]}`, `{"command":"` + here + `"}`}
+			`{"command":"npx","args":["-y","@acme/agent","--acp"]}`, `{"command":"` + here + `"}`, `{"command":"` + program + `"}`}
 		if c.elsewhere {
 			places = []string{`{"protocol":"socket"}`, `{"protocol":"tcp"}`, `{"protocol":"websocket"}`, `{"protocol":"http"}`,
 				`{"command":"ssh"}`, `{"command":"/usr/bin/docker"}`, `{"command":"Podman.EXE"}`, `{"command":"bwrap"}`, `{"command":"autossh"}`,
 				`{"command":"gcloud","args":["compute","ssh","host"]}`, `{"command":"gh","args":["codespace","ssh"]}`, `{"command":"fly"}`,
 				`{"command":"env","args":["A=1","/usr/bin/ssh","host","agent"]}`, `{"command":"sh","args":["-c","exec ssh host agent"]}`,
-				`{"command":"socat","args":["-","TCP:host:1"]}`, `{"command":"` + script + `"}`}
+				`{"command":"socat","args":["-","TCP:host:1"]}`, `{"command":"` + script + `"}`, `{"command":"` + python + `"}`, `{"command":"` + node + `"}`,
+				`{"command":"pkexec","args":["agent"]}`, `{"command":"gosu"}`, `{"command":"lxc-attach"}`, `{"command":"runc"}`, `{"command":"env","args":["setpriv","--reuid=1","agent"]}`}
 		}
 		for _, place := range places {
 			var conf config

@@ -16,14 +16,16 @@ import (
 // carriers are programs that run another one on another machine, in a container
 // or sandbox, or as another user, or that speak with one through a network.
 var carriers = []string{
-	"ssh", "autossh", "mosh", "et", "rsh", "plink", "dbclient", "tsh", "adb", "socat", "websocat", "nc", "ncat", "netcat", "telnet",
-	"docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "ctr", "lxc", "incus", "limactl", "multipass", "vagrant", "wsl", "devcontainer",
-	"distrobox", "distrobox-enter", "toolbox", "apptainer", "singularity", "flatpak", "systemd-nspawn", "machinectl", "runsc",
-	"bwrap", "firejail", "chroot", "nsenter", "unshare", "sandbox-exec", "sudo", "doas", "su", "runuser", "systemd-run",
+	"ssh", "sshpass", "autossh", "mosh", "et", "rsh", "plink", "dbclient", "tsh", "adb", "socat", "websocat", "nc", "ncat", "netcat", "telnet",
+	"docker", "docker-compose", "podman", "nerdctl", "finch", "buildah", "kubectl", "oc", "crictl", "ctr", "runc", "crun", "youki", "lxc", "lxc-attach", "lxc-execute",
+	"incus", "limactl", "multipass", "vagrant", "virsh", "qemu-system-x86_64", "wsl", "devcontainer", "nomad", "ansible", "pdsh",
+	"distrobox", "distrobox-enter", "toolbox", "apptainer", "singularity", "flatpak", "systemd-nspawn", "machinectl", "runsc", "kata-runtime",
+	"bwrap", "firejail", "nsjail", "minijail0", "chroot", "proot", "fakechroot", "nsenter", "unshare", "setpriv", "sandbox-exec",
+	"sudo", "doas", "su", "runuser", "runas", "pkexec", "gosu", "su-exec", "setuidgid", "chpst", "run0", "systemd-run", "psexec", "winrs",
 }
 
 // clouds are programs that have a carrier among much else.
-var clouds = []string{"gcloud", "az", "aws", "gh", "fly", "flyctl", "coder", "doctl", "heroku", "railway", "devpod", "gitpod", "orb", "colima"}
+var clouds = []string{"gcloud", "az", "aws", "gh", "fly", "flyctl", "coder", "doctl", "heroku", "railway", "devpod", "gitpod", "daytona", "orb", "colima", "ibmcloud"}
 
 // runsElsewhere reports whether the agent is known not to run here as the user.
 func (c command) runsElsewhere() bool {
@@ -32,7 +34,7 @@ func (c command) runsElsewhere() bool {
 
 // mayRunElsewhere reports whether the agent may run elsewhere, because a carrier is
 // named anywhere: as its program, in the arguments of a program such as env, or in
-// the shell script that starts it.
+// the script that starts it.
 func (c command) mayRunElsewhere() bool {
 	return c.runsElsewhere() || namesCarrier(c.Command) || slices.ContainsFunc(c.Args, namesCarrier) ||
 		slices.ContainsFunc(scriptLines(c.Command, c.Cwd), namesCarrier)
@@ -55,8 +57,12 @@ func namesCarrier(text string) bool {
 	})
 }
 
-// scriptLines are the first lines of a shell script that are no comments, none for
-// any other program.
+// longestWrapper is how long a script of Python or Node may be that only starts another
+// program, in bytes.
+const longestWrapper = 4 << 10
+
+// scriptLines are the first lines of a script that are no comments, none for any other
+// program.
 func scriptLines(program, folder string) []string {
 	path := program
 	if !filepath.IsAbs(path) && filepath.Base(path) != path {
@@ -78,8 +84,12 @@ func scriptLines(program, folder string) []string {
 	}
 	lines := strings.Split(string(text), "\n")
 	interpreter := strings.FieldsFunc(lines[0], func(r rune) bool { return strings.ContainsRune("#! \t/\r", r) })
-	if !slices.ContainsFunc(interpreter, func(word string) bool { return strings.HasSuffix(word, "sh") }) {
-		return nil
+	shell := slices.ContainsFunc(interpreter, func(word string) bool { return strings.HasSuffix(word, "sh") })
+	if !shell && len(text) > longestWrapper {
+		return nil // a program, which may have any word in it
 	}
-	return slices.DeleteFunc(lines[1:], func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") })
+	return slices.DeleteFunc(lines[1:], func(line string) bool {
+		line = strings.TrimSpace(line)
+		return strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "*")
+	})
 }
