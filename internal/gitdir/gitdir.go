@@ -2,6 +2,7 @@
 package gitdir
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -21,6 +22,21 @@ func Of(folder string, read func(path string) string) (own, common string) {
 		return own, from(own, to)
 	}
 	return own, own
+}
+
+// Above finds the repository that a folder is in: the folder that has ".git", and the way
+// from there, which ends with a slash unless it is empty.
+func Above(folder string) (top, way string, ok bool) {
+	for top = folder; ; {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+			return top, way, true
+		}
+		parent := filepath.Dir(top)
+		if parent == top {
+			return "", "", false
+		}
+		top, way = parent, filepath.Base(top)+"/"+way
+	}
 }
 
 // from returns the path that a file in dir names. Only line ends are not part of it.

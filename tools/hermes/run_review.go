@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,7 +71,10 @@ func (r *runReview) open(ctx context.Context, folder string) (err error) {
 			r.close()
 		}
 	}()
-	r.project, err = project.Open(r.state, folder, project.Options{Program: r.program, Home: true, Logger: slog.New(&r.notes)})
+	r.project, err = project.Open(r.state, folder, project.Options{
+		Program: r.program, Home: true, Logger: slog.New(&r.notes),
+		OnUnseen: func(_ review.Author, u project.Unrecorded) { r.notes.add(u.Reason) },
+	})
 	if err == nil {
 		err = r.project.Wait(ctx)
 	}
@@ -171,7 +175,7 @@ func (r *runReview) close() {
 // maxNotes bounds what a run says about files that are not under review.
 const maxNotes = 50
 
-// reviewNotes collects the warnings of a project.
+// reviewNotes collects the warnings of a project, and what it has not recorded.
 type reviewNotes struct {
 	mu    sync.Mutex
 	lines []string
@@ -207,13 +211,17 @@ func (n *reviewNotes) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
+// add notes a line once.
 func (n *reviewNotes) add(line string) {
+	line = oneLine(strings.TrimSpace(line))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.lines) == maxNotes {
+	switch {
+	case slices.Contains(n.lines, line):
+	case len(n.lines) == maxNotes:
 		n.more++
-	} else {
-		n.lines = append(n.lines, oneLine(strings.TrimSpace(line)))
+	default:
+		n.lines = append(n.lines, line)
 	}
 }
 

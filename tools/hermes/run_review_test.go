@@ -203,6 +203,28 @@ func TestWhatIsMissingInThePatchIsSaid(t *testing.T) {
 	}
 }
 
+func TestThePatchNamesAChangeOfWhatGitObeys(t *testing.T) {
+	t.Parallel()
+	namesWhatGitObeys(t, append([]string{"run", "--env", asHermes, "--review", "p.patch", "/say hi"}, writer(t, changesWhatGitObeys, "")...))
+}
+
+const changesWhatGitObeys = "mkdir .git/hooks; echo x > .git/hooks/pre-commit; echo x >> .git/info/exclude; echo x > .git/COMMIT_EDITMSG; echo new > new"
+
+// namesWhatGitObeys fails unless the patch p.patch of a program that does what
+// changesWhatGitObeys says names what is not in it.
+func namesWhatGitObeys(t *testing.T, args []string) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, ".git", "HEAD"), "ref: refs/heads/main\n")
+	write(t, filepath.Join(dir, ".git", "info", "exclude"), "p.patch\n")
+	_, errs, status := end(t, hermes(t, dir, args...))
+	patch := readFile(t, filepath.Join(dir, "p.patch"))
+	want := "# incomplete: what git obeys is not under review, and .git/hooks was changed\n" +
+		"# incomplete: what git obeys is not under review, and .git/info was changed\n"
+	if status != 0 || !strings.Contains(patch, want) || strings.Count(patch, "# incomplete: ") != 2 || strings.Count(patch, "\ndiff --git ") != 1 {
+		t.Errorf("%d\n%s\n%s", status, errs, patch)
+	}
+}
+
 // The session and the tool call come from the agent.
 func TestIDsOfAnAgentAreWordsOfAComment(t *testing.T) {
 	t.Parallel()

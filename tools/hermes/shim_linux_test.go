@@ -195,6 +195,12 @@ func TestAShimWritesAPatchOfWhatItsProgramChanged(t *testing.T) {
 	}
 }
 
+func TestThePatchOfAShimNamesAChangeOfWhatGitObeys(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	namesWhatGitObeys(t, []string{"shim", "--review", "p.patch", "--", "sh", "-c", changesWhatGitObeys})
+}
+
 // What somebody writes in another terminal while an agent in a shim runs is the user's,
 // wherever the journal is and whoever reads it.
 func TestWhatIsWrittenBesideAShimIsTheUsers(t *testing.T) {

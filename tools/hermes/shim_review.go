@@ -11,9 +11,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
-// maxReasons is how many reasons why something was not seen a patch names.
-const maxReasons = 20
-
 const shimReviewUsage = "write what COMMAND changes in the project to `FILE`, as a patch with authors"
 
 // openShimReview begins the patch of a run of a program in a shim. It returns nil if
@@ -47,14 +44,13 @@ func (r *runReview) finishShim(journal string) error {
 	return errors.Join(r.project.Journal(ctx, journal), r.missing(journal), r.conclude())
 }
 
-// missing notes what the shim could not see or keep.
+// missing notes what the shim says of itself. The project tells what was not seen.
 func (r *runReview) missing(folder string) error {
 	in, err := journal.Open(folder)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	unseen := make(map[string]bool)
 	for {
 		e, err := in.Next()
 		switch {
@@ -62,8 +58,7 @@ func (r *runReview) missing(folder string) error {
 			return nil
 		case err != nil:
 			return err
-		case e.Op == journal.Note, e.Op == journal.Unseen && !unseen[e.Text] && len(unseen) < maxReasons:
-			unseen[e.Text] = true
+		case e.Op == journal.Note:
 			r.notes.add(e.Text)
 		}
 	}

@@ -224,6 +224,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 			p.UserWrote(path)
 		}
 	default:
+		p.noticeSteering(author, paths...)
 		told := toldOf(paths)
 		if journal := p.vouch(r); journal != nil && p.chain(r, journal, &told) {
 			author.At = r.At

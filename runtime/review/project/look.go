@@ -290,6 +290,7 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 	p.caughtUp()
 	j.seen = time.Now()
 	var now *tree.Snapshot
+	p.noticeObeyed(j)
 	if p.scans {
 		var err error
 		scan := p.scanner.Scan

@@ -98,6 +98,8 @@ type Project struct {
 
 	attributing sync.Mutex // is held while it is decided whose one file is
 
+	obeys map[string]string // what git obeyed at the last look at all files; for that look alone
+
 	mu        sync.Mutex
 	closed    bool
 	last      *tree.Snapshot // nil before the first

@@ -11,7 +11,11 @@ import (
 func (p *Project) Write(author review.Author, path, text string, write func() error) error {
 	name := p.Name(path)
 	if p.isApart(name) {
-		return write()
+		err := write()
+		if err == nil {
+			p.noticeSteering(author, path)
+		}
+		return err
 	}
 	before, ok := p.beginWrite(author, name, text)
 	defer func() {

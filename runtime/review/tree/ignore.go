@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 )
 
 const (
@@ -132,7 +133,7 @@ func ownPolicy(dir, path string, user settings) policy {
 // If that repository ignores the root itself, as one of somebody's home may, it
 // says nothing about what is in it.
 func policyOf(root string, user settings) policy {
-	top, up, ok := repositoryAbove(root)
+	top, up, ok := gitdir.Above(root)
 	if !ok {
 		return policy{rules: repository{config: user}.rules(), fold: user.ignoreCase}
 	}
@@ -158,21 +159,6 @@ func policyOf(root string, user settings) policy {
 		dir, rest = filepath.Join(dir, name), left
 	}
 	return p
-}
-
-// repositoryAbove finds the repository that a directory is in: where its ".git"
-// is, and the way from there, which ends with a slash unless it is empty.
-func repositoryAbove(dir string) (top, up string, ok bool) {
-	for top = dir; ; {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
-			return top, up, true
-		}
-		parent := filepath.Dir(top)
-		if parent == top {
-			return "", "", false
-		}
-		top, up = parent, filepath.Base(top)+"/"+up
-	}
 }
 
 // ignoreRoot is ignore for a directory on the way to the root of the scan, from

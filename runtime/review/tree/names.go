@@ -3,6 +3,7 @@ package tree
 import (
 	"cmp"
 	"context"
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 	"slices"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
@@ -26,7 +27,7 @@ func Names(ctx context.Context, root string, opts Options) (names []string, comp
 	c.user = userSettings(s.opts.Getenv, 0)
 	top.policy = policyOf(c.handle.Name(), c.user)
 	c.met = make(map[string]policy)
-	if _, _, ok := repositoryAbove(c.handle.Name()); !ok {
+	if _, _, ok := gitdir.Above(c.handle.Name()); !ok {
 		top.rules = top.rules.below(".", outsideOfGit, false)
 	}
 	err = c.walk(ctx, top)

@@ -1,0 +1,129 @@
+package project
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/gitdir"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/review"
+)
+
+// What git obeys is not under review: most of it is no text of the project, and git itself
+// writes it. But it can run programs and hide files, so a change of it is named.
+
+// steering returns what of a repository a path leads to that git obeys, such as ".git/hooks";
+// nothing if it leads to none.
+func (p *Project) steering(path string) string {
+	words := strings.Split(p.linkName(path), "/")
+	for i, word := range words {
+		if !strings.EqualFold(word, ".git") {
+			continue
+		}
+		below := words[i+1:]
+		if len(below) > 0 && files.GitKeeps(below) {
+			return ""
+		}
+		return strings.Join(words[:min(i+2, len(words))], "/")
+	}
+	return ""
+}
+
+// noticeSteering tells of files that an author has changed and git obeys.
+func (p *Project) noticeSteering(author review.Author, paths ...string) {
+	for _, path := range paths {
+		if what := p.steering(path); what != "" && !isAbs(what) {
+			p.steered(author, what)
+		}
+	}
+}
+
+func (p *Project) steered(author review.Author, what string) {
+	p.notRecorded(author, "what git obeys is not under review, and "+what+" was changed")
+}
+
+const (
+	maxObeyed = 1 << 20 // bytes that count of a file
+	maxHooks  = 1_000
+)
+
+// obeyed returns what the files are that git obeys in the repository of the project, by what is
+// said of them if they change. Samples of hooks do not count.
+func (p *Project) obeyed() map[string]string {
+	all := make(map[string]string)
+	add := func(what, path string) {
+		if info, err := os.Lstat(path); err != nil {
+			return
+		} else if info.IsDir() {
+			all[what] += path + "\x00"
+		} else {
+			all[what] += fmt.Sprintf("%s\x00%v\x00%x\x00", path, info.Mode(), sha256.Sum256(readObeyed(path)))
+		}
+	}
+	top, _, ok := gitdir.Above(p.root)
+	if !ok {
+		return all
+	}
+	own, common := gitdir.Of(top, func(path string) string { return string(readObeyed(path)) })
+	add(".git", filepath.Join(top, ".git"))
+	add(".git/commondir", filepath.Join(own, "commondir"))
+	add(".git/config", filepath.Join(common, "config"))
+	add(".git/config.worktree", filepath.Join(own, "config.worktree"))
+	for _, name := range []string{"attributes", "exclude", "grafts"} {
+		add(".git/info", filepath.Join(common, "info", name))
+	}
+	add(".git/info", filepath.Join(own, "info", "sparse-checkout"))
+	hooks := filepath.Join(common, "hooks")
+	add(".git/hooks", hooks)
+	dir, err := os.Open(hooks)
+	if err != nil {
+		return all
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxHooks)
+	slices.Sort(names)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".sample") {
+			add(".git/hooks", filepath.Join(hooks, name))
+		}
+	}
+	return all
+}
+
+func readObeyed(path string) []byte {
+	f, err := os.OpenFile(path, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxObeyed))
+	return text
+}
+
+// noticeObeyed tells what an author has changed of what git obeys, since the last look at all
+// files.
+func (p *Project) noticeObeyed(j *job) {
+	last := p.obeys
+	p.obeys = p.obeyed()
+	if last == nil || j.user {
+		return
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(last)), maps.Keys(p.obeys))
+	slices.Sort(names)
+	for _, what := range slices.Compact(names) {
+		if p.obeys[what] == last[what] {
+			continue
+		}
+		p.steered(j.author, what)
+		if what == ".git" {
+			return // with all that is in it
+		}
+	}
+}
