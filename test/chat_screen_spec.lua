@@ -183,6 +183,69 @@ describe("the chat on the screen", function()
     eq(shown:match("make\n.*") or shown, "make\nmake\nexit status 3\n\nThat is all.\n")
   end)
 
+  it("gives no lines of the file to a change of a part of it", function()
+    open()
+    local many = vim.fn.range(1, 20)
+    local function part(last)
+      return table.concat(many, "\n") .. last
+    end
+    local steps = {}
+    for i, texts in ipairs({
+      { "wrold", "world" },
+      { "one" .. part("x"), "two" .. part("y") },
+      { "a\n", "b\n" },
+      { "a", "a\n" },
+    }) do
+      steps[i] = {
+        update = {
+          sessionUpdate = "tool_call",
+          toolCallId = "e" .. i,
+          title = "Edit " .. i,
+          status = "completed",
+          content = { { type = "diff", path = "/w/a", oldText = texts[1], newText = texts[2] } },
+        },
+      }
+    end
+    screen:lua("Say(...)", vim.list_extend(steps, { text("agent_message_chunk", "That is all.") }))
+    local shown
+    screen:wait_for("the end of the turn", function()
+      shown = screen:lua("return Buffer('hermes_chat')")
+      return shown:find("\nThat is all.\n", 1, true)
+    end)
+    eq(vim.split(shown:match("Edit 1\n.*"), "\n", { trimempty = true }), {
+      "Edit 1",
+      "/w/a",
+      "-wrold",
+      "+world",
+      "Edit 2",
+      "/w/a",
+      "-one1",
+      "+two1",
+      " 2",
+      " 3",
+      " 4",
+      "…",
+      " 17",
+      " 18",
+      " 19",
+      "-20x",
+      "+20y",
+      "Edit 3",
+      "/w/a",
+      "@@ -1 +1 @@",
+      "-a",
+      "+b",
+      "Edit 4",
+      "/w/a",
+      "@@ -1 +1 @@",
+      "-a",
+      "\\ No newline at end of file",
+      "+a",
+      "",
+      "That is all.",
+    })
+  end)
+
   it("keeps the height of the prompt when windows come and go", function()
     open({ prompt_height = { 3, 12 } })
     screen:lua(

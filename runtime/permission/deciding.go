@@ -144,11 +144,3 @@ func says(r role, value any, visit func(r role, text bool)) {
 		visit(r, false)
 	}
 }
-
-// inDiff reports whether an argument is a text of one of the diffs.
-func inDiff(diffs []*acp.Diff, r role, value any) bool {
-	text, ok := value.(string)
-	return ok && r == plainText && slices.ContainsFunc(diffs, func(d *acp.Diff) bool {
-		return text == d.NewText || d.OldText.OK && text == d.OldText.V
-	})
-}

@@ -102,6 +102,26 @@ end
 -- A call is shown again each time something of it changes, mostly not the diff.
 local diffs = setmetatable({}, { __mode = "k" }) ---@type table<table, string[]>
 
+--- The lines of a diff. A part of a file does not know where it stands there, so neither do
+--- they.
+---@param old string
+---@param new string
+---@return string[]
+local function diff_lines(old, new)
+  local lines = hermes.text.diff(old, new)
+  if not lines then
+    return { "… too large to compare" }
+  end
+  local part = old ~= "" and new ~= "" and old:byte(-1) ~= 10 and new:byte(-1) ~= 10
+  if part then
+    table.remove(lines, 1)
+    for i, line in ipairs(lines) do
+      lines[i] = vim.startswith(line, "@@ ") and "…" or line
+    end
+  end
+  return lines
+end
+
 ---@param list hermes.chat.Line[]
 ---@param change table content of the type "diff"
 ---@param cwd? string
@@ -111,9 +131,7 @@ local function add_diff(list, change, cwd)
     path = path:sub(#cwd + 2)
   end
   list[#list + 1] = { hermes.text.line(path), "HermesChatNote" }
-  diffs[change] = diffs[change]
-    or hermes.text.diff(change.oldText or "", change.newText or "")
-    or { "… too large to compare" }
+  diffs[change] = diffs[change] or diff_lines(change.oldText or "", change.newText or "")
   local diff = diffs[change]
   for i = 1, math.min(#diff, M.max_lines) do
     list[#list + 1] = { hermes.text.line(diff[i]), edges[diff[i]:sub(1, 1)] or "HermesChatOutput" }
