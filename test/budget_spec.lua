@@ -237,7 +237,7 @@ local cases = {
     require("hermes.view.review.messages").safe(text, 200)
     require("hermes.view.review.messages").short(text)
   end)]],
-  ["channel core.rpc core.events core.listeners core.user_autocmds core.flat_events session.state core.output view.status session.compat session.overview view.waiting session.attention"] = [[
+  ["channel core.rpc core.events core.listeners core.user_autocmds core.flat_events session.state core.output view.status session.compat session.overview session.words view.waiting session.attention"] = [[
     Deliver({ "StateChanged", { agent = "demo", from = "starting", to = "ready" } })
     Deliver({ "SessionCreated", { agent = "demo", sessionId = "s" } })
     for name, text in vim.spairs(texts) do
@@ -257,6 +257,7 @@ local cases = {
         Deliver({ "AgentPlan", { agent = "demo", sessionId = "s", update = {
           sessionUpdate = "plan", entries = entries } } })
         Piece(require("hermes").statusline)
+        Piece(require("hermes.session.words").all)
       end
     end
     local calls = require("hermes.session.state").session("s", "demo").toolCalls

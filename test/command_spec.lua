@@ -666,6 +666,60 @@ describe("completion of :Hermes", function()
     eq(complete("silent! Hermes connect " .. name), { name })
   end)
 
+  it("offers what sessions are called, and takes it for them", function()
+    connect({ modes = modes })
+    open(4)
+    local first = "Fix the LOGIN: it, fails | 7 quit and, then, something very long"
+    for id, text in pairs({ s1 = first, s2 = "s4", s3 = "Twice!", s4 = "twice" }) do
+      child.lua([[require("hermes").prompt(...)]], { id, text })
+    end
+    wait_for("names", function()
+      return not vim.iter(get([[require("hermes").sessions()]])):any(function(session)
+        return session.name == session.sessionId and session.sessionId ~= "s4"
+      end)
+    end)
+    local all = "fix-the-login-it-fails-quit-and s s3 s4"
+    local options = all:gsub("%S+", "session=%0")
+    for start, words in pairs({
+      ["cancel "] = all,
+      ["fork "] = all,
+      ["close "] = all,
+      ["terminal "] = all,
+      ["prompt "] = options,
+      ["mode "] = "ask code " .. options,
+      ["mode session=fix-the-login-it-fails-quit-and "] = "ask code",
+      ["review accept "] = "all file " .. options,
+      ["review reject s"] = options,
+      ["traffic session="] = options,
+    }) do
+      eq({ start, table.concat(complete("Hermes " .. start), " ") }, { start, words })
+    end
+    child.cmd("Hermes mode session=fix-the-login-it-fails-quit-and code")
+    noted("code")
+    eq(get([[require("hermes").state("s1", "modes").currentModeId]]), "code")
+    local about = child.lua([[
+      local review, traffic, about = require("hermes.review"), require("hermes.traffic"), {}
+      local reject, open = review.reject, traffic.open
+      review.reject = function(what) about[1] = what end
+      traffic.open = function(what) about[2] = what end
+      vim.cmd("Hermes review reject session=fix-the-login-it-fails-quit-and")
+      vim.cmd("Hermes traffic session=fix-the-login-it-fails-quit-and agent=a")
+      review.reject, traffic.open = reject, open
+      return about]])
+    eq(about, { { session_id = "s1" }, { session = "s1", agent = "a" } })
+    child.cmd("Hermes close fix-the-login-it-fails-quit-and")
+    sessions(3)
+    eq(get([[require("hermes").state("s1")]]), vim.NIL)
+    child.cmd("Hermes close twice")
+    noted('there is no session "twice"', vim.log.levels.ERROR)
+    child.cmd("Hermes close s4")
+    sessions(2)
+    eq(complete("Hermes close "), { "s", "twice" })
+    child.cmd("Hermes close s4")
+    noted('there is no session "s4"', vim.log.levels.ERROR)
+    sessions(2)
+  end)
+
   it("offers no name of an agent that hides something or would mean something else", function()
     local ids, stored, methods = {}, {}, {}
     local values, available = {}, {}

@@ -354,7 +354,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     local fork = first .. "-fork"
     eq(
       child.lua_get("require('hermes.command').complete('', 'Hermes chat scripted ')"),
-      { first, fork }
+      { "make-it-blue", fork }
     )
     child.cmd("Hermes status")
     child.fn.search("session " .. fork)

@@ -24,17 +24,41 @@ function M.offered(words)
 end
 
 ---@param agent? string
----@return string[]
-function M.session_ids(agent)
-  return M.offered(vim.tbl_map(function(session)
-    return session.sessionId
-  end, hermes().sessions({ agent = agent })))
+---@return string[] words that name sessions
+function M.sessions(agent)
+  local words = {}
+  for word, session in pairs(require("hermes.session.words").all()) do
+    if not agent or session.agent == agent then
+      words[#words + 1] = word
+    end
+  end
+  return M.offered(words)
 end
 
 ---@param before string[]
 ---@return string[]
 function M.first_session(_, before)
-  return #before == 0 and M.session_ids() or {}
+  return #before == 0 and M.sessions() or {}
+end
+
+---Which session a word names, as the user gave it.
+---@param word? string nil: it is not named
+---@param which? hermes.Which what else is known
+---@return hermes.Which
+function M.which(word, which)
+  which = which or {}
+  which.id, which.agent = require("hermes.session.words").find(word)
+  return which
+end
+
+---The words with the id of the session in session=…
+---@param words string[]
+---@return string[]
+function M.with_ids(words)
+  return vim.tbl_map(function(word)
+    local session = word:match("^session=(.+)$")
+    return session and "session=" .. require("hermes.session.words").find(session) or word
+  end, words)
 end
 
 ---Takes {key}={value} out of the words.
@@ -71,13 +95,13 @@ end
 
 ---Completes session=… and then the words of a session.
 ---@param before string[]
----@param complete fun(words: string[], session_id?: string): string[]
+---@param complete fun(words: string[], which: hermes.Which): string[]
 ---@return string[]
 function M.with_session(before, complete)
   local words = vim.list_slice(before)
-  local id = M.take(words, "session")
-  local list = M.offered(complete(words, id))
-  return #before == 0 and vim.list_extend(list, M.options("session", M.session_ids())) or list
+  local which = M.which(M.take(words, "session"))
+  local list = M.offered(complete(words, which))
+  return #before == 0 and vim.list_extend(list, M.options("session", M.sessions())) or list
 end
 
 ---The agents that connect() knows. The host's program is asked for the presets.

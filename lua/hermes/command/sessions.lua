@@ -68,13 +68,13 @@ M.fork = {
     for _, agent in ipairs(hermes().connections()) do
       can[agent.name] = picker.can(agent, "fork")
     end
-    choose.session({
-      id = words[1],
+    local which = line.which(words[1], {
       fits = function(session)
         return can[session.agent]
       end,
       unfit = "the agent cannot fork sessions",
-    }, function(session)
+    })
+    choose.session(which, function(session)
       hermes().fork_session(session.sessionId, {
         agent = session.agent,
         on_done = outcome(function(result)
@@ -88,7 +88,7 @@ M.fork = {
 
 M.close = {
   run = function(words)
-    choose.session({ id = words[1], ask = "Close session" }, function(session)
+    choose.session(line.which(words[1], { ask = "Close session" }), function(session)
       hermes().close_session(session.sessionId, {
         agent = session.agent,
         on_done = outcome(function()
@@ -122,22 +122,22 @@ M.prompt = {
       end
       block = lines
     end
-    prompt({ id = id }, id and after or rest, block)
+    prompt(line.which(id), id and after or rest, block)
   end,
   complete = function(_, before)
-    return #before == 0 and line.options("session", line.session_ids()) or {}
+    return #before == 0 and line.options("session", line.sessions()) or {}
   end,
 }
 
 M.cancel = {
   run = function(words)
-    choose.session({
-      id = words[1],
+    local which = line.which(words[1], {
       fits = function(session)
         return session.state ~= "idle" or session.queued > 0
       end,
       unfit = "no turn is running",
-    }, function(session)
+    })
+    choose.session(which, function(session)
       hermes().cancel(session.sessionId, { agent = session.agent })
     end)
   end,
@@ -146,33 +146,33 @@ M.cancel = {
 
 M.mode = {
   run = function(words)
-    require("hermes.view.settings").choose("mode", { id = line.take(words, "session") }, words[1])
+    require("hermes.view.settings").choose("mode", line.which(line.take(words, "session")), words[1])
   end,
   complete = function(_, before)
-    return line.with_session(before, function(words, id)
-      return #words == 0 and require("hermes.view.settings").ids("mode", id) or {}
+    return line.with_session(before, function(words, which)
+      return #words == 0 and require("hermes.view.settings").ids("mode", which) or {}
     end)
   end,
 }
 
 M.model = {
   run = function(words)
-    require("hermes.view.settings").choose("model", { id = line.take(words, "session") }, words[1])
+    require("hermes.view.settings").choose("model", line.which(line.take(words, "session")), words[1])
   end,
   complete = function(_, before)
-    return line.with_session(before, function(words, id)
-      return #words == 0 and require("hermes.view.settings").ids("model", id) or {}
+    return line.with_session(before, function(words, which)
+      return #words == 0 and require("hermes.view.settings").ids("model", which) or {}
     end)
   end,
 }
 
 M.config = {
   run = function(words)
-    require("hermes.view.settings").config({ id = line.take(words, "session") }, words[1], words[2])
+    require("hermes.view.settings").config(line.which(line.take(words, "session")), words[1], words[2])
   end,
   complete = function(_, before)
-    return line.with_session(before, function(words, id)
-      return #words < 2 and require("hermes.view.settings").config_ids(words[1], id) or {}
+    return line.with_session(before, function(words, which)
+      return #words < 2 and require("hermes.view.settings").config_ids(words[1], which) or {}
     end)
   end,
 }

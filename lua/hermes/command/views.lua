@@ -14,7 +14,8 @@ M.chat = {
   run = function(args)
     local chat = require("hermes.chat")
     if args[2] then
-      return chat.open({ agent = args[1], session = args[2] })
+      local id = require("hermes.session.words").find(args[2])
+      return chat.open({ agent = args[1], session = id })
     elseif args[1] or chat.agent() or #chat.list() > 0 then
       return chat.open({ agent = args[1] })
     end
@@ -24,7 +25,7 @@ M.chat = {
   end,
   complete = function(_, before)
     if #before > 0 then
-      return #before == 1 and line.session_ids(before[1]) or {}
+      return #before == 1 and line.sessions(before[1]) or {}
     end
     return line.known_agents()
   end,
@@ -32,10 +33,17 @@ M.chat = {
 
 M.review = {
   run = function(words, args)
-    require("hermes.view.review.view").run(words, args)
+    require("hermes.view.review.view").run(line.with_ids(words), args)
   end,
   complete = function(lead, before)
-    return require("hermes.view.review.view").complete(lead, before)
+    local list = {}
+    for _, word in ipairs(require("hermes.view.review.view").complete(lead, before)) do
+      vim.list_extend(
+        list,
+        word == "session=" and line.options("session", line.sessions()) or { word }
+      )
+    end
+    return list
   end,
 }
 
@@ -61,7 +69,7 @@ M.status = {
 
 M.terminal = {
   run = function(args)
-    require("hermes.terminals").pick(args[1])
+    require("hermes.terminals").pick(line.which(args[1]).id)
   end,
   complete = line.first_session,
 }
@@ -80,7 +88,7 @@ M.traffic = {
       end
       traffic.replay(args[2])
     else
-      traffic.open(#args > 0 and traffic.parse_filter(args) or nil)
+      traffic.open(#args > 0 and traffic.parse_filter(line.with_ids(args)) or nil)
     end
   end,
   complete = function(lead, before)
@@ -89,7 +97,7 @@ M.traffic = {
     end
     local words = { "direction=in", "direction=out", "method=" }
     vim.list_extend(words, line.options("agent", line.agents()))
-    vim.list_extend(words, line.options("session", line.session_ids()))
+    vim.list_extend(words, line.options("session", line.sessions()))
     return #before > 0 and words
       or vim.list_extend(words, { "close", "pause", "replay", "resume", "save" })
   end,

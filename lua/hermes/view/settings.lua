@@ -81,18 +81,18 @@ local function options_of(session)
   return hermes().config_options(session.sessionId, { agent = session.agent })
 end
 
----@param session_id? string nil: the current session
+---@param which hermes.Which
 ---@return hermes.SessionInfo?
-local function find(session_id)
-  return (choose.current(hermes().sessions({ session_id = session_id })))
+local function find(which)
+  return (choose.current(hermes().sessions({ session_id = which.id, agent = which.agent })))
 end
 
 ---The values of modes and models that sessions have, for completion.
 ---@param kind "mode"|"model"
----@param session_id? string
+---@param which hermes.Which
 ---@return string[]
-function M.ids(kind, session_id)
-  local session = find(session_id)
+function M.ids(kind, which)
+  local session = find(which)
   return session
       and vim.tbl_map(function(setting)
         return setting.id
@@ -209,10 +209,10 @@ end
 
 ---The ids of the options, or the values of one, for completion.
 ---@param option_id? string
----@param session_id? string
+---@param which hermes.Which
 ---@return string[]
-function M.config_ids(option_id, session_id)
-  local session = find(session_id)
+function M.config_ids(option_id, which)
+  local session = find(which)
   local list = {}
   for _, option in ipairs(session and options_of(session) or {}) do
     if not option_id then

@@ -189,8 +189,6 @@ end
 ---------------------------------------------------------------------------
 -- :Hermes review
 
-local verdicts = { "all", "file", "force" }
-
 ---@type table<string, { run: fun(words: string[], args: hermes.CommandArgs), words?: string[] }>
 local actions = {
   files = {
@@ -217,13 +215,13 @@ local actions = {
     run = function(words, args)
       run_decision("accept", words, args)
     end,
-    words = { "all", "file" },
+    words = { "all", "file", "session=" },
   },
   reject = {
     run = function(words, args)
       run_decision("reject", words, args)
     end,
-    words = verdicts,
+    words = { "all", "file", "force", "session=" },
   },
   undo = {
     run = function(words)
