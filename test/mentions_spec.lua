@@ -231,21 +231,50 @@ describe("the files that a prompt names", function()
     end
   end)
 
-  it("go along from outside only after the user was shown where they are", function()
+  it("go along from elsewhere than their names say only after the user was shown where", function()
     start()
-    child.lua("vim.o.eventignore = 'all'") -- nothing is shown below the prompt
-    child.api.nvim_buf_set_lines(0, 0, -1, false, { "see @" .. away .. "/key" })
-    child.type_keys("<CR>")
-    child.lua("vim.o.eventignore = ''")
-    wait_for("note", function()
-      return transcript():find("not sent yet", 1, true)
-    end)
-    eq(child.lua("return sent"), {})
-    child.type_keys("<CR>")
-    wait_for("prompt", function()
-      return #child.lua("return sent") == 1
-    end)
-    eq(child.lua("return sent[1].resource.text"), "canary\n")
+    for i, case in ipairs({ { away .. "/key", "canary\n" }, { "inner.txt", "other\n" } }) do
+      child.lua("vim.o.eventignore = 'all'") -- nothing is shown below the prompt
+      child.api.nvim_buf_set_lines(0, 0, -1, false, { "see @" .. case[1] })
+      child.type_keys("<CR>")
+      child.lua("vim.o.eventignore = ''")
+      wait_for("note", function()
+        return select(2, transcript():gsub("not sent yet", "")) == i
+      end)
+      eq(#child.lua("return sent"), i - 1)
+      child.type_keys("<CR>")
+      wait_for("prompt", function()
+        return #child.lua("return sent") == i
+      end)
+      eq(child.lua("return sent[...].resource.text", { i }), case[2])
+    end
+  end)
+
+  it("go along with a prompt from before the session only if their names say all", function()
+    start()
+    for text, asks in pairs({ ["see @notes.txt"] = false, ["see @inner.txt"] = true }) do
+      child.lua("hermes.disconnect()")
+      child.cmd("silent! tabonly! | silent! only! | silent! %bwipeout!")
+      wait_for("the end", function()
+        return child.lua("return #hermes.connections()") == 0
+      end)
+      local session = child.lua(
+        [[sent = {}
+        vim.cmd("Hermes chat scripted")
+        vim.cmd.stopinsert()
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })
+        vim.api.nvim_feedkeys(vim.keycode("<Esc><CR>"), "x", false)
+        return { vim.b.hermes_session }]],
+        { text }
+      )
+      eq(session, {}) -- it is opened while the user types
+      wait_for(text, function()
+        return #child.lua("return sent") == 1 or transcript():find("not sent yet", 1, true)
+      end)
+      local note = "not sent yet: it takes along inner.txt → sub/other.txt, 6 B"
+      eq({ text, transcript():find(note, 1, true) ~= nil }, { text, asks })
+      eq({ text, #child.lua("return sent") }, { text, asks and 0 or 1 })
+    end
   end)
 
   it("count as shown only where all of the line was on the screen", function()

@@ -146,7 +146,11 @@ M.cancel = {
 
 M.mode = {
   run = function(words)
-    require("hermes.view.settings").choose("mode", line.which(line.take(words, "session")), words[1])
+    require("hermes.view.settings").choose(
+      "mode",
+      line.which(line.take(words, "session")),
+      words[1]
+    )
   end,
   complete = function(_, before)
     return line.with_session(before, function(words, which)
@@ -157,7 +161,11 @@ M.mode = {
 
 M.model = {
   run = function(words)
-    require("hermes.view.settings").choose("model", line.which(line.take(words, "session")), words[1])
+    require("hermes.view.settings").choose(
+      "model",
+      line.which(line.take(words, "session")),
+      words[1]
+    )
   end,
   complete = function(_, before)
     return line.with_session(before, function(words, which)
@@ -168,7 +176,11 @@ M.model = {
 
 M.config = {
   run = function(words)
-    require("hermes.view.settings").config(line.which(line.take(words, "session")), words[1], words[2])
+    require("hermes.view.settings").config(
+      line.which(line.take(words, "session")),
+      words[1],
+      words[2]
+    )
   end,
   complete = function(_, before)
     return line.with_session(before, function(words, which)

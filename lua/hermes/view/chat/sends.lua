@@ -9,8 +9,8 @@ local ns = api.nvim_create_namespace("hermes_chat_sends")
 ---@class hermes.chat.Sends
 ---@field chat hermes.chat.Chat
 ---@field mentions hermes.Mention[] that the lines below the prompt are about
----@field outside string[] files outside of the session's folders that those lines name
----@field shown table<string, true> files outside of the session's folders that the user was shown
+---@field elsewhere string[] those of them that are not said by their names alone
+---@field shown table<string, true> files that the user was shown
 ---@field serial integer of the last look
 local Sends = {}
 Sends.__index = Sends
@@ -23,7 +23,7 @@ Sends.pause_ms = 80
 ---@param chat hermes.chat.Chat
 ---@return hermes.chat.Sends
 function Sends.new(chat)
-  local self = { chat = chat, mentions = {}, outside = {}, shown = {}, serial = 0 }
+  local self = { chat = chat, mentions = {}, elsewhere = {}, shown = {}, serial = 0 }
   return setmetatable(self, Sends)
 end
 
@@ -36,17 +36,29 @@ local function size(n)
 end
 Sends.size = size
 
+--- Where a name leads, if not to the file that it says.
+---@param mention hermes.Mention
+---@return string?
+local function real_of(mention)
+  if mention.short then
+    return mention.short ~= mention.name and mention.short or nil
+  end
+  return mention.path ~= mention.name and mention.path or nil
+end
+
+--- Whether the user must see more than the name before the file goes along.
+---@param mention hermes.Mention
+---@return boolean
+local function is_elsewhere(mention)
+  return not mention.error and (mention.outside or real_of(mention) ~= nil)
+end
+
 --- What a file is called, where that leads and how large it is, in full.
 ---@param mention hermes.Mention
 ---@return string
 function Sends.words(mention)
-  local name, real = hermes.text.line(mention.name), nil ---@type string, string?
-  if mention.short and mention.short ~= mention.name then
-    real = mention.short
-  elseif mention.path and not mention.short and mention.path ~= mention.name then
-    real = vim.fn.fnamemodify(mention.path, ":~")
-  end
-  real = real and " → " .. hermes.text.line(real) or ""
+  local name, real = hermes.text.line(mention.name), real_of(mention)
+  real = real and " → " .. hermes.text.line((vim.fn.fnamemodify(real, ":~"))) or ""
   local where = real .. (mention.outside and " (outside)" or "")
   if mention.error then
     return ("not @%s%s: %s"):format(name, where, mention.error)
@@ -143,10 +155,10 @@ function Sends:draw()
   local info = window and vim.fn.getwininfo(window)[1]
   local width = info and info.width - info.textoff or 80
   local lines, there = laid_out(self.mentions, math.max(10, width))
-  self.outside = {}
+  self.elsewhere = {}
   for _, mention in ipairs(there) do
-    if mention.outside and not mention.error then
-      table.insert(self.outside, mention.path)
+    if is_elsewhere(mention) then
+      table.insert(self.elsewhere, mention.path)
     end
   end
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
@@ -215,8 +227,8 @@ function Sends:look()
   end, Sends.pause_ms)
 end
 
---- What to give to |hermes.prompt()| for a text. A file outside of the session's folders goes along
---- only after the user was shown where it is.
+--- What to give to |hermes.prompt()| for a text. A file outside of the session's folders, or which a
+--- link leads to, goes along only after the user was shown where it is.
 ---@param text string
 ---@param done fun(problem: string?, blocks: string|table[]?)
 function Sends:blocks(text, done)
@@ -224,7 +236,7 @@ function Sends:blocks(text, done)
   if not text:find("@", 1, true) then
     return done(nil, text)
   end
-  for _, path in ipairs(self:is_in_sight() and self.outside or {}) do
+  for _, path in ipairs(self:is_in_sight() and self.elsewhere or {}) do
     self.shown[path] = true
   end
   hermes.mentions(chat.id, text, {
@@ -236,7 +248,7 @@ function Sends:blocks(text, done)
       end
       local blocks, unseen = { text }, {}
       for _, mention in ipairs(result.mentions) do
-        if mention.outside and not mention.error and not self.shown[mention.path] then
+        if is_elsewhere(mention) and not self.shown[mention.path] then
           self.shown[mention.path] = true
           unseen[#unseen + 1] = Sends.words(mention)
         end
