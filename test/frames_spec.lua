@@ -211,6 +211,50 @@ describe("no frame is lost to", function()
     end)
   end
 
+  -- The largest that is loaded again, and what is left to the disk.
+  local became = {
+    ["1 MB in one line"] = { "('x'):rep(1024 * 1024 - 1) .. '\\n'" },
+    ["50,000 lines"] = { "('some words\\n'):rep(50000)" },
+    ["lines of all characters"] = { "('é\u{1F600}\t\1\u{202e}a\u{301}'):rep(300):gsub('a', '\\n', 9):rep(180)" },
+    ["10 MB in one line"] = { "('x'):rep(10e6)", true },
+    ["a million lines"] = { "('x\\n'):rep(1e6)", true },
+    ["700 MB of nothing"] = { "'', 7e8", true },
+  }
+  for what, case in pairs(became) do
+    it("an open file that becomes " .. what, function()
+      screen:lua(([[
+        local text, size = %s
+        _G.path = vim.fn.tempname()
+        vim.fn.writefile({ "one" }, path)
+        for _, name in ipairs({ "versions", "ancestor", "refresh", "autoread" }) do
+          require("hermes.doc." .. name)
+        end
+        vim.cmd.edit(path)
+        local buf = vim.api.nvim_get_current_buf()
+        local file = io.open(path, "wb")
+        file:write(text)
+        file:close()
+        if size then
+          local fd = vim.uv.fs_open(path, "r+", 0)
+          vim.uv.fs_ftruncate(fd, size)
+          vim.uv.fs_close(fd)
+        end
+        vim.uv.fs_utime(path, os.time() - 60, os.time() - 60) -- it is not being written
+        Watch()
+        vim.schedule(function()
+          require("hermes.doc.refresh").check(buf, {})
+          require("hermes.doc.refresh").now(buf)
+        end)]]):format(case[1]))
+      screen:wait_for("the file", function()
+        return screen:lua("return vim.fn.getline(1) ~= 'one'") ~= (case[2] or false)
+          and (not case[2] or screen:lua("return #notes > 0"))
+      end)
+      screen:type("G<C-b><C-f>gg$0")
+      fast_enough("open file that becomes " .. what)
+      screen:lua("vim.cmd.bwipeout({ bang = true }); vim.fn.delete(path)")
+    end)
+  end
+
   it("10,000 tool calls of 20 KB", function()
     screen:lua([[
       local text = ("x"):rep(20000)
