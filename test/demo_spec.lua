@@ -5,7 +5,7 @@ local eq = MiniTest.expect.equality
 
 local demos = {
   demo = "That was the tour",
-  hermes = 'echo "Hello, world"',
+  hermes = "Done. Hello, world",
 }
 
 describe("the demo", function()

@@ -17,7 +17,7 @@ SAY "world" is misspelt in line 2.
 CALL edit {"path":"greet.sh","old":"wrold","new":"world"}
 CALL todo {"items":[{"content":"Find the typo","status":"completed"},{"content":"Fix it","status":"completed"},{"content":"Run the script","status":"in_progress"}]}
 CALL terminal {"command":"sh greet.sh"}
-SAY The script greets the world now. `
+`
 
 func main() {
 	server, err := llm.Start(script)
