@@ -147,6 +147,21 @@ func (g *Group) Look() {
 	}
 }
 
+// Programs returns the names of the programs that run below the leader, and its own: of
+// each what the kernel calls it and the first two words of its command line, because the
+// name of a script is the second one. Elsewhere than on Linux there are none.
+func (g *Group) Programs() []string {
+	var names []string
+	for _, e := range below([]entry{{pid: g.leader}}, processes(), g.leader) {
+		dir := "/proc/" + strconv.Itoa(e.pid)
+		name, _ := os.ReadFile(dir + "/comm")
+		line, _ := os.ReadFile(dir + "/cmdline")
+		words := strings.SplitN(string(line), "\x00", 3)
+		names = append(append(names, strings.TrimSuffix(string(name), "\n")), words[:min(2, len(words))]...)
+	}
+	return names
+}
+
 // killSeen ends the processes that Look has seen, and their descendants.
 func (g *Group) killSeen() {
 	g.mu.Lock()

@@ -108,6 +108,9 @@ func (g *Group) End(time.Duration) { g.Kill() }
 // Look does nothing: the job knows all of them.
 func (g *Group) Look() {}
 
+// Programs returns none: only Linux is asked.
+func (g *Group) Programs() []string { return nil }
+
 // waitAll waits for the program and ends what it left in its job.
 func waitAll(x *exec.Cmd, g *Group) {
 	x.Wait()

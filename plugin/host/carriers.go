@@ -40,6 +40,10 @@ func (c command) mayRunElsewhere() bool {
 		slices.ContainsFunc(scriptLines(c.Command, c.Cwd), namesCarrier)
 }
 
+// mayRunElsewhere reports whether the agent may run elsewhere, by how it is started and by
+// what runs since.
+func (c *connection) mayRunElsewhere() bool { return c.carried.Load() || c.cmd.mayRunElsewhere() }
+
 // programName is the name of a program by which it is known.
 func programName(path string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")

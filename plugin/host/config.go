@@ -84,7 +84,7 @@ func (c *connection) runAccess() runAccess {
 		return runNever
 	case c.cmd.Terminal != "":
 		return c.cmd.Terminal
-	case c.cmd.mayRunElsewhere():
+	case c.mayRunElsewhere():
 		return runAsked
 	}
 	return cmp.Or(all, runFreely)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +29,8 @@ type connection struct {
 	up   chan struct{} // closed when wire and init are set
 	wire *redial.Client
 	proc atomic.Pointer[launch.Process] // the current or last one; nil when the agent runs elsewhere
+
+	carried atomic.Bool // a program that reaches another place has once answered for the agent
 
 	services *services.Services // files and terminals, when Neovim leaves them to the host
 
@@ -184,8 +187,12 @@ func (c *connection) bringUp() (stage string, err error) {
 	return "initialize", err
 }
 
-// noteInit keeps what the agent has said of itself.
+// noteInit keeps what the agent has said of itself. What has carried the answer here still
+// runs then.
 func (c *connection) noteInit() {
+	if proc := c.proc.Load(); proc != nil && slices.ContainsFunc(proc.Programs(), namesCarrier) {
+		c.carried.Store(true)
+	}
 	_, agent := c.wire.Agent()
 	init := agent.AppendJSON(nil)
 	c.mu.Lock()
@@ -398,7 +405,7 @@ func (h *Host) permissions() permissions {
 
 func (c *connection) initialize() *acp.InitializeRequest {
 	can := c.host.permissions().capabilities(c.runAccess())
-	if c.cmd.mayLogIn() {
+	if c.mayLogIn() {
 		can.Auth = &acp.AuthCapabilities{Terminal: true}
 	}
 	return &acp.InitializeRequest{

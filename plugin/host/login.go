@@ -132,8 +132,8 @@ func (r *request) terminalLogin() *loginMethod {
 // mayLogIn reports whether the agent may name a program that signs the user in. It
 // would run as the user, so it is not for agents that may run elsewhere, nor for those
 // that the user does not let run commands as they like.
-func (c command) mayLogIn() bool {
-	return !c.mayRunElsewhere() && c.Terminal != runAsked && c.Terminal != runNever
+func (c *connection) mayLogIn() bool {
+	return !c.mayRunElsewhere() && c.cmd.Terminal != runAsked && c.cmd.Terminal != runNever
 }
 
 // runLogin has Neovim run the agent's program in a terminal, with what the method
@@ -149,7 +149,7 @@ func (r *request) runLogin(m *loginMethod) {
 	case m.Type != "terminal":
 		words = append([]string{m.Meta.Terminal.Command}, m.Meta.Terminal.Args...)
 		problem = "names a program for this login, which Hermes does not run"
-	case !c.cmd.mayLogIn():
+	case !c.mayLogIn():
 		problem = "is not allowed to run its login here"
 	}
 	if problem != "" {

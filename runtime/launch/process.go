@@ -115,6 +115,11 @@ func (p *Process) wait(exited <-chan process.Exit) {
 	close(p.done)
 }
 
+// Programs returns the names of the programs that the agent and its descendants run, as
+// far as the system tells them: what they are called, and what their command lines begin
+// with. Only Linux does.
+func (p *Process) Programs() []string { return p.group.Programs() }
+
 // PID returns the process id, which is also that of its group.
 func (p *Process) PID() int { return p.group.Leader() }
 
