@@ -2,52 +2,14 @@
 -- real screens. Each width is a spec file of its own, and they run side by side. Needs bin/hermes
 -- (make build).
 --
--- test/questions has one recorded question of each shape; question_presets_spec.lua names the
--- presets that have none. `command` is what it is about, and every question is put with a command
--- of 1,000 characters in its place. test/screens has what is on the screen then; with
--- HERMES_UPDATE_SCREENS=1 these files are written instead of compared.
+-- test/screens has what is on the screen; with HERMES_UPDATE_SCREENS=1 these files are written
+-- instead of compared.
 
 local here = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
 local root = vim.fs.dirname(here)
 local screens = dofile(here .. "/screen.lua")
+local recorded = dofile(here .. "/recorded_questions.lua")
 local eq = MiniTest.expect.equality
-
----@param path string
----@return string
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
---- A command of 1,000 characters. Its words can be told apart.
----@return string
-local function long_command()
-  local words, length = { "echo" }, 4
-  while length < 993 do
-    words[#words + 1] = ("w%04d"):format(#words)
-    length = length + 6
-  end
-  words[#words] = words[#words] .. ("x"):rep(1000 - length)
-  return table.concat(words, " ")
-end
-
-local command = long_command()
-
----@return table<string, table> params of requests by name
-local function questions()
-  local all = {}
-  for name in vim.fs.dir(here .. "/questions") do
-    local recorded = vim.json.decode(read(here .. "/questions/" .. name))
-    local text = vim.json.encode(recorded.params)
-    local short = vim.json.encode(recorded.command):sub(2, -2)
-    local params, count = text:gsub(vim.pesc(short), (command:gsub("%%", "%%%%")))
-    assert(count > 0, name)
-    all[name:match("^(.*)%.json$")] = vim.json.decode(params)
-  end
-  return all
-end
 
 --- Waits for the screen that is kept, or keeps what is there once nothing changes any more.
 ---@param name string
@@ -67,7 +29,7 @@ local function same_screen(name, screen)
     file:write(last)
     return file:close()
   end
-  local kept = vim.uv.fs_stat(path) and read(path) or ""
+  local kept = vim.uv.fs_stat(path) and recorded.read(path) or ""
   screen:wait_for(path, function()
     return text() == kept
   end)
@@ -136,34 +98,6 @@ return function(columns, lines)
       )
     end)
 
-    --- The words of the command that were on the screen, however their rows were wrapped.
-    ---@param seen table<string, true>
-    ---@param text string
-    local function note(seen, text)
-      for word in text:gmatch("w%d%d%d%dx*") do
-        seen[word] = true
-      end
-    end
-
-    --- Whether all words of the command were seen. One that was wrapped counts as seen.
-    ---@param seen table<string, true>
-    ---@return string[] missing
-    local function missing(seen)
-      local list = {}
-      for word in command:gmatch("w%d%d%d%dx*") do
-        list[#list + 1] = not seen[word] and word or nil
-      end
-      return list
-    end
-
-    ---@param params table
-    ---@return table option that allows it once
-    local function once(params)
-      return vim.iter(params.options):find(function(option)
-        return option.kind == "allow_once"
-      end)
-    end
-
     ---@param count integer
     local function wait_for_answer(count)
       screen:wait_for("answer", function()
@@ -171,13 +105,13 @@ return function(columns, lines)
       end)
     end
 
-    for name, params in vim.spairs(questions()) do
+    for name, params in vim.spairs(recorded.all()) do
       it("can be allowed once all of it was on the screen: " .. name, function()
         screen:lua("Put(...)", params)
         screen:wait_for_question()
         screen:wait_for_text(":Hermes respond ")
         same_screen(("%s-%d"):format(name, columns), screen)
-        local seen, allow = {}, once(params)
+        local seen, allow = {}, recorded.once(params)
         screen:type(":Hermes respond<CR>")
         screen:wait_for("question with the keys", function()
           return screen:has_keys()
@@ -190,7 +124,7 @@ return function(columns, lines)
             local ends = screen:lua("return Ends()")
             return screen:shows("│" .. ends[1]) and screen:shows("│" .. ends[2])
           end)
-          note(seen, screen:framed())
+          recorded.note(seen, screen:framed())
         end
         screen:wait_for("a footer", function()
           return screen:shows(" · q hides ")
@@ -220,7 +154,7 @@ return function(columns, lines)
           end)
           look()
         end
-        eq(missing(seen), {})
+        eq(recorded.missing(seen), {})
         screen:choose(allow.name .. "  [allow once]")
         answered = answered + 1
         wait_for_answer(answered)
