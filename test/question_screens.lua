@@ -17,7 +17,11 @@ local eq = MiniTest.expect.equality
 local function same_screen(name, screen)
   local path = ("%s/screens/%s.txt"):format(here, name)
   local function text()
-    return screen:text():gsub(" +\n", "\n") .. "\n"
+    -- Neovim 0.10 has one cell, not two, for an emoji with a variation selector.
+    local lines = screen:text():gsub("[^\n]*\u{FE0F}[^\n]*", function(line)
+      return (line:gsub(" +│ *$", "│"))
+    end)
+    return lines:gsub(" +\n", "\n") .. "\n"
   end
   if vim.env.HERMES_UPDATE_SCREENS == "1" then
     local last
