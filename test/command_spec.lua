@@ -679,18 +679,18 @@ describe("completion of :Hermes", function()
       end)
     end)
     local all = "fix-the-login-it-fails-quit-and s s3 s4"
-    local options = all:gsub("%S+", "session=%0")
+    local named = all:gsub("%S+", "session=%0")
     for start, words in pairs({
       ["cancel "] = all,
       ["fork "] = all,
       ["close "] = all,
       ["terminal "] = all,
-      ["prompt "] = options,
-      ["mode "] = "ask code " .. options,
+      ["prompt "] = named,
+      ["mode "] = "ask code " .. named,
       ["mode session=fix-the-login-it-fails-quit-and "] = "ask code",
-      ["review accept "] = "all file " .. options,
-      ["review reject s"] = options,
-      ["traffic session="] = options,
+      ["review accept "] = "all file " .. named,
+      ["review reject s"] = named,
+      ["traffic session="] = named,
     }) do
       eq({ start, table.concat(complete("Hermes " .. start), " ") }, { start, words })
     end

@@ -215,7 +215,9 @@ describe("no frame is lost to", function()
   local became = {
     ["1 MB in one line"] = { "('x'):rep(1024 * 1024 - 1) .. '\\n'" },
     ["50,000 lines"] = { "('some words\\n'):rep(50000)" },
-    ["lines of all characters"] = { "('é\u{1F600}\t\1\u{202e}a\u{301}'):rep(300):gsub('a', '\\n', 9):rep(180)" },
+    ["lines of all characters"] = {
+      "('é\u{1F600}\t\1\u{202e}a\u{301}'):rep(300):gsub('a', '\\n', 9):rep(180)",
+    },
     ["10 MB in one line"] = { "('x'):rep(10e6)", true },
     ["a million lines"] = { "('x\\n'):rep(1e6)", true },
     ["700 MB of nothing"] = { "'', 7e8", true },

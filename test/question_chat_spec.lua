@@ -1,5 +1,5 @@
--- The questions of real agents in a chat, where they stand under their tool calls, on a real screen.
--- Needs bin/hermes (make build).
+-- The questions of real agents in a chat, where they stand under their tool calls, on a real
+-- screen. Needs bin/hermes (make build).
 
 local here = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
 local screens = dofile(here .. "/screen.lua")

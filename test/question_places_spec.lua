@@ -151,7 +151,7 @@ describe("a question about files", function()
       local shown = ask({ rawInput = { path = full }, locations = { { path = full, line = 3 } } })
       local facts = { "path: " .. want, "path: " .. want .. ":3" }
       if case.outside then
-        table.insert(facts, 2, "OUTSIDE THE SESSION'S FOLDER: " .. want)
+        table.insert(facts, 1, "OUTSIDE THE SESSION'S FOLDER: " .. want)
       end
       eq(shown, facts)
     end

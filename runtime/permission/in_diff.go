@@ -10,12 +10,36 @@ import (
 )
 
 // inDiff reports whether an argument is a text of one of the diffs, or the same change as
-// a patch. Then who sees the diff has seen the argument.
+// a patch, or an object that says this of one of them. Then who sees the diff has seen the
+// argument.
 func inDiff(diffs []*acp.Diff, r role, value any) bool {
-	text, ok := value.(string)
-	return ok && (r == plainText || r == unknown) && slices.ContainsFunc(diffs, func(d *acp.Diff) bool {
-		return r == plainText && (text == d.NewText || d.OldText.OK && text == d.OldText.V) || isPatchIn(text, d)
+	return slices.ContainsFunc(diffs, func(d *acp.Diff) bool {
+		members, ok := value.(map[string]any)
+		if !ok {
+			return isIn(d, r, value)
+		}
+		for name, v := range members {
+			switch v := v.(type) {
+			case nil, bool, float64: // numbers only say how much
+			default:
+				if r := roleOf(name); !isIn(d, r, v) && (r != pathName || v != d.Path) {
+					return false
+				}
+			}
+		}
+		return len(members) > 0
 	})
+}
+
+func isIn(d *acp.Diff, r role, value any) bool {
+	text, ok := value.(string)
+	switch {
+	case !ok || r != plainText && r != unknown:
+		return false
+	case r == plainText && (text == d.NewText || d.OldText.OK && text == d.OldText.V):
+		return true
+	}
+	return isPatchIn(text, d)
 }
 
 var (

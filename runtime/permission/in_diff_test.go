@@ -56,6 +56,27 @@ func TestAnArgumentIsInTheDiffOnlyIfTheDiffShowsIt(t *testing.T) {
 			t.Errorf("a patch as %q: %t", r, got)
 		}
 	}
+	for want, objects := range map[bool][]map[string]any{
+		true: {
+			{"file": "/w/f", "patch": head + hunks, "additions": 2.0, "isNew": false, "mode": nil},
+			{"content": now, "oldText": old},
+		},
+		false: {
+			{},
+			{"file": "/w/g", "patch": head + hunks},
+			{"command": "/w/f"},
+			{"run": head + hunks},
+			{"patch": head + hunks, "other": "rm -rf /"},
+			{"patch": []any{head + hunks}},
+			{"patch": map[string]any{"patch": head + hunks}},
+		},
+	} {
+		for _, object := range objects {
+			if got := inDiff([]*acp.Diff{made, change}, pathName, object); got != want {
+				t.Errorf("%v: %t", object, got)
+			}
+		}
+	}
 	if inDiff([]*acp.Diff{change}, unknown, now) {
 		t.Error("a text whose name says nothing may be a command, and is shown")
 	}

@@ -11,6 +11,26 @@ local max_arguments = 500
 -- The most lines of a diff that are shown. The choices count the others.
 local max_lines = 1000
 
+--- A value as JSON, which is the same each time.
+---@param value any
+---@return string
+local function as_json(value)
+  if type(value) ~= "table" or next(value) == nil then
+    return vim.json.encode(value)
+  end
+  local parts = {}
+  if vim.islist(value) then
+    for i, one in ipairs(value) do
+      parts[i] = as_json(one)
+    end
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  for name, one in vim.spairs(value) do
+    parts[#parts + 1] = vim.json.encode(name) .. ":" .. as_json(one)
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
 --- An argument as one text, with words quoted for a shell.
 ---@param value any
 ---@return string
@@ -23,7 +43,7 @@ local function as_text(value)
       return type(v) == "string"
     end)
   if not strings then
-    return vim.json.encode(value)
+    return as_json(value)
   end
   return table.concat(
     vim.tbl_map(function(word)
@@ -183,6 +203,27 @@ local function words_of(block)
   return table.concat(parts, said and "\n" or " ")
 end
 
+-- The longest title of which what stands elsewhere is left out, and the shortest text of that, in
+-- bytes.
+local max_title, min_said = 8192, 40
+
+--- A title without the texts that the arguments show in full.
+---@param title string
+---@param said table<string, true>
+---@return string
+local function rest_of(title, said)
+  local texts = vim.tbl_filter(function(value)
+    return #value >= min_said and #value <= #title
+  end, #title <= max_title and vim.tbl_keys(said) or {})
+  table.sort(texts, function(a, b)
+    return #a > #b or #a == #b and a < b
+  end)
+  for _, value in ipairs(texts) do
+    title = title:gsub(vim.pesc(value), "…")
+  end
+  return title
+end
+
 -- The most files outside the session's folders that are named.
 local max_outside = 5
 
@@ -207,7 +248,8 @@ function M.facts(call, cwd, data)
   end
   local title ---@type hermes.Fact?
   if call.title and not (said[call.title] or said[call.title:match("^`(.*)`$")]) then
-    title = { name = "title", value = call.title, decides = deciding.words, words = true }
+    local value = rest_of(call.title, said)
+    title = { name = "title", value = value, decides = deciding.words, words = true }
   end
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
@@ -237,11 +279,11 @@ function M.facts(call, cwd, data)
   local outside = deciding.outside or {}
   if #outside > 0 then
     local more = #outside > max_outside and ("%d more"):format(#outside - max_outside) or nil
-    list[#list + 1] = {
+    table.insert(list, 1, {
       name = "OUTSIDE THE SESSION'S FOLDER",
       list = vim.list_extend(vim.list_slice(outside, 1, max_outside), { more }),
       decides = true,
-    }
+    })
   end
   if deciding.unnamed then
     local words = "The agent does not name the files, except perhaps in its own words"

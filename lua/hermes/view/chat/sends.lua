@@ -227,8 +227,8 @@ function Sends:look()
   end, Sends.pause_ms)
 end
 
---- What to give to |hermes.prompt()| for a text. A file outside of the session's folders, or which a
---- link leads to, goes along only after the user was shown where it is.
+--- What to give to |hermes.prompt()| for a text. A file outside of the session's folders, or one
+--- that a link leads to, goes along only after the user was shown where it is.
 ---@param text string
 ---@param done fun(problem: string?, blocks: string|table[]?)
 function Sends:blocks(text, done)
