@@ -50,7 +50,7 @@ func (c *scan) read(ctx context.Context) (*Snapshot, index, error) {
 		case r.gone:
 			continue
 		case r.left:
-			snapshot.Left = append(snapshot.Left, Left{c.found[i].Path, Unreadable})
+			snapshot.Left = append(snapshot.Left, Left{c.found[i].Path, Unreadable, identify(c.found[i].info)})
 			continue
 		}
 		snapshot.Entries = append(snapshot.Entries, r.entry)

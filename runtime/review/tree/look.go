@@ -56,7 +56,7 @@ func (s *Scanner) look(ctx context.Context, last *Snapshot, paths []string) (*Sn
 		case at.found != nil:
 			c.found = append(c.found, *at.found)
 		case at.left != 0:
-			c.left = append(c.left, Left{path, at.left})
+			c.left = append(c.left, Left{Path: path, Reason: at.left})
 		}
 	}
 	now, index, err := c.read(ctx)

@@ -172,7 +172,7 @@ func decodeLeft(data []byte) (all []Left, err error) {
 	}
 	d := decoder{data: []byte(text)}
 	for len(d.data) > 0 {
-		all = append(all, Left{d.string(), Reason(d.byte())})
+		all = append(all, Left{Path: d.string(), Reason: Reason(d.byte())})
 	}
 	if d.bad {
 		return nil, errNotSnapshot

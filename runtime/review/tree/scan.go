@@ -187,13 +187,13 @@ func (c *scan) walk(ctx context.Context, root *dir) error {
 		if err != nil {
 			return err
 		}
-		if level[0] == root && slices.Contains(listings[0].left, Left{root.path, Unreadable}) {
+		if level[0] == root && slices.ContainsFunc(listings[0].left, func(l Left) bool { return l.Path == root.path && l.Reason == Unreadable }) {
 			return errUnreadable
 		}
 		var next []*dir
 		for i, l := range listings {
 			if l.more || c.total+l.size() > c.limits.Files {
-				l = listing{left: []Left{{level[i].path, TooMany}}}
+				l = listing{left: []Left{{Path: level[i].path, Reason: TooMany}}}
 			}
 			c.total += l.size()
 			c.found = append(c.found, l.found...)
@@ -206,7 +206,7 @@ func (c *scan) walk(ctx context.Context, root *dir) error {
 		}
 		if c.total >= c.limits.Files {
 			for _, d := range next {
-				c.left = append(c.left, Left{d.path, TooMany})
+				c.left = append(c.left, Left{Path: d.path, Reason: TooMany})
 			}
 			return nil
 		}
@@ -263,7 +263,7 @@ func (c *scan) open(d *dir) (*os.Root, error) {
 // list reads a directory of at most room entries.
 func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 	c.step("list", d.path)
-	unreadable := listing{left: []Left{{d.path, Unreadable}}}
+	unreadable := listing{left: []Left{{d.path, Unreadable, identify(d.info)}}}
 	h, err := c.open(d)
 	if errors.Is(err, fs.ErrNotExist) && d.path != "." {
 		return listing{}
@@ -302,7 +302,7 @@ func (c *scan) list(ctx context.Context, d *dir, room int) (l listing) {
 		if err == nil {
 			mode = info.Mode()
 		}
-		left := func(why Reason) { l.left = append(l.left, Left{path, why}) }
+		left := func(why Reason) { l.left = append(l.left, Left{Path: path, Reason: why}) }
 		ignored, apart := l.policy.ignores(path, mode.IsDir())
 		switch {
 		case slices.Contains(c.opts.Skip, path), ignored:

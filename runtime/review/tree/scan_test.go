@@ -402,7 +402,7 @@ func TestLimitsLeaveOutTheSameFilesEveryTime(t *testing.T) {
 	expect(t, "a directory above the limit", leftOut(scan(Limits{Files: 12})), ".: too many files")
 
 	flat := scan(Limits{Depth: 1})
-	if len(flat.Entries) != 13 || len(flat.Left) != 10 || flat.Left[0] != (Left{"d0/sub", TooDeep}) {
+	if len(flat.Entries) != 13 || len(flat.Left) != 10 || flat.Left[0] != (Left{Path: "d0/sub", Reason: TooDeep}) {
 		t.Errorf("%q, %q", paths(flat), leftOut(flat))
 	}
 	if why, left := flat.LeftOut("d3/sub/y"); !left || why != TooDeep {

@@ -121,3 +121,31 @@ func TestATreeOfAnyDepthIsRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who may not read a file, or list a folder, has not changed it as long as its status is the same.
+func TestWhatIsUnreadableIsUnseenWhenItsStatusChanges(t *testing.T) {
+	t.Parallel()
+	dir, here := again(t, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}})
+	if here {
+		return
+	}
+	root := filepath.Join(dir, "root")
+	makeFiles(t, root, map[string]string{"a": "1", "b/c": "2"})
+	p := newProject(t, root, openStore(t, filepath.Join(dir, "store"), store.Options{}), Options{})
+	first := p.scan(t)
+	must(t, os.Chmod(filepath.Join(root, "a"), 0))
+	must(t, os.Chmod(filepath.Join(root, "b"), 0))
+	second := p.scan(t)
+	expect(t, "became unreadable", unseen(first, second), "a: unreadable", "b: unreadable")
+	third := p.scan(t)
+	expect(t, "is what it was", unseen(second, third))
+	must(t, os.Chmod(filepath.Join(root, "a"), 0o200))
+	makeFiles(t, root, map[string]string{"a": "changed"})
+	expect(t, "was written", unseen(third, p.scan(t)), "a: unreadable")
+	must(t, os.Chmod(filepath.Join(root, "a"), 0o600))
+	must(t, os.Chmod(filepath.Join(root, "b"), 0o700))
+	last := p.scan(t)
+	expect(t, "without what was known", unseen(third, last), "a: unreadable", "b: unreadable")
+	expect(t, "with it", unseen(third.After(second.After(first)), last))
+	expect(t, "the changes", changes(third.After(second.After(first)), last), "a: content+mode")
+}

@@ -60,6 +60,7 @@ func (r Reason) String() string {
 type Left struct {
 	Path   string
 	Reason Reason
+	id     identity // of what is Unreadable, if that is known; a snapshot from Load has none
 }
 
 // Snapshot is a picture of a project. It must not be changed.
@@ -88,9 +89,8 @@ func (s *Snapshot) Entry(path string) (Entry, bool) {
 // Whether it exists is then unknown.
 func (s *Snapshot) LeftOut(path string) (Reason, bool) {
 	for {
-		i, ok := slices.BinarySearchFunc(s.Left, path, func(l Left, path string) int { return strings.Compare(l.Path, path) })
-		if ok {
-			return s.Left[i].Reason, true
+		if l, ok := s.leftAt(path); ok {
+			return l.Reason, true
 		}
 		if path == "." {
 			return 0, false
