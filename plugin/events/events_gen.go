@@ -29,7 +29,7 @@ const (
 	FileWritten               = "FileWritten"               // A file has been written for the agent.
 	FileEdited                = "FileEdited"                // An agent has changed a file, by whatever means: once for each change. With the review off, a file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
 	ReviewUpdated             = "ReviewUpdated"             // The pending changes of a file under review are others now: an agent or the user has changed it, or a decision was made.
-	ChangesUnseen             = "ChangesUnseen"             // An agent may have changed something that is not recorded: what a program in a shim did unseen, what git obeys, or the end of a turn that ran when Hermes ended.
+	ChangesUnseen             = "ChangesUnseen"             // An agent may have changed something that is not recorded: what a program in a shim did unseen, a file that cannot be reviewed, what git obeys, or the end of a turn that ran when Hermes ended.
 	CheckpointCreated         = "CheckpointCreated"         // A checkpoint of a folder under review was made, before a prompt or before going back to another.
 	TerminalStarted           = "TerminalStarted"           // A command of the agent was started.
 	TerminalData              = "TerminalData"              // A command that runs for the agent printed something.

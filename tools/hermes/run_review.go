@@ -73,7 +73,6 @@ func (r *runReview) open(ctx context.Context, folder string) (err error) {
 	}()
 	r.project, err = project.Open(r.state, folder, project.Options{
 		Program: r.program, Home: true, Logger: slog.New(&r.notes),
-		OnUnseen: func(_ review.Author, u project.Unrecorded) { r.notes.add(u.Reason) },
 	})
 	if err == nil {
 		err = r.project.Wait(ctx)

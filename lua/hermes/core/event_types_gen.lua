@@ -137,7 +137,7 @@
 ---| "FileWritten" # A file has been written for the agent.
 ---| "FileEdited" # An agent has changed a file, by whatever means: once for each change. With the review off, a file that a buffer shows has changed on disk; checked after a tool call, a command and a turn.
 ---| "ReviewUpdated" # The pending changes of a file under review are others now: an agent or the user has changed it, or a decision was made.
----| "ChangesUnseen" # An agent may have changed something that is not recorded: what a program in a shim did unseen, what git obeys, or the end of a turn that ran when Hermes ended.
+---| "ChangesUnseen" # An agent may have changed something that is not recorded: what a program in a shim did unseen, a file that cannot be reviewed, what git obeys, or the end of a turn that ran when Hermes ended.
 ---| "CheckpointCreated" # A checkpoint of a folder under review was made, before a prompt or before going back to another.
 ---| "TerminalStarted" # A command of the agent was started.
 ---| "TerminalData" # A command that runs for the agent printed something.
@@ -795,8 +795,8 @@
 ---@field removed integer # Lines that they remove.
 ---@field sessions string[] # The sessions whose changes are pending.
 
----An agent may have changed something that is not recorded: what a program in a shim did unseen,
----what git obeys, or the end of a turn that ran when Hermes ended.
+---An agent may have changed something that is not recorded: what a program in a shim did unseen, a
+---file that cannot be reviewed, what git obeys, or the end of a turn that ran when Hermes ended.
 ---@class hermes.event.ChangesUnseen: hermes.EventData
 ---@field root string # The folder under review.
 ---@field sessionId? hermes.acp.SessionId # The session.

@@ -50,6 +50,7 @@ func (p *Project) refresh(name string) {
 		j.user, j.author = false, author
 	}
 	p.look(p.ctx, j, j.author, name, Told{})
+	p.tellUnseen(j)
 }
 
 // RestoreOptions say what Restore goes back on.

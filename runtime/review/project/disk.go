@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -45,7 +46,7 @@ func (p *Project) read(name string) (review.State, error) {
 			return s, nil
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // or what it was in is a file
 		return review.State{}, nil
 	}
 	if errors.As(err, new(*otherError)) {

@@ -80,3 +80,22 @@ func TestWhateverAFileBecomesARejectionGivesItBack(t *testing.T) {
 		}
 	}
 }
+
+// A file that has become something else, and a file again, is under review all the time.
+func TestAFileThatIsAFileAgainIsUnderReview(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "f", "one\n")
+			a := r.turn("s")
+			r.must(kind.make(r, r.path("f")))
+			r.ends(a)
+			b := r.turn("s")
+			r.must(os.RemoveAll(r.path("f")))
+			r.write("f", "two\n")
+			r.ends(b)
+			r.is("f s disk? one>two")
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -28,6 +29,9 @@ type job struct {
 	seen       time.Time     // when the scan began
 	turn       review.Author // of a prompt: whose turn begins
 	late       time.Time     // when the prompt was sent, if it did not wait for the look
+	unseen     []string      // files that cannot be reviewed, which is not told yet
+	why        string        // the first one cannot, and
+	by         review.Author // whose it is
 }
 
 const (
@@ -133,6 +137,7 @@ func (p *Project) do(ctx context.Context, j *job) {
 		now = p.scanAll(ctx, j)
 	}
 	p.renamed(j)
+	p.tellUnseen(j)
 	if j.then != nil {
 		j.then(now)
 	}
@@ -159,13 +164,13 @@ func (p *Project) look(ctx context.Context, j *job, author review.Author, name s
 		at := p.later[name].at
 		p.mu.Unlock()
 		seen := time.Now()
-		before, known := p.before(name)
+		before, known, lost := p.lastKnown(name)
 		read := p.read
 		if known && before.Kind != review.Absent {
 			read = p.readAny
 		}
 		now, err := read(name)
-		if p.isSeen(name, err); err != nil {
+		if p.isSeen(j, author, name, cmp.Or(err, lost)); err != nil {
 			return
 		}
 		if known && before == now && !told.missed && !p.doubted(j, name) {
@@ -260,6 +265,7 @@ func (p *Project) found(j *job, author review.Author, name string, before review
 		return
 	case !known:
 		p.failed("track", name, p.review.Track(name, now))
+		p.unknown(j, author, name)
 		return
 	}
 	p.failed("record a change", name, p.review.Found(author, name, &before, now, seen))
@@ -299,6 +305,9 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 		}
 		if now, err = scan(ctx); err != nil {
 			p.failed("scan", "", err)
+			if !j.user && ctx.Err() == nil {
+				p.notRecorded(j.author, "the files of the project cannot be compared: "+err.Error())
+			}
 			return nil
 		}
 		p.failed("contents are not kept", "", now.Unkept)
@@ -321,6 +330,7 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 // sync tells the review what a file is that was known before the program began.
 func (p *Project) sync(ctx context.Context, now *tree.Snapshot, name string, j *job) {
 	s, err := p.stateNow(now, name)
+	p.isSeen(j, j.author, name, err)
 	if _, current, known := p.review.Known(name); err == nil && known && current != s && p.unsettled(j, name, s, j.seen) > 0 {
 		p.look(ctx, j, j.author, name, Told{})
 		return
@@ -346,13 +356,14 @@ func (p *Project) compare(ctx context.Context, j *job, start uint64, last, now *
 		}
 	}
 	for _, l := range now.Left { // what Compare knows nothing of
-		if last == nil || l.Reason != tree.Special {
+		if last == nil || l.Reason == tree.Ignored {
 			continue
 		}
 		if _, was := last.Entry(l.Path); was || p.isKnown(l.Path) {
 			names = append(names, l.Path)
 		}
 	}
+	p.leftOut(j, last, now)
 	if len(names) > 0 {
 		p.barrier(j)
 	}
@@ -370,8 +381,11 @@ func (p *Project) compare(ctx context.Context, j *job, start uint64, last, now *
 		p.foldersMade(last, now)
 	}
 	p.mu.Lock()
-	p.last = now
-	maps.DeleteFunc(p.later, func(_ string, l later) bool { return l.at < start })
+	p.last = now.After(last)
+	maps.DeleteFunc(p.later, func(name string, l later) bool {
+		why, left := now.LeftOut(name)
+		return l.at < start && (!left || why == tree.Ignored)
+	})
 	p.mu.Unlock()
 	for _, name := range again {
 		p.look(ctx, j, j.authorOf(name), name, Told{})
@@ -391,26 +405,26 @@ func (p *Project) compareOne(j *job, start uint64, last, now *tree.Snapshot, nam
 		return false
 	}
 	if why, left := now.LeftOut(name); left && why != tree.Special {
-		return true
+		return why == tree.Ignored || p.isKnown(name) // it is looked at by itself
 	}
 	before, known := l.state, true
 	if !noted {
 		var err error
 		if before, err = p.stateIn(last, name); err != nil {
 			_, before, known = p.review.Known(name)
-			p.isSeen(name, err)
+			p.changedUnseen(j, name, err)
 		}
 	}
 	after, err := p.stateNow(now, name)
 	if after.Kind == review.Other && before.Kind == review.Absent {
 		// Not a file, and never was, or a new one that has no hunk.
 		if _, err := p.read(name); errors.Is(err, errTooLarge) {
-			p.isSeen(name, err)
+			p.changedUnseen(j, name, err)
 		}
 		return true
 	}
 	if err != nil {
-		p.isSeen(name, err)
+		p.changedUnseen(j, name, err)
 		return true
 	}
 	if !known || before == after {
@@ -464,24 +478,30 @@ func (p *Project) note(name string, s review.State) {
 }
 
 // before returns what was last known of a file.
-func (p *Project) before(name string) (review.State, bool) {
+func (p *Project) before(name string) (s review.State, known bool) {
+	s, known, _ = p.lastKnown(name)
+	return s, known
+}
+
+// lastKnown is before. lost says that a snapshot has the file, and why not its content.
+func (p *Project) lastKnown(name string) (s review.State, known bool, lost error) {
 	_, current, known := p.review.Known(name)
 	p.mu.Lock()
 	l, ok := p.later[name]
 	_, held := p.held[name]
-	covered, last := p.coveredLocked(name), p.last
+	has, last := p.coveredLocked(name), p.last
 	p.mu.Unlock()
+	if last != nil && !has {
+		_, has = last.Entry(name) // of an earlier snapshot
+	}
 	switch {
 	case ok:
-		return l.state, true
+		return l.state, true, nil
 	case known && !held:
-		return current, true
-	case covered:
-		s, err := p.stateIn(last, name)
-		if err == nil {
-			return s, true
-		}
-		p.isSeen(name, err)
+		return current, true, nil
+	case has:
+		s, lost = p.stateIn(last, name)
+		return s, lost == nil, lost
 	}
-	return review.State{}, false
+	return review.State{}, false, nil
 }

@@ -131,7 +131,7 @@ type Project struct {
 	troubled  bool            // something could not be stored
 	head      string          // the last commit that is known
 	logged    map[string]bool
-	unseen    map[string]error // files that changed and cannot be reviewed
+	unseen    map[string]unseen // files that changed and cannot be reviewed
 
 	unrecorded []Unrecorded // the newest last
 	unsaved    bool         // that is
@@ -173,7 +173,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		scans: opts.Home || !contains(real, opts.home),
 		later: make(map[string]later), writing: make(map[string]int), gone: make(map[string]time.Time), held: make(map[string]*inBuffer), vouchers: make(map[string]*voucher),
 		running: make(map[string]review.Author), joined: make(map[string]*joining), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]Told),
-		chained: make(map[string]bool), unseen: make(map[string]error), redone: make(map[string]bool), announced: make(map[string]bool),
+		chained: make(map[string]bool), unseen: make(map[string]unseen), redone: make(map[string]bool), announced: make(map[string]bool),
 	}
 	apart := opts.Apart
 	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {
@@ -256,14 +256,17 @@ func (p *Project) event(e review.Event) {
 	}
 }
 
-// once logs a line about a file once.
+// once logs a line about a file, or about none, once.
 func (p *Project) once(name, line string, args ...any) {
 	p.mu.Lock()
 	logged := p.logged[name+line]
 	p.logged[name+line] = true
 	p.mu.Unlock()
+	if name != "" {
+		args = append([]any{"file", name}, args...)
+	}
 	if !logged {
-		p.log.Warn(line, append([]any{"file", name}, args...)...)
+		p.log.Warn(line, args...)
 	}
 }
 

@@ -32,15 +32,21 @@ func UnrecordedIn(st *store.Store) (list []Unrecorded) {
 	return slices.DeleteFunc(list, func(u Unrecorded) bool { return time.Since(u.At) > unrecordedTime })
 }
 
-// notRecorded counts what an author may have changed without a record, and tells of it.
+// notRecorded counts a change of an author without a record, and tells of it.
 func (p *Project) notRecorded(author review.Author, reason string) {
+	p.once("", reason)
+	p.countUnrecorded(author, 1, reason)
+}
+
+// countUnrecorded counts n of them. The reason is in the log.
+func (p *Project) countUnrecorded(author review.Author, n int, reason string) {
 	p.mu.Lock()
 	u := Unrecorded{Session: author.Session}
 	if i := slices.IndexFunc(p.unrecorded, func(u Unrecorded) bool { return u.Session == author.Session }); i >= 0 {
 		u = p.unrecorded[i]
 		p.unrecorded = slices.Delete(p.unrecorded, i, i+1)
 	}
-	u.Count, u.Reason, u.At, u.Stored = u.Count+1, reason, time.Now(), false
+	u.Count, u.Reason, u.At, u.Stored = u.Count+n, reason, time.Now(), false
 	p.unrecorded = append(p.unrecorded, u)
 	p.unrecorded = p.unrecorded[max(0, len(p.unrecorded)-maxUnrecorded):]
 	p.unsaved = true

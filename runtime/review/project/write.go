@@ -17,7 +17,9 @@ func (p *Project) Write(author review.Author, path, text string, write func() er
 		}
 		return err
 	}
-	before, ok := p.beginWrite(author, name, text)
+	j := &job{author: author}
+	defer p.tellUnseen(j)
+	before, ok := p.beginWrite(j, name, text)
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -31,17 +33,18 @@ func (p *Project) Write(author review.Author, path, text string, write func() er
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	after, err := p.read(name)
+	p.isSeen(j, author, name, err)
 	if err == nil {
 		p.note(name, after)
-		err = p.review.Changed(author, name, &before, after)
+		p.failed("record a write", name, p.review.Changed(author, name, &before, after))
 	}
-	p.failed("record a write", name, err)
 	return nil
 }
 
 // beginWrite notes what a file is before a write. What has changed in it without
 // being noticed is attributed to the same session.
-func (p *Project) beginWrite(author review.Author, name, text string) (before review.State, ok bool) {
+func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok bool) {
+	author := j.author
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	p.mu.Lock()
@@ -50,7 +53,7 @@ func (p *Project) beginWrite(author review.Author, name, text string) (before re
 	p.mu.Unlock()
 	now, err := p.read(name)
 	if held || err != nil {
-		p.isSeen(name, err)
+		p.isSeen(j, author, name, err)
 		return now, false
 	}
 	if was, ok := p.before(name); ok && isMissing(was, now) {
