@@ -49,6 +49,7 @@ local host = require("hermes.review.host")
 ---@field sessions string[] whose changes are pending
 ---@field from? string where an agent moved it from
 ---@field to? string where an agent moved it to
+---@field partial? boolean in lists: its sessions may have changed more than is recorded
 
 ---@class hermes.review.Change
 ---@field path string

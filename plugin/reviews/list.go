@@ -60,12 +60,18 @@ func (r *Reviews) listFiles(all []*Folder, op Op) map[string]any {
 	for _, p := range all {
 		unseen += len(p.Unseen())
 		key := r.key(p, op)
+		partial := make(map[string]bool)
+		for _, u := range p.Unrecorded() {
+			partial[u.Session] = true
+		}
 		for _, f := range p.Review().Files() {
 			if key != "" && !slices.Contains(f.Sessions, key) {
 				continue
 			}
 			if total >= op.From && len(files) < PageFiles {
-				files = append(files, p.file(f))
+				one := p.file(f)
+				one.Partial = slices.ContainsFunc(f.Sessions, func(s string) bool { return partial[s] })
+				files = append(files, one)
 			}
 			total, hunks, added, removed = total+1, hunks+f.Hunks, added+f.Added, removed+f.Removed
 		}

@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -147,18 +148,23 @@ const maxSaid = 20
 // told on an earlier day is only counted.
 func (p *Folder) missed(a review.Author, u project.Unrecorded) {
 	<-p.Ready
+	reason := cmp.Or(u.Reason, u.Limit)
 	p.mu.Lock()
-	key := a.Session + "\x00" + u.Reason
+	key := a.Session + "\x00" + reason
 	news := !u.Stored && !p.said[key] && len(p.said) < maxSaid
 	if news {
 		p.said[key] = true
 	}
 	p.mu.Unlock()
 	h := p.reviews.host
-	h.Queue.Push(p.stamp(new(wire.Object), a).Str("root", p.Root()).Str("reason", u.Reason).Num("count", int64(u.Count)).Item(events.ChangesUnseen))
+	data := p.stamp(new(wire.Object), a).Str("root", p.Root()).Str("reason", reason).Num("count", int64(u.Count))
+	if u.Limit != "" {
+		data.Str("limit", u.Limit)
+	}
+	h.Queue.Push(data.Item(events.ChangesUnseen))
 	if news {
 		agent, _ := p.reviews.splitKey(a.Session)
-		h.Notice("warn", "not all changes of %s are recorded: %s", agent, u.Reason)
+		h.Notice("warn", "not all changes of %s are recorded: %s", agent, reason)
 	}
 }
 
@@ -322,6 +328,7 @@ type fileJSON struct {
 	Sessions []string `json:"sessions"`
 	From     string   `json:"from,omitempty"`
 	To       string   `json:"to,omitempty"`
+	Partial  bool     `json:"partial,omitempty"` // in lists: its sessions may have changed more than is recorded
 }
 
 var kindNames = map[review.Kind]string{review.Absent: "absent", review.Regular: "regular", review.Link: "link", review.Other: "other"}
@@ -335,7 +342,7 @@ func (p *Folder) file(f review.File) fileJSON {
 	}
 	return fileJSON{
 		p.Path(f.Path), p.Root(), kindNames[f.Base], kindNames[f.Current], f.Hunks, f.Added, f.Removed, p.sessions(f.Sessions),
-		path(f.From), path(f.To),
+		path(f.From), path(f.To), false,
 	}
 }
 

@@ -156,7 +156,7 @@ func (o *reviewFlags) show(verb string, files []string) error {
 		fmt.Fprintf(o.std.err, "hermes review: %s\n", oneLine(err.Error()))
 	}
 	for _, u := range project.UnrecordedIn(st) {
-		fmt.Fprintf(o.std.err, "hermes review: not all changes of %s are recorded (%d), because %s\n", word(u.Session), u.Count, oneLine(u.Reason))
+		fmt.Fprintf(o.std.err, "hermes review: changes of %s: %s\n", word(u.Session), oneLine(u.String()))
 	}
 	switch verb {
 	case "checkpoints":

@@ -802,6 +802,7 @@
 ---@field sessionId? hermes.acp.SessionId # The session.
 ---@field reason string # Why it was not seen.
 ---@field count integer # How often that has happened in the session. A new Neovim is told of the last week.
+---@field limit? string # What the record of the session cannot have at all, because of how changes are found.
 
 ---A checkpoint of a folder under review was made, before a prompt or before going back to another.
 ---@class hermes.event.CheckpointCreated: hermes.EventData

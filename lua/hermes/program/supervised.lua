@@ -71,7 +71,9 @@ end
 ---@param folder string
 ---@return string root of the review
 function M.review_of(folder)
+  local unseen = require("hermes.session.unseen")
   if not require("hermes.core.config").get().review.enabled then
+    unseen.hears(folder, false)
     return folder
   end
   local result = require("hermes.core.async").await(function(done)
@@ -85,7 +87,9 @@ function M.review_of(folder)
       end,
     })
   end)
-  return result and result.root or folder
+  local root = result and result.root or folder
+  unseen.hears(root, result ~= nil)
+  return root
 end
 
 ---Finds the agent and the session of a shim that runs already.

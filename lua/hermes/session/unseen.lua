@@ -8,8 +8,10 @@ local max_sessions = 100
 ---@field session? string
 ---@field count integer
 ---@field reason string the last one
+---@field limit? string what the record cannot have at all
 
 local all = {} ---@type hermes.Unseen[] the newest last
+local unheard = {} ---@type table<string, true?> folders whose review is not open here
 
 ---@param data hermes.event.ChangesUnseen
 function M.note(data)
@@ -20,7 +22,9 @@ function M.note(data)
       break
     end
   end
-  all[#all + 1] = { agent = agent, session = session, count = data.count, reason = data.reason }
+  local one = { agent = agent, session = session, count = data.count, reason = data.reason }
+  one.limit = data.limit
+  all[#all + 1] = one
   if #all > max_sessions then
     table.remove(all, 1)
   end
@@ -34,24 +38,33 @@ end
 ---@param one hermes.Unseen
 ---@return string
 function M.line(one)
+  local line = require("hermes.core.text").line
+  local limit = one.limit and line(one.limit, 200)
+  if one.count == 0 then
+    return limit or line(one.reason, 200)
+  end
   local changes = one.count == 1 and "1 change was" or one.count .. " changes were"
-  return ("%s not recorded, because %s"):format(
-    changes,
-    require("hermes.core.text").line(one.reason, 200)
-  )
+  local lost = ("%s not recorded, because %s"):format(changes, line(one.reason, 200))
+  return limit and limit .. "; " .. lost or lost
 end
 
----What the record of a session is.
----@param agent string
----@param session string
+---Notes whether the review of a folder is open here, so that it is heard what is not recorded.
+---@param root string
+---@param open boolean
+function M.hears(root, open)
+  unheard[root] = not open or nil
+end
+
+---What the record of a program in a shim is.
+---@param program hermes.Program
 ---@return string
-function M.of(agent, session)
+function M.of(program)
   for _, one in ipairs(all) do
-    if one.agent == agent and one.session == session then
+    if one.agent == program.agent and one.session == program.sessionId then
       return M.line(one)
     end
   end
-  return "record complete"
+  return unheard[program.root] and "what its record lacks is not known here" or "record complete"
 end
 
 return M

@@ -176,8 +176,7 @@ local function make_rows()
   for _, program in vim.spairs(programs) do
     local name = text.line(program.agent, 40)
     shown[program.sessionId] = program.watched
-    local record = program.watched
-      and ", " .. require("hermes.session.unseen").of(program.agent, program.sessionId)
+    local record = program.watched and ", " .. require("hermes.session.unseen").of(program)
     list[#list + 1] = {
       text = ("agent %s: %s %s%s"):format(name, program.state, place_of(program), record or ""),
       key = "program " .. program.name,

@@ -127,6 +127,8 @@ func (r *Report) params(d *jx.Dec) {
 		switch key := string(name); {
 		case r.Kind == Unseen && key == "reason":
 			r.Reason = text(d, maxName)
+		case r.Kind == Unseen && key == "whole":
+			r.Whole = d.Bool()
 		case key == "path" && r.Kind != Rename && r.Kind != Unseen, key == "newPath" && r.Kind == Rename:
 			r.Path = path(d)
 		case key == "oldPath" && r.Kind == Rename:

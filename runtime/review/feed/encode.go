@@ -21,6 +21,7 @@ type (
 		NewPath string    `json:"newPath,omitempty"`
 		Content *string   `json:"content,omitempty"`
 		Reason  string    `json:"reason,omitempty"`
+		Whole   bool      `json:"whole,omitempty"`
 		Meta    *wireMeta `json:"_meta,omitempty"`
 	}
 	wireMeta struct {
@@ -70,7 +71,7 @@ func encode(id int64, r Report) ([]byte, error) {
 	if r.Author.Inferred {
 		h.Fidelity = "inferred"
 	}
-	p := wireParams{Path: r.Path, Reason: clipped(r.Reason, maxName)}
+	p := wireParams{Path: r.Path, Reason: clipped(r.Reason, maxName), Whole: r.Whole}
 	after := r.After.wire()
 	switch {
 	case r.Kind == Rename:

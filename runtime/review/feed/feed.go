@@ -47,6 +47,9 @@
 //
 //	{"jsonrpc":"2.0","method":"_hermes/unseen","params":{"reason":"…"}}
 //
+// With "whole":true the reason is about everything that it reports, and not about one
+// change: how it finds changes, for example.
+//
 // A line that is not such a message is answered with an error that names the
 // member, with a null id if the line has none, and the connection stays open.
 //
@@ -105,6 +108,7 @@ type Report struct {
 	At time.Time // when it happened; zero: now
 
 	Reason string // of Unseen: why something was not seen
+	Whole  bool   // of Unseen: it is about all that this producer reports, not about one change
 
 	Producer string
 	Seq      uint64 // 0 if reports are not numbered

@@ -53,6 +53,7 @@ func TestReportsAreReadFromTheirMessages(t *testing.T) {
 			Author: review.Author{Session: "s", Turn: "t", ToolCall: "c", Source: "hook", Inferred: true},
 			Before: &Version{Absent: true, Size: -1}, After: &Version{Hash: a, Size: 1, Mode: ptr(fs.FileMode(0o755))},
 		},
+		notification("_hermes/unseen", `{"reason":"compared","whole":true}`):                            {Kind: Unseen, Reason: "compared", Whole: true, Phase: Post, Author: socketed},
 		notification("_hermes/unseen", `{"reason":"full","_meta":{"hermes":{"producer":"p","seq":1}}}`): {Kind: Unseen, Reason: "full", Phase: Post, Producer: "p", Seq: 1, Author: socketed},
 	} {
 		m, err := decode([]byte(line))

@@ -194,7 +194,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	}
 	author = p.join(author, r)
 	if r.Kind == feed.Unseen {
-		p.notRecorded(author, r.Reason)
+		p.notRecorded(author, r.Reason, r.Whole)
 		return nil
 	}
 	if r.Missed {

@@ -306,7 +306,7 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 		if now, err = scan(ctx); err != nil {
 			p.failed("scan", "", err)
 			if !j.user && ctx.Err() == nil {
-				p.notRecorded(j.author, "the files of the project cannot be compared: "+err.Error())
+				p.notRecorded(j.author, "the files of the project cannot be compared: "+err.Error(), false)
 			}
 			return nil
 		}

@@ -218,7 +218,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		}
 		for _, session := range interrupted {
 			p.failed("store that a turn is over", "", p.review.Works(session, false))
-			p.notRecorded(review.Author{Session: session}, "Hermes ended before the turn did; what was changed in the end counts as yours")
+			p.notRecorded(review.Author{Session: session}, "Hermes ended before the turn did; what was changed in the end counts as yours", false)
 		}
 		p.saveUnrecorded()
 		p.settleCommitted()

@@ -46,7 +46,7 @@ func (p *Project) noticeSteering(author review.Author, paths ...string) {
 }
 
 func (p *Project) steered(author review.Author, what string) {
-	p.notRecorded(author, "what git obeys is not under review, and "+what+" was changed")
+	p.notRecorded(author, "what git obeys is not under review, and "+what+" was changed", false)
 }
 
 const (

@@ -7,14 +7,14 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 // Unrecorded is what a session may have changed without a record.
 type Unrecorded struct {
-	Session string    `json:"session"`
-	Count   int       `json:"count"`  // how often
-	Reason  string    `json:"reason"` // of the last time
-	At      time.Time `json:"at"`     // of the last time
+	Session string `json:"session"`
+	journal.Missing
+	At time.Time `json:"at"` // of the last time
 	// Stored says that a program that had the review open before was told.
 	Stored bool `json:"-"`
 }
@@ -32,21 +32,30 @@ func UnrecordedIn(st *store.Store) (list []Unrecorded) {
 	return slices.DeleteFunc(list, func(u Unrecorded) bool { return time.Since(u.At) > unrecordedTime })
 }
 
-// notRecorded counts a change of an author without a record, and tells of it.
-func (p *Project) notRecorded(author review.Author, reason string) {
+// Unrecorded returns what may have changed without a record, the newest last.
+func (p *Project) Unrecorded() []Unrecorded {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.unrecorded)
+}
+
+// notRecorded counts a change of an author without a record, or notes what the whole record
+// lacks, and tells of it.
+func (p *Project) notRecorded(author review.Author, reason string, whole bool) {
 	p.once("", reason)
-	p.countUnrecorded(author, 1, reason)
+	p.countUnrecorded(author, 1, reason, whole)
 }
 
 // countUnrecorded counts n of them. The reason is in the log.
-func (p *Project) countUnrecorded(author review.Author, n int, reason string) {
+func (p *Project) countUnrecorded(author review.Author, n int, reason string, whole bool) {
 	p.mu.Lock()
 	u := Unrecorded{Session: author.Session}
 	if i := slices.IndexFunc(p.unrecorded, func(u Unrecorded) bool { return u.Session == author.Session }); i >= 0 {
 		u = p.unrecorded[i]
 		p.unrecorded = slices.Delete(p.unrecorded, i, i+1)
 	}
-	u.Count, u.Reason, u.At, u.Stored = u.Count+n, reason, time.Now(), false
+	u.Add(n, reason, whole)
+	u.At, u.Stored = time.Now(), false
 	p.unrecorded = append(p.unrecorded, u)
 	p.unrecorded = p.unrecorded[max(0, len(p.unrecorded)-maxUnrecorded):]
 	p.unsaved = true

@@ -105,7 +105,7 @@ func (p *Project) tellUnseen(j *job) {
 	if n > 1 {
 		j.why += fmt.Sprintf(" (%d more)", n-1)
 	}
-	p.countUnrecorded(j.by, n, j.why)
+	p.countUnrecorded(j.by, n, j.why, false)
 	j.unseen = nil
 }
 

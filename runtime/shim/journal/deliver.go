@@ -167,7 +167,7 @@ func (d *delivery) report(e Event) feed.Report {
 	case Rename:
 		r.Kind, r.From = feed.Rename, e.From
 	case Unseen:
-		r.Kind, r.Path, r.Reason = feed.Unseen, "", e.Text
+		r.Kind, r.Path, r.Reason, r.Whole = feed.Unseen, "", e.Text, e.Whole
 	case Mkdir, Rmdir:
 		r.Kind = feed.Read // a review has no folders
 	case Chmod:

@@ -62,10 +62,12 @@ type Event struct {
 	PID    int      `json:"pid,omitempty"`
 	// Inferred says that the content before or after was not seen at the moment
 	// of the change.
-	Inferred bool   `json:"inferred,omitempty"`
-	Text     string `json:"text,omitempty"`
-	Agent    string `json:"agent,omitempty"`   // of a Start: who runs
-	Session  string `json:"session,omitempty"` // of a Start
+	Inferred bool `json:"inferred,omitempty"`
+	// Whole says of an Unseen that it is about the whole record, not about one change.
+	Whole   bool   `json:"whole,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Agent   string `json:"agent,omitempty"`   // of a Start: who runs
+	Session string `json:"session,omitempty"` // of a Start
 }
 
 // Version is what a file was or is. The journal has its content under the hash (see

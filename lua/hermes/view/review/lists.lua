@@ -98,6 +98,7 @@ function M.files(from)
         local name = short(file.path)
         local notes = { counted(file.hunks, "hunk"), event_of(file) }
         vim.list_extend(notes, vim.tbl_map(session_name, file.sessions or {}))
+        notes[#notes + 1] = file.partial and "record not complete" or nil
         return ("%s%s  +%d -%d  %s"):format(
           name,
           (" "):rep(width - api.nvim_strwidth(name)),
