@@ -23,7 +23,8 @@ import (
 // project with what they were at the start, whenever the system says that something
 // changed in its folders. All its events are inferred: nobody knows who changed a
 // file, what it was in between, or that two changes were a rename; and nothing is
-// known before it happens, so there is no gate.
+// known before it happens, so there is no gate. The journal says so from the start, see
+// journal.Missing.
 func Portable(c Config, path string, argv []string) (status int, err error) {
 	if c, err = c.resolved(); err != nil {
 		return 0, err
@@ -35,13 +36,17 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("shim: %w", err)
 	}
-	p := &portable{journal: j, matcher: tree.NewMatcher(c.Root, nil, time.Now()), root: c.Root}
+	p := &portable{journal: j, said: make(map[string]bool), matcher: tree.NewMatcher(c.Root, nil, time.Now()), root: c.Root}
 	options := tree.Options{}
 	if name, ok := pathname.Below(c.Root, c.Journal); ok {
 		options.Skip = []string{filepath.ToSlash(name)}
 	}
 	p.scanner = tree.New(c.Root, j.Store, options)
 	if p.last, err = p.scanner.Scan(context.Background()); err != nil {
+		j.Discard()
+		return 0, fmt.Errorf("shim: %w", err)
+	}
+	if err := p.write([]journal.Event{unseen(Comparing, true)}); err != nil {
 		j.Discard()
 		return 0, fmt.Errorf("shim: %w", err)
 	}
@@ -62,7 +67,10 @@ func Portable(c Config, path string, argv []string) (status int, err error) {
 	}()
 	status, err = p.run(path, argv)
 	w.Close()
-	p.look()
+	p.look(nil)
+	if p.fault != nil {
+		fmt.Fprintf(os.Stderr, "hermes shim: what changed last is not recorded, because the journal could not be written: %v\n", p.fault)
+	}
 	close(last)
 	select {
 	case <-delivered:
@@ -83,8 +91,18 @@ type portable struct {
 	matcher *tree.Matcher
 	root    string
 
-	mu   sync.Mutex
-	last *tree.Snapshot
+	mu     sync.Mutex
+	last   *tree.Snapshot
+	said   map[string]bool // what was not seen, as far as the journal has it
+	fault  error           // why the journal does not have the last look
+	faulty bool            // it was said that there is one
+}
+
+// Comparing is what the record of Portable cannot have.
+const Comparing = "this is a record of compared files: who made a change, and what came and went between two looks, is not known"
+
+func unseen(why string, whole bool) journal.Event {
+	return journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: why, Whole: whole, Inferred: true}
 }
 
 // run runs the program in the process group of this one.
@@ -123,24 +141,33 @@ func (p *portable) skips(folder string) bool {
 	return ok && p.matcher.Ignores(filepath.ToSlash(name)+"/")
 }
 
-func (p *portable) noticed(n watch.Notice) {
-	if n.Err != nil {
-		p.mu.Lock()
-		p.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "not everything is watched: " + n.Err.Error()})
-		p.mu.Unlock()
-	}
-	p.look()
-}
+func (p *portable) noticed(n watch.Notice) { p.look(n.Err) }
 
-// look records what has changed since the last look.
-func (p *portable) look() {
+// look records what has changed since the last look. What the journal could not take, the next
+// look finds again. watched is why not every folder is watched, or nil.
+func (p *portable) look(watched error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer p.journal.Flush()
+	var events []journal.Event
+	var fresh []string
+	missed := func(why string) {
+		if !p.said[why] {
+			fresh, events = append(fresh, why), append(events, unseen(why, false))
+		}
+	}
+	if watched != nil {
+		missed("not everything is watched: " + watched.Error())
+	}
 	now, err := p.scanner.Rescan(context.Background())
 	if err != nil {
-		p.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "the files cannot be compared: " + err.Error()})
-		return
+		missed("the files cannot be compared: " + err.Error())
+		now = p.last
+	}
+	if now.Unkept != nil {
+		missed("contents were not kept: " + now.Unkept.Error())
+	}
+	for _, l := range tree.Unseen(p.last, now) {
+		missed(l.Path + " cannot be compared: it is " + l.Reason.String())
 	}
 	for _, c := range tree.Compare(p.last, now) {
 		e := journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Write, Path: filepath.Join(p.root, filepath.FromSlash(c.Path)), Before: versionOf(c.Old), After: versionOf(c.New), Inferred: true}
@@ -152,9 +179,29 @@ func (p *portable) look() {
 		case c.What&^tree.Mode == 0:
 			e.Op = journal.Chmod
 		}
-		p.journal.Add(e)
+		events = append(events, e)
 	}
-	p.last = now
+	if p.fault = p.write(events); p.fault != nil {
+		if !p.faulty {
+			fmt.Fprintf(os.Stderr, "\r\nhermes shim: changes are not recorded while the journal cannot be written: %v\r\n", p.fault)
+		}
+		p.faulty = true
+		return
+	}
+	p.last = now.After(p.last)
+	for _, why := range fresh {
+		p.said[why] = true
+	}
+}
+
+// write puts events into the journal, all or none.
+func (p *portable) write(events []journal.Event) error {
+	for _, e := range events {
+		if err := p.journal.Add(e); err != nil {
+			return err
+		}
+	}
+	return p.journal.Flush()
 }
 
 func versionOf(e tree.Entry) *journal.Version {

@@ -116,10 +116,21 @@ func shimProgram(ctx context.Context, args []string, std *stdio) error {
 		fmt.Fprintf(std.err, "hermes shim: %s\n", oneLine(err.Error()))
 		status = cmp.Or(status, 1)
 	}
+	sayMissing(c.Journal, std)
 	if status < 0 {
 		shim.Die(syscall.Signal(-status))
 	}
 	return &exit{Status: status}
+}
+
+// sayMissing says what the record of a program lacks that has ended.
+func sayMissing(folder string, std *stdio) {
+	switch missing, err := journal.MissingIn(folder); {
+	case err != nil:
+		fmt.Fprintf(std.err, "hermes shim: what the record lacks is not known: %s\n", oneLine(err.Error()))
+	case missing != (journal.Missing{}):
+		fmt.Fprintf(std.err, "hermes shim: %s\n", oneLine(missing.String()))
+	}
 }
 
 // noDaemon makes codex work in its own process, not in one that it shares with others.

@@ -16,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
 // shimHere skips the test where there is no shim.
@@ -89,6 +90,32 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 		out, errs, status := end(t, hermes(t, r.root, "shim", "content", dir, c.hash))
 		if out != c.out || status != c.status || !strings.Contains(errs, c.errs) {
 			t.Errorf("content %s: %d\n%s%s", c.hash, status, out, errs)
+		}
+	}
+}
+
+// comparing is what a record of compared files lacks.
+const comparing = shim.Comparing
+
+// Only one supervisor can be active, so a shim in a shim compares files. What its record lacks is
+// said when it starts, when it ends, and by the review meanwhile and later.
+func TestARecordOfComparedFilesSaysSo(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	state, root := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(root, ".git", "HEAD"), "")
+	write(t, filepath.Join(root, "a"), "one\n")
+	inner := hermes(t, root, "shim", "--agent", "ci", "--state", state, "--", "sh", "-c", `echo two >> a; "$0" review --state "$1" > "$1/meanwhile" 2>&1; exit 9`, "", state)
+	inner.Args[len(inner.Args)-2] = inner.Path
+	outer := hermes(t, root, append([]string{"shim", "--state", t.TempDir(), "--root", t.TempDir(), "--", inner.Path}, inner.Args[1:]...)...)
+	_, errs, status := end(t, outer)
+	if status != 9 || !strings.Contains(errs, "changes are found by watching files") || !strings.HasSuffix(errs, "\nhermes shim: "+comparing+"\n") {
+		t.Errorf("exit status %d\n%s", status, errs)
+	}
+	_, later, _ := end(t, hermes(t, root, "review", "--state", state))
+	for _, said := range []string{readFile(t, filepath.Join(state, "meanwhile")), later} {
+		if !strings.Contains(ofRun.ReplaceAllString(said, "$1"), "hermes review: changes of ci: "+comparing+"\n") {
+			t.Errorf("the review says\n%s", said)
 		}
 	}
 }
@@ -485,14 +512,16 @@ func TestAShimInAShimComparesFiles(t *testing.T) {
 		flags  []string
 		status int
 		want   string
+		ended  string // what is said at the end
 	}{
-		{nil, 7, "another program supervises this one already, such as a shim around this one; changes are found by watching files"},
-		{[]string{"--gate"}, 125, "another program supervises this one already"},
+		{nil, 7, "another program supervises this one already, such as a shim around this one; changes are found by watching files", "hermes shim: " + comparing + "\n"},
+		{[]string{"--gate"}, 125, "another program supervises this one already", ""},
 	} {
 		name := strings.Join(append([]string{"outer"}, c.flags...), "")
 		args := slices.Concat(shim(name), []string{self(t)}, shim(name+"-inner", c.flags...), []string{"sh", "-c", "echo two > p/a; exit 7"})
 		out, errs, status := end(t, hermes(t, dir, args...))
-		if status != c.status || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.want) {
+		began, said := strings.CutSuffix(errs, c.ended)
+		if status != c.status || out != "" || strings.Count(began, "\n") != 1 || !strings.Contains(began, c.want) || !said {
 			t.Errorf("%v: exit status %d\n%s%s", c.flags, status, out, errs)
 		}
 		if c.status != 7 {
