@@ -58,7 +58,7 @@ stages:
 # What works with folders of the machine: repositories, homes, sockets, programs.
 ODD_GO := ./internal/atomicfile ./internal/gitdir ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
 	./runtime/review/... ./runtime/serve ./runtime/shim ./runtime/transport/socket ./tools/hermes-agent/...
-ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context health help install program project review shim))
+ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context demo health help install program project review shim))
 
 .PHONY: odd
 odd: build ## Run the tests that could notice it with a long TMPDIR, a used HOME, another language and more

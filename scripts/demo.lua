@@ -2,13 +2,6 @@
 -- Headless it answers for the user, prints the chat and quits.
 local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
 local hermes = require("hermes")
-hermes.setup({
-  host = { cmd = { root .. "/bin/hermes", "host" } },
-  agents = {
-    demo = { command = root .. "/bin/hermes", args = { "demo-agent" } },
-    hermes = { command = root .. "/bin/hermes-agent", args = { "acp" } },
-  },
-})
 
 -- The file that the agent edits, so that the edit is seen, and the first prompt.
 local demos = {
@@ -25,6 +18,15 @@ local demos = {
 }
 local agent = vim.env.HERMES_DEMO or "demo"
 local demo = demos[agent]
+
+hermes.setup({
+  root_markers = { demo.file }, -- there may be a repository above
+  host = { cmd = { root .. "/bin/hermes", "host" } },
+  agents = {
+    demo = { command = root .. "/bin/hermes", args = { "demo-agent" } },
+    hermes = { command = root .. "/bin/hermes-agent", args = { "acp" } },
+  },
+})
 
 -- print() of Neovim 0.10 makes one line of it and cuts that.
 local function say(text)
