@@ -57,3 +57,36 @@ func TestADecisionThatTakesLongSaysHowFarItIs(t *testing.T) {
 		}
 	}
 }
+
+// A file that the user was changing is decided once more, and is of the same decision then.
+func TestAFileThatIsDecidedOnceMoreIsOfTheSameDecision(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	for _, name := range []string{"a", "b"} {
+		d.write(name, "old\n")
+	}
+	d.open()
+	d.prompt("EDIT " + d.path("a") + ` new\n` + "\nEDIT " + d.path("b") + ` new\n`)
+	d.settle()
+	d.is("pending", d.pending(), []string{"a old>new", "b old>new"})
+	d.tell("hold", args{"path": d.path("a"), "text": "new\n", "tick": 1})
+	d.is("held", d.review("hunks", args{"path": d.path("a")})["hunks"] != nil, true)
+	answer := func(nth int, text string, how args) {
+		d.until("change of the buffer", func() bool { return len(d.of(reviews.KindApply)) == nth })
+		if text != "" {
+			d.write("a", text)
+		}
+		how["id"], how["path"], how["tick"] = d.seen(reviews.KindApply)[nth-1]["id"], d.path("a"), nth
+		d.tell("applied", how)
+	}
+	d.send("review", "reject", args{"do": "reject"})
+	answer(1, "", args{"stale": true})
+	answer(2, "old\n", args{"ok": true})
+	d.until("rejected", func() bool { return d.done["reject"] != nil })
+	d.is("b", d.disk("b"), "old\n")
+	d.send("review", "undo", args{"do": "undo"})
+	answer(3, "new\n", args{"ok": true})
+	d.until("undone", func() bool { return d.done["undo"] != nil })
+	d.is("files", len(d.done["undo"]["result"].(map[string]any)["files"].([]any)), 2)
+	d.is("a and b", d.disk("a")+d.disk("b"), "new\nnew\n")
+}

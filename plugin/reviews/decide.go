@@ -63,15 +63,14 @@ func (p *Folder) decision(name string, op Op) (any, error) {
 	case "accept":
 		return p.accept(s)
 	case "reject":
-		first := true
 		return p.carryOut(func(only string) (*review.Plan, error) {
-			s := s
+			once := s
 			if only != "" {
-				s.Path = only
+				once.Path = only
 			}
-			plan, err := p.Reject(s, op.Force)
-			if err == nil && first {
-				first = false
+			plan, err := p.Reject(once, op.Force)
+			if err == nil && s.Decision == 0 {
+				s.Decision = plan.Decision
 				p.decided(plan.Decision)
 			}
 			return plan, err

@@ -24,6 +24,9 @@ type Selection struct {
 	// Version, if set, is that of the hunk, or the highest of the hunks that are meant.
 	// A hunk with a higher one is a *ChangedError, and nothing is decided.
 	Version ChangeID
+	// Decision, if set, is the one that this goes on with: a file of it had changed, and is
+	// decided once more.
+	Decision uint32
 
 	moved [2]string // both names of a file that an agent has moved
 }
@@ -288,8 +291,11 @@ func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
 		if err := r.unchanged(s, c); err != nil {
 			return err
 		}
-		r.acts++
-		act := r.acts
+		act := s.Decision
+		if act == 0 {
+			r.acts++
+			act = r.acts
+		}
 		s := r.whole(s)
 		c = r.choice(s)
 		p, err = r.plan(r.chosen(s), func(path string, f *tracked) (file, bool, error) {
@@ -303,6 +309,9 @@ func (r *Review) Reject(s Selection, force bool) (p *Plan, err error) {
 			}
 			return f.decide(c, rejected, act), true, nil
 		})
+		if p != nil {
+			p.Decision = act
+		}
 		return err
 	})
 	return p, err
