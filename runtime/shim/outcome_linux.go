@@ -50,8 +50,15 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if o.other != nil && o.verb == rename {
 		p.fromInside = s.inside(o.other.path)
 	}
-	if !p.inside && !p.fromInside || o.nameless() {
+	if o.nameless() {
 		return nil
+	}
+	if !p.inside && !p.fromInside {
+		s.noticeOtherName(o)
+		return nil
+	}
+	if o.verb == link || o.verb == rename {
+		clear(s.linked) // it may bring a name into the project
 	}
 	p.before = o.target.first()
 	if o.opens() || o.verb == truncate {
