@@ -128,34 +128,52 @@ func (s *supervisor) doorOf(tid uint32, address []byte) (*door, error) {
 	return d, nil
 }
 
-// connects decides about a connection of a socket.
-func (s *supervisor) connects(n *notice) {
-	fd, at, size := n.args[0], n.args[1], n.args[2]
+// addressOf returns the socket of a connect and where it leads. An error is that of the call
+// itself, or errUnreadable.
+func addressOf(n *notice) (fd int, address []byte, err error) {
+	read := func(at uint64, buf []byte) (int, error) {
+		n, err := readMemory(n.tid, at, buf)
+		if err != nil && err != unix.EFAULT {
+			err = errUnreadable{err}
+		}
+		return n, err
+	}
+	socket, at, size := n.args[0], n.args[1], n.args[2]
 	if uint32(n.nr) == othersOf(n).sockets {
-		var words [12]byte
-		if read, err := readMemory(n.tid, n.args[1], words[:]); err != nil || read < len(words) {
-			s.listener.finish(n.id, unix.EFAULT)
-			return
+		words := make([]byte, 12)
+		switch n, err := read(n.args[1], words); {
+		case err != nil:
+			return -1, nil, err
+		case n < len(words):
+			return -1, nil, unix.EFAULT
 		}
 		word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(words[4*i:])) }
-		fd, at, size = word(0), word(1), word(2)
+		socket, at, size = word(0), word(1), word(2)
 	}
-	address := make([]byte, min(size, maxAddress))
-	err := error(nil)
+	address = make([]byte, min(size, maxAddress))
 	if len(address) > 0 {
-		_, err = readMemory(n.tid, at, address)
+		_, err = read(at, address)
 	}
+	return int(int32(socket)), address, err
+}
+
+// connects decides about a connection of a socket.
+func (s *supervisor) connects(n *notice) {
+	fd, address, err := addressOf(n)
 	var d *door
 	if err == nil {
 		d, err = s.doorOf(n.tid, address)
 	}
 	id, tid := n.id, n.tid
+	if s.gate == nil && isOurs(err) && s.listener.valid(id) {
+		s.unseen(int(tid), "a connection could not be followed: "+err.Error())
+	}
 	if s.gate != nil {
 		if err != nil {
 			s.listener.finish(id, err)
 			return
 		}
-		go s.connectGated(id, tid, int(int32(fd)), address, d)
+		go s.connectGated(id, tid, fd, address, d)
 		return
 	}
 	if err != nil || d == nil || s.outside.isKnown(d) {

@@ -121,3 +121,24 @@ func TestAGateLetsConnectToWhatItAllows(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// A connection that cannot be followed is counted, and made.
+func TestAConnectionThatCannotBeFollowedIsCounted(t *testing.T) {
+	t.Parallel()
+	for _, user := range users() {
+		if user == 0 {
+			continue // it sees everything
+		}
+		s := newShimmed(t)
+		s.user = user
+		address := fmt.Sprintf("@hermes-hidden-%d-%d", os.Getpid(), user)
+		s.daemon(address)
+		if out, status := s.run("sh", "-c", "$HELPER helper hidden dial "+address); status != 0 || out != "connected\n" {
+			t.Errorf("user %d: ended with %d\n%s", user, status, out)
+		}
+		missing, err := journal.MissingIn(s.config.Journal)
+		if err != nil || missing.Count != 1 || !strings.HasPrefix(missing.Reason, "a connection could not be followed: ") {
+			t.Errorf("user %d: the record lacks %+v, %v", user, missing, err)
+		}
+	}
+}
