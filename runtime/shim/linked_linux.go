@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file of the project may have had another name, outside of it, before the program started. What
-// changes it by that name is not followed, because the folder there is not watched. So it is
-// counted and named.
+// A file of the project may have had another name, outside of it, before the program started, and
+// its folder may be in a mount that has no place. What is changed there is not followed, because
+// nothing there is watched. So it is counted and named.
 
 // maxLinked is how many files of the project are looked at to find one.
 const maxLinked = 100_000
@@ -22,23 +22,50 @@ var errMany = errors.New("too many files")
 
 // noticeOtherName names a file of the project that an operation changes by a name outside of it.
 func (s *supervisor) noticeOtherName(o *operation) {
-	if !o.writes() && !(o.opens() && o.flags&unix.O_TRUNC != 0) && o.verb != truncate && o.verb != chmod {
-		return
+	places := []*place{&o.target}
+	if o.verb == rename {
+		places = append(places, o.other)
 	}
-	file, exists := o.target.stat()
-	if !exists || file.kind() != unix.S_IFREG || file.links < 2 {
-		return
-	}
-	name, err := s.projectName(file.inode())
-	switch {
-	case err != nil:
-		s.unseen(int(o.tid), o.target.path+" may be another name of a file of the project, which has more than "+strconv.Itoa(maxLinked)+" files")
-	case name != "":
-		s.unseen(int(o.tid), name+" may be changed by another name, "+o.target.path+", which is outside of the project")
+	for _, p := range places {
+		by := "by another name, " + p.path + ", which is outside of the project"
+		if p.path == "" {
+			by = "in a mount that cannot be reached from here"
+		}
+		switch name, err := s.nameOf(o, p); {
+		case err != nil:
+			s.unseen(int(o.tid), "a file may be changed "+by+"; the project has more than "+strconv.Itoa(maxLinked)+" files, so it is not known whether it is one of them")
+			return
+		case name != "":
+			s.unseen(int(o.tid), name+" may be changed "+by)
+			return
+		}
 	}
 }
 
-// projectName returns a path in the project of a file, or "".
+// nameOf returns the path in the project of what an operation changes at a place that is outside,
+// or "".
+func (s *supervisor) nameOf(o *operation, p *place) (string, error) {
+	unreachable := p.path == ""
+	if unreachable && p.file < 0 {
+		folder, err := stat(p.dir, "", 0)
+		if err != nil {
+			return "", nil
+		}
+		name, err := s.projectName(folder.inode())
+		if name = filepath.Join(name, p.name); err != nil || !s.inside(name) {
+			return "", err
+		}
+		return name, nil
+	}
+	inPlace := o.writes() || o.opens() && o.flags&unix.O_TRUNC != 0 || o.verb == truncate || o.verb == chmod
+	file, exists := p.stat()
+	if !inPlace || !exists || file.kind() != unix.S_IFREG || file.links < 2 && !(unreachable && file.links == 1) {
+		return "", nil // a name of its own is removed, or there is no other one
+	}
+	return s.projectName(file.inode())
+}
+
+// projectName returns the path in the project of a file or a folder, or "".
 func (s *supervisor) projectName(inode [2]uint64) (name string, err error) {
 	root, err := stat(unix.AT_FDCWD, s.config.Root, 0)
 	if err != nil || root.dev != inode[0] {
@@ -55,13 +82,13 @@ func (s *supervisor) projectName(inode [2]uint64) (name string, err error) {
 		if n++; n > maxLinked {
 			return errMany
 		}
-		if d.IsDir() && path != s.config.Root && !s.inside(path+"/") {
-			return fs.SkipDir
-		}
-		if !d.Type().IsRegular() {
+		if path != s.config.Root && !s.inside(path) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 			return nil
 		}
-		if st, err := stat(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.links > 1 && st.inode() == inode && s.inside(path) {
+		if st, err := stat(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.inode() == inode {
 			name = path
 			return fs.SkipAll
 		}

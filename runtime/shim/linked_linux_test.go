@@ -4,6 +4,7 @@ package shim_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -47,6 +48,32 @@ func TestAChangeByANameOutsideIsCounted(t *testing.T) {
 			missing, err := journal.MissingIn(s.config.Journal)
 			if err != nil || missing.Count != want {
 				t.Errorf("the record lacks %+v, %v", missing, err)
+			}
+		})
+	}
+}
+
+// A mount that has no place is reached by its descriptor alone.
+func TestAChangeInADetachedMountIsCounted(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("unshare", "-rm", "true").CombinedOutput(); err != nil {
+		t.Skipf("no namespaces here: %s", out)
+	}
+	for do, want := range map[string]int{
+		"write f": 1, "write new": 1, "write d/f": 1, "remove f": 1, "mkdir new": 1, "rename f g": 1, "read f": 0, "write ignored/f": 0,
+	} {
+		t.Run(do, func(t *testing.T) {
+			t.Parallel()
+			s := newShimmed(t)
+			for name, text := range map[string]string{"f": "one\n", "d/f": "one\n", "ignored/f": "one\n", ".gitignore": "ignored/\n", ".git/HEAD": ""} {
+				s.write(name, text)
+			}
+			if said, status := s.run("sh", "-c", "unshare -rm $HELPER helper detached "+do); status != 0 {
+				t.Fatalf("ended with %d\n%s", status, said)
+			}
+			missing, err := journal.MissingIn(s.config.Journal)
+			if err != nil || missing.Count != want {
+				t.Errorf("the record lacks %+v, %v, and has %q", missing, err, s.lines(journal.Post))
 			}
 		})
 	}

@@ -53,12 +53,14 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if o.nameless() {
 		return nil
 	}
-	if !p.inside && !p.fromInside {
+	if o.target.path == "" || !p.inside && !p.fromInside {
 		s.noticeOtherName(o)
-		return nil
 	}
-	if o.verb == link || o.verb == rename {
+	if o.verb == link || o.verb == rename || o.verb == mkdir {
 		clear(s.linked) // it may bring a name into the project
+	}
+	if !p.inside && !p.fromInside {
+		return nil
 	}
 	p.before = o.target.first()
 	if o.opens() || o.verb == truncate {
