@@ -196,7 +196,7 @@ func (n *newer) take() []string {
 func dial(t *testing.T, tr transport.Transport) (*newer, v2.Agent, *v2.InitializeResponse) {
 	t.Helper()
 	n := &newer{idle: make(chan v2.IdleStateUpdateVariant, 8)}
-	conn := rpc.NewConn(tr, v2.ClientSide(n), rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{})})
+	conn := rpc.NewConn(tr, v2.ClientSide(n), rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{})}})
 	t.Cleanup(func() { conn.Close() })
 	a := v2.Agent{Conn: conn}
 	r, err := a.Initialize(t.Context(), &v2.InitializeRequest{ProtocolVersion: 2, Info: v2.Implementation{Name: "c", Version: "1"}, Capabilities: &v2.ClientCapabilities{}})
@@ -234,7 +234,7 @@ func TestOneAgentServesClientsOfBothVersions(t *testing.T) {
 		_, tr := serve(t)
 		h := new(older)
 		a, err := rpc.Open(t.Context(), tr, h, &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "c", Version: "1"}},
-			rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{Accept: func(f *lint.Finding) bool { return f.Rule.ID == "FS01" || f.Rule.ID == "CFG06" }})})
+			rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{Accept: func(f *lint.Finding) bool { return f.Rule.ID == "FS01" || f.Rule.ID == "CFG06" }})}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -126,7 +126,7 @@ func connect(t *testing.T, opts Options, settle func(*editor)) *editor {
 	go func() { done <- Serve(context.Background(), far, opts) }()
 	var err error
 	e.agent, err = rpc.Open(t.Context(), near, e, &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "editor", Version: "1"}},
-		rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{Profile: lint.Strict, Accept: func(f *lint.Finding) bool { return f.By == lint.Client }})})
+		rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{Profile: lint.Strict, Accept: func(f *lint.Finding) bool { return f.By == lint.Client }})}})
 	if err != nil {
 		t.Fatal(err)
 	}

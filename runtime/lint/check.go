@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -17,34 +18,31 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Check returns an rpc.Options.Tap for a connection in a test. When the test ends, its
-// findings of the severities warn and error fail it, and the others are logged. The
-// party is who taps: Client for a connection that a client opened, Agent for one that an
-// agent serves. Findings are about both sides.
+// Check returns a Middleware that lints one connection of a test, on either side of it.
+// When the test ends, findings of the severities warn and error fail it, and the others
+// are logged. Findings are about both sides.
 //
-//	agent, err := rpc.Open(ctx, t, handler, nil, rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{})})
-func Check(t T, party Party, o Options) func(rpc.Direction, []byte) {
+//	agent, err := rpc.Open(ctx, t, handler, nil, rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{})}})
+func Check(t T, o Options) rpc.Middleware {
 	o.Whole = true
-	c := &check{linter: New(o), party: party}
+	c := &check{linter: New(o)}
 	t.Cleanup(func() {
 		t.Helper()
 		c.end(t)
 	})
-	return c.tap
+	return rpc.Middleware{Tap: c.tap}
 }
 
 // check lints a connection while it is used.
 type check struct {
-	party Party
-
 	mu     sync.Mutex
 	linter *Linter // nil after the end
 }
 
-func (c *check) tap(d rpc.Direction, message []byte) {
-	from := c.party
-	if d == rpc.Inbound {
-		from = from.Peer()
+func (c *check) tap(side acp.Side, message []byte) {
+	from := Client
+	if side == acp.SideAgent {
+		from = Agent
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

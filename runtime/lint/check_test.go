@@ -62,19 +62,21 @@ func (t *test) end() {
 	}
 }
 
-// converse has one turn with an agent, and both sides are checked.
-func converse(t *testing.T, wrong bool, o lint.Options) *test {
+// converse has one turn with an agent, and both sides are checked, by the side that is
+// named.
+func converse(t *testing.T, by acp.Side, wrong bool, o lint.Options) *test {
 	t.Helper()
 	near, far := transport.Pair()
 	checked := &test{}
+	options := map[acp.Side]rpc.Options{by: {Middleware: []rpc.Middleware{lint.Check(checked, o)}}}
 	served := make(chan error, 1)
 	go func() {
 		served <- rpc.Serve(t.Context(), far, func(c acp.Client) acp.AgentHandler { return &echo{client: c, wrong: wrong} },
-			rpc.Options{Tap: lint.Check(checked, lint.Agent, o)})
+			options[acp.SideAgent])
 	}()
 	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, &acp.InitializeRequest{
 		ProtocolVersion: 1, ClientInfo: &acp.Implementation{Name: "test", Version: "1"},
-	}, rpc.Options{})
+	}, options[acp.SideClient])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,26 +98,28 @@ func converse(t *testing.T, wrong bool, o lint.Options) *test {
 
 func TestCheckFailsATestWithTheFindings(t *testing.T) {
 	t.Parallel()
-	if good := converse(t, false, lint.Options{}); len(good.failed) > 0 {
-		t.Errorf("a good conversation failed: %s", good.failed)
-	}
-	bad := converse(t, true, lint.Options{})
-	if len(bad.failed) == 0 || !strings.HasPrefix(bad.failed[0], "error ") ||
-		!strings.Contains(strings.Join(bad.failed, "\n"), "agent, message 6, /result/stopReason: ") || !strings.Contains(bad.failed[0], "\n\thttps://") {
-		t.Errorf("a bad stop reason failed with %s", bad.failed)
-	}
-	if strict := converse(t, false, lint.Options{Profile: lint.Strict}); len(strict.failed) > 0 || len(strict.logged) == 0 || !strings.HasPrefix(strict.logged[0], "info ") {
-		t.Errorf("with the strict profile it failed with %s and logged %s", strict.failed, strict.logged)
+	for _, by := range []acp.Side{acp.SideAgent, acp.SideClient} {
+		if good := converse(t, by, false, lint.Options{}); len(good.failed) > 0 {
+			t.Errorf("a good conversation failed: %s", good.failed)
+		}
+		bad := converse(t, by, true, lint.Options{})
+		if len(bad.failed) == 0 || !strings.HasPrefix(bad.failed[0], "error ") ||
+			!strings.Contains(strings.Join(bad.failed, "\n"), "agent, message 6, /result/stopReason: ") || !strings.Contains(bad.failed[0], "\n\thttps://") {
+			t.Errorf("a bad stop reason failed with %s", bad.failed)
+		}
+		if strict := converse(t, by, false, lint.Options{Profile: lint.Strict}); len(strict.failed) > 0 || len(strict.logged) == 0 || !strings.HasPrefix(strict.logged[0], "info ") {
+			t.Errorf("with the strict profile it failed with %s and logged %s", strict.failed, strict.logged)
+		}
 	}
 }
 
 func TestCheckTakesNothingAfterTheEndOfTheTest(t *testing.T) {
 	t.Parallel()
 	checked := &test{}
-	tap := lint.Check(checked, lint.Client, lint.Options{})
-	tap(rpc.Inbound, []byte("noise"))
+	tap := lint.Check(checked, lint.Options{}).Tap
+	tap(acp.SideAgent, []byte("noise"))
 	checked.end()
-	tap(rpc.Inbound, []byte("noise"))
+	tap(acp.SideAgent, []byte("noise"))
 	if len(checked.failed) != 1 || !strings.Contains(checked.failed[0], "TR02") || !strings.Contains(checked.failed[0], "agent, message 1: ") {
 		t.Errorf("it failed with %q", checked.failed)
 	}
@@ -125,9 +129,9 @@ func TestCheckFailsATestBySeverityHoweverManyFindingsThereAre(t *testing.T) {
 	t.Parallel()
 	for severity, fails := range map[lint.Severity]bool{lint.Info: false, lint.Warn: true} {
 		checked := &test{}
-		tap := lint.Check(checked, lint.Client, lint.Options{Severities: map[string]lint.Severity{"TR02": severity}})
+		tap := lint.Check(checked, lint.Options{Severities: map[string]lint.Severity{"TR02": severity}}).Tap
 		for range 150 {
-			tap(rpc.Inbound, []byte("noise"))
+			tap(acp.SideAgent, []byte("noise"))
 		}
 		checked.end()
 		said, silent := checked.logged, checked.failed

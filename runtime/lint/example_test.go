@@ -16,7 +16,7 @@ func TestMyAgent(t *testing.T) {
 
 	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, &acp.InitializeRequest{
 		ProtocolVersion: 1, ClientInfo: &acp.Implementation{Name: "my-agent-test", Version: "1"},
-	}, rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{})})
+	}, rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{})}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func start(t *testing.T, command launch.Command, can *acp.ClientCapabilities) *e
 	go func() { done <- codexagent.Serve(context.Background(), far, codexagent.Options{Command: command}) }()
 	var err error
 	e.agent, err = rpc.Open(t.Context(), near, e, &acp.InitializeRequest{ClientCapabilities: can, ClientInfo: &acp.Implementation{Name: "editor", Version: "1"}},
-		rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{Profile: lint.Strict, Accept: func(f *lint.Finding) bool { return e.tolerant && f.By == lint.Client }})})
+		rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{Profile: lint.Strict, Accept: func(f *lint.Finding) bool { return e.tolerant && f.By == lint.Client }})}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func (r *real) editor(t *testing.T) *editor {
 	}()
 	var err error
 	e.agent, err = rpc.Open(t.Context(), near, e, &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "editor", Version: "1"}},
-		rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{Profile: lint.Strict})})
+		rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{Profile: lint.Strict})}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,18 +123,16 @@ func (e *editor) start() *editor {
 			Approval: approval.Options{Own: e.own}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
-	check := func(rpc.Direction, []byte) {}
-	if !e.rude {
-		check = lint.Check(e.t, lint.Client, lint.Options{Profile: lint.Strict})
-	}
 	opts := rpc.Options{Tap: func(d rpc.Direction, message []byte) {
 		if d == rpc.Outbound && bytes.Contains(message, []byte(`"session/prompt"`)) {
 			e.mu.Lock()
 			e.sent++
 			e.mu.Unlock()
 		}
-		check(d, message)
 	}}
+	if !e.rude {
+		opts.Middleware = []rpc.Middleware{lint.Check(e.t, lint.Options{Profile: lint.Strict})}
+	}
 	conn := rpc.NewConn(here, acp.ClientSide(e), opts)
 	e.agent = acp.Agent{Conn: conn}
 	served := e.Services

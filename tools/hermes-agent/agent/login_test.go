@@ -66,7 +66,7 @@ func connect(t *testing.T, opts Options) acp.Agent {
 	here, there := transport.Pair()
 	ended := make(chan error, 1)
 	go func() { ended <- Run(context.Background(), there, opts) }()
-	conn := rpc.NewConn(here, acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{Tap: lint.Check(t, lint.Client, lint.Options{Profile: lint.Strict})})
+	conn := rpc.NewConn(here, acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{Middleware: []rpc.Middleware{lint.Check(t, lint.Options{Profile: lint.Strict})}})
 	t.Cleanup(func() {
 		conn.Close()
 		patience.Value(t, "end of the agent", ended)
