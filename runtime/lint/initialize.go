@@ -378,10 +378,13 @@ func checkInitializeFirst(c *Checker) {
 		}
 		switch {
 		case m.Method == "initialize":
-			c.Exercised()
 			id, counts := m.ID.Int()
+			certain := !later || counts && id == next
+			if certain || len(early) == 0 {
+				c.Exercised()
+			}
 			for _, f := range early {
-				if !later || counts && id == next {
+				if certain {
 					c.Add(f)
 				}
 			}

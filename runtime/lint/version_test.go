@@ -21,3 +21,19 @@ func TestAnAgentMayAnswerVersion1WithALaterOne(t *testing.T) {
 		}
 	}
 }
+
+// A capture may begin late and go on with another connection, so an initialize after work
+// proves nothing. It is not called right either.
+func TestWhetherInitializeCameFirstIsOpenWhenTheAgentHadWorked(t *testing.T) {
+	t.Parallel()
+	for first, want := range map[int]string{0: "fail", 5: "not exercised"} {
+		l := strict()
+		wire(l, fmt.Sprintf(`>{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}}`, first),
+			fmt.Sprintf(`<{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s1"}}`, first),
+			fmt.Sprintf(`>{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"protocolVersion":1}}`, first+1),
+			fmt.Sprintf(`<{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":1}}`, first+1))
+		if got := outcome(l.Report(), "INI01").String(); got != want {
+			t.Errorf("the first id is %d: %s, want %s", first, got, want)
+		}
+	}
+}
