@@ -132,7 +132,8 @@ func (r *Result) decide(o *lint.Options, essential ...string) {
 	for _, t := range tiers {
 		r.Tiers[t] = map[Status]int{}
 	}
-	var failed, rules, unknown []string
+	var failed, rules []string
+	var unknown reasons
 	for _, o := range r.Outcomes {
 		r.Tiers[o.Tier][o.Status]++
 		switch {
@@ -140,13 +141,9 @@ func (r *Result) decide(o *lint.Options, essential ...string) {
 		case o.Status == Failed && (o.Tier == Mandatory || o.Tier == Capability):
 			failed = append(failed, o.Step)
 		case o.Status == NotPlayed && (o.Tier == Mandatory || o.Tier == Capability):
-			unknown = append(unknown, o.Step+": "+o.Text)
-		case o.Status == NotExercised:
-			for _, id := range essential {
-				if o.Step == id {
-					unknown = append(unknown, o.Step+": "+o.Text)
-				}
-			}
+			unknown.add(o.Step, o.Text)
+		case o.Status == NotExercised && slices.Contains(essential, o.Step):
+			unknown.add(o.Step, o.Text)
 		}
 	}
 	for _, v := range r.Report.Verdicts {
@@ -169,10 +166,37 @@ func (r *Result) decide(o *lint.Options, essential ...string) {
 	case len(r.Why) > 0:
 		r.Decision = NotConformant
 	case len(unknown) > 0:
-		r.Decision, r.Why = Undecided, unknown
+		r.Decision, r.Why = Undecided, unknown.list()
 	default:
 		r.Decision = Conformant
 	}
+}
+
+// reasons are why steps were left open. An agent that hangs leaves many for one reason.
+type reasons []struct {
+	why   string
+	steps []string
+}
+
+func (r *reasons) add(step, why string) {
+	for i := range *r {
+		if known := &(*r)[i]; known.why == why {
+			known.steps = append(known.steps, step)
+			return
+		}
+	}
+	*r = append(*r, struct {
+		why   string
+		steps []string
+	}{why, []string{step}})
+}
+
+// list says each reason once, after its steps.
+func (r reasons) list() (text []string) {
+	for _, known := range r {
+		text = append(text, strings.Join(known.steps, ", ")+": "+known.why)
+	}
+	return text
 }
 
 // Run is the result for a report. If the verdict is open, the steps that leave it open

@@ -69,6 +69,22 @@ func TestAStepThatCouldNotBePlayedLeavesTheVerdictOpen(t *testing.T) {
 	}
 }
 
+// What leaves many steps open is said once.
+func TestAVerdictThatIsOpenSaysEachReasonOnce(t *testing.T) {
+	t.Parallel()
+	r := &Result{Report: &lint.Report{}, Outcomes: []Outcome{
+		{Step: "prompt", Tier: Mandatory, Status: NotPlayed, Text: "no session"},
+		{Step: "cancel", Tier: Mandatory, Status: NotPlayed, Text: "no turn"},
+		{Step: "prompt-link", Tier: Advisory, Status: NotPlayed, Text: "no session"},
+		{Step: "session-load", Tier: Capability, Status: NotPlayed, Text: "no session"},
+		{Step: "login", Tier: Advisory, Status: NotExercised, Text: "no session"},
+	}}
+	r.decide(&lint.Options{}, "login")
+	if want := []string{"prompt, session-load, login: no session", "cancel: no turn"}; r.Decision != Undecided || !slices.Equal(r.Why, want) {
+		t.Errorf("%s %q, want %q", r.Decision, r.Why, want)
+	}
+}
+
 // An agent that hangs does not cost the time of each step.
 func TestARunGivesUpOnAnAgentThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
