@@ -50,12 +50,12 @@ func NewClientVersions(versions ...ClientVersion) *ClientVersions {
 // sortVersions puts the newest first.
 func sortVersions[T any](versions []T, number func(T) int) {
 	if len(versions) == 0 {
-		panic("runtime: no protocol version given")
+		panic("rpc: no protocol version given")
 	}
 	slices.SortFunc(versions, func(a, b T) int { return cmp.Compare(number(b), number(a)) })
 	for i, v := range versions[1:] {
 		if number(v) == number(versions[i]) {
-			panic(fmt.Sprintf("runtime: protocol version %d is given twice", number(v)))
+			panic(fmt.Sprintf("rpc: protocol version %d is given twice", number(v)))
 		}
 	}
 }
@@ -219,7 +219,7 @@ func offer(versions []*ClientVersion) acp.Appender {
 // set sets a member to a value that is known to be JSON.
 func set(params *acp.Extra, name string, value []byte) {
 	if err := params.Set(name, value); err != nil {
-		panic("runtime: initialize: " + err.Error())
+		panic("rpc: initialize: " + err.Error())
 	}
 }
 
