@@ -119,6 +119,67 @@ func Example_inMemory() {
 	// end_turn
 }
 
+// reader is an agent that tells its client about a tool call, from its begin to its end.
+type reader struct {
+	acp.UnimplementedAgentHandler
+	client acp.Client
+}
+
+func (r *reader) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	session := r.client.Session(p.SessionID)
+	call := acp.NewToolCall("call-1", "Read parser.go")
+	call.Kind = acp.Some(acp.ToolKindRead)
+	call.Status = acp.Some(acp.ToolCallStatusInProgress)
+	call.Locations = []acp.ToolCallLocation{{Path: "/repo/parser.go"}}
+	if err := session.Update(ctx, call); err != nil {
+		return nil, err
+	}
+
+	end := acp.NewToolCallUpdate("call-1") // only what has changed
+	if text, err := session.ReadFile(ctx, "/repo/parser.go"); err != nil {
+		end.Status = acp.Some(acp.ToolCallStatusFailed)
+	} else {
+		end.Status = acp.Some(acp.ToolCallStatusCompleted)
+		end.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(text))}
+	}
+	if err := session.Update(ctx, end); err != nil {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// shelf is a client with one file. It prints what becomes of tool calls.
+type shelf struct {
+	acp.UnimplementedClientHandler
+}
+
+func (shelf) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return &acp.ReadTextFileResponse{Content: "package parser"}, nil
+}
+
+func (shelf) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	switch u := n.Update.(type) {
+	case *acp.ToolCall:
+		fmt.Println(u.Title, u.Status.Or(acp.ToolCallStatusPending))
+	case *acp.ToolCallUpdate:
+		fmt.Println(u.ToolCallID, u.Status.Or(acp.ToolCallStatusPending))
+	}
+	return nil
+}
+
+// An agent says what its tools do.
+func Example_toolCall() {
+	agent, end := join(shelf{}, func(c acp.Client) acp.AgentHandler { return &reader{client: c} })
+	defer end()
+
+	if _, err := agent.Prompt(context.Background(), say("what is in parser.go?")); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// Read parser.go in_progress
+	// call-1 completed
+}
+
 // careful asks before it acts.
 type careful struct {
 	acp.UnimplementedAgentHandler
