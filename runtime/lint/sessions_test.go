@@ -32,6 +32,9 @@ func script(t *testing.T, times bool, text string) []lint.Record {
 			case line[0] == '>' || line[0] == '<':
 				at = at.Add(20 * time.Millisecond)
 				r := lint.Record{From: lint.Client, Bytes: []byte(`{"jsonrpc":"2.0",` + line[1:] + `}`), Line: len(records) + 1}
+				if line[1] == '{' || line[1] == '[' { // it is written out
+					r.Bytes = []byte(line[1:])
+				}
 				if line[0] == '<' {
 					r.From = lint.Agent
 				}
