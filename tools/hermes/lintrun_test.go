@@ -107,6 +107,7 @@ func TestTheExitStatusOfARunSaysHowItEnded(t *testing.T) {
 		{with([]string{"--auth-method", "oauth"}, scenario(t, "SERVE locked")...), 2, "the login did not work"},
 		{with(nil, scenario(t, "SERVE version")...), 1, "rules broken: INI04"}, // there is no version 9,
 		{with(nil, "sh", "-c", "exit 3"), 1, "exit status 3"},
+		{with(nil, "sh", "-c", "printf 'one\\ntwo\\n\\nthree\\n\\033four' >&2; exit 3"), 1, `exit status 3; stderr: two | three | \\x1bfour"`},
 		{with(nil, "sh", "-c", "exec >&-; sleep 1; exit 3"), 1, "exit status 3"}, // the end of its output is seen first
 		{with(nil, "sh", "-c", "echo usage: me; exit 0"), 1, "TR02"},
 		{with(nil, "no-such-agent"), 2, "cannot start no-such-agent"},

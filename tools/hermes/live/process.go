@@ -2,15 +2,19 @@ package live
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/process"
+	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
 // Agent is a running agent.
@@ -121,4 +125,38 @@ func (p Program) Start() (*Agent, error) {
 		return nil
 	}
 	return a, nil
+}
+
+// words are the last lines on the standard error of an agent, without secrets. They say why
+// an agent ended that nobody had asked to. All methods may be called concurrently.
+type words struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// The most that is quoted of them.
+const (
+	quotedLines = 3
+	quotedBytes = 200 // of a line
+)
+
+func (w *words) add(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return
+	}
+	line, _ = trace.Redact(line)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines[max(0, len(w.lines)-quotedLines+1):], lint.Visible(line, quotedBytes))
+}
+
+// last is the end of a sentence about the end of the agent, empty if it said nothing.
+func (w *words) last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.lines) == 0 {
+		return ""
+	}
+	return "; stderr: " + strings.Join(w.lines, " | ")
 }

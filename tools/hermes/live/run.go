@@ -104,6 +104,7 @@ func (h *hello) can(session string) bool { return offered(h.session[session]) }
 type driven struct {
 	*line
 	agent    *Agent
+	words    *words
 	services *services.Services
 	hello    *hello
 	main     *session
@@ -251,7 +252,7 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 	}
 	if err != nil && !errors.As(err, &no) && s.now != nil && (errors.Is(err, errEnded) || errors.As(err, new(late))) {
 		if s.ended(err) {
-			out.Text += ": " + s.now.agent.Status()
+			out.Text += ": " + s.now.agent.Status() + s.now.words.last()
 		}
 		s.stop()
 	}
@@ -361,11 +362,15 @@ func (s *stage) start() (*driven, error) {
 	}
 	s.begun = true
 	s.judge.Add(lint.Record{Source: lint.Beginning})
-	agent, err := s.Start(func(line []byte) { s.tap(lint.Record{Source: lint.Stderr, From: lint.Agent, Bytes: line}) })
+	said := &words{}
+	agent, err := s.Start(func(line []byte) {
+		said.add(line)
+		s.tap(lint.Record{Source: lint.Stderr, From: lint.Agent, Bytes: line})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the agent: %w", err)
 	}
-	d := &driven{agent: agent}
+	d := &driven{agent: agent, words: said}
 	d.services = services.New(services.Options{
 		Agent: "agent", Ask: s.ask, ApproveCommand: services.AllowCommands,
 		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil },
