@@ -20,7 +20,9 @@ func (l *Linter) negotiate(m *Message) {
 		}
 	case m.Kind == AnswerMessage && m.Method == "initialize" && m.From == Agent && !h.Negotiated && m.Result.IsObject():
 		if n, ok := m.Result.Get("protocolVersion").Int(); ok {
-			l.version(n)
+			if n <= newest || h.Version == All { // otherwise it is written as it was asked for
+				l.version(n)
+			}
 			h.Negotiated = true
 			h.Initialized = m.Number
 		}

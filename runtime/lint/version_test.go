@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
@@ -34,6 +35,22 @@ func TestWhetherInitializeCameFirstIsOpenWhenTheAgentHadWorked(t *testing.T) {
 			fmt.Sprintf(`<{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":1}}`, first+1))
 		if got := outcome(l.Report(), "INI01").String(); got != want {
 			t.Errorf("the first id is %d: %s, want %s", first, got, want)
+		}
+	}
+}
+
+// An answer with a version that does not exist is judged by the version that was asked for,
+// so it is one fault.
+func TestAVersionThatDoesNotExistIsOneFault(t *testing.T) {
+	t.Parallel()
+	for hello, answer := range map[string]string{
+		`{"protocolVersion":1,"clientCapabilities":{"terminal":true},"clientInfo":{"name":"e","version":"1"}}`: `{"protocolVersion":3,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"}}`,
+		`{"protocolVersion":2,"capabilities":{"elicitation":{"form":{}}},"info":{"name":"e","version":"1"}}`:   `{"protocolVersion":3,"capabilities":{"session":{}},"info":{"name":"a","version":"1"}}`,
+	} {
+		l := strict()
+		wire(l, `>{"jsonrpc":"2.0","id":0,"method":"initialize","params":`+hello+`}`, `<{"jsonrpc":"2.0","id":0,"result":`+answer+`}`)
+		if got := broken(l.Report()); !slices.Equal(got, []string{"INI04"}) {
+			t.Errorf("%s: %s", answer, got)
 		}
 	}
 }
