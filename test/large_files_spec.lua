@@ -94,7 +94,9 @@ local cases = {
       os.remove(path)
       vim.fn.system({ "mkfifo", path .. ".pipe" })
       vim.uv.fs_symlink(path .. ".pipe", path)
+      settle()
     end,
+    says = "a.log leads to another file on disk now; the buffer keeps its text, read-only",
   },
   ["a folder"] = {
     function()

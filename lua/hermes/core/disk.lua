@@ -144,7 +144,7 @@ function M.unsettled(path, version)
   local stat = vim.uv.fs_stat(path)
   if version and version ~= version_of(stat) then
     return M.settle_ms
-  elseif not stat or stat.size == 0 then
+  elseif not stat or stat.type == "file" and stat.size == 0 then
     local now = vim.uv.hrtime() / 1e6
     gone[path] = gone[path] or now
     return math.min(M.settle_ms, math.max(0, math.ceil(gone[path] + M.settle_gone_ms - now)))

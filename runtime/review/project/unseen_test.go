@@ -49,7 +49,11 @@ var hides = map[string]struct {
 	},
 	"a file that cannot be read": {
 		func(r *rig) { r.must(os.Chmod(r.path("d/f"), 0)) },
-		func(r *rig) { r.must(os.Chmod(r.path("d/f"), 0o644)) },
+		func(r *rig) { // its permissions are those that the umask gave it
+			info, err := os.Stat(r.path("d/g"))
+			r.must(err)
+			r.must(os.Chmod(r.path("d/f"), info.Mode()))
+		},
 		"d/f", "permission denied",
 	},
 	"a folder that cannot be listed": {
