@@ -51,7 +51,7 @@ func (s *supervisor) nameOf(o *operation, p *place) (string, error) {
 		if err != nil {
 			return "", nil
 		}
-		name, err := s.projectName(folder.inode())
+		name, err := s.projectName(folder.inode(), false)
 		if name = filepath.Join(name, p.name); err != nil || !s.inside(name) {
 			return "", err
 		}
@@ -62,19 +62,26 @@ func (s *supervisor) nameOf(o *operation, p *place) (string, error) {
 	if !inPlace || !exists || file.kind() != unix.S_IFREG || file.links < 2 && !(unreachable && file.links == 1) {
 		return "", nil // a name of its own is removed, or there is no other one
 	}
-	return s.projectName(file.inode())
+	return s.projectName(file.inode(), file.links > 1)
 }
 
-// projectName returns the path in the project of a file or a folder, or "".
-func (s *supervisor) projectName(inode [2]uint64) (name string, err error) {
+// projectName returns the path in the project of a file or a folder, or "". listed says that it is
+// a file with several names: those are listed once, until one gets a name in the project.
+func (s *supervisor) projectName(inode [2]uint64, listed bool) (name string, err error) {
 	root, err := stat(unix.AT_FDCWD, s.config.Root, 0)
 	if err != nil || root.dev != inode[0] {
 		return "", nil // no file has names on two devices
 	}
-	if name, known := s.linked[inode]; known {
-		return name, nil
+	if s.many {
+		return "", errMany
 	}
-	n := 0
+	if listed && s.linked != nil {
+		name, known := s.linked[inode]
+		if st, err := stat(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW); !known || err == nil && st.inode() == inode {
+			return name, nil
+		}
+	}
+	n, linked := 0, make(map[[2]uint64]string)
 	err = filepath.WalkDir(s.config.Root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
@@ -88,17 +95,22 @@ func (s *supervisor) projectName(inode [2]uint64) (name string, err error) {
 			}
 			return nil
 		}
-		if st, err := stat(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.inode() == inode {
+		st, err := stat(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW)
+		if err != nil {
+			return nil
+		}
+		if st.inode() == inode {
 			name = path
-			return fs.SkipAll
+		}
+		if st.kind() == unix.S_IFREG && st.links > 1 {
+			linked[st.inode()] = path
 		}
 		return nil
 	})
-	if len(s.linked) >= maxHeld {
-		clear(s.linked)
+	if err != nil {
+		s.many = true
+		return "", err
 	}
-	if err == nil {
-		s.linked[inode] = name
-	}
-	return name, err
+	s.linked = linked
+	return name, nil
 }

@@ -56,8 +56,8 @@ func (s *supervisor) prepare(o *operation) *planned {
 	if o.target.path == "" || !p.inside && !p.fromInside {
 		s.noticeOtherName(o)
 	}
-	if o.verb == link || o.verb == rename || o.verb == mkdir {
-		clear(s.linked) // it may bring a name into the project
+	if o.verb == link || p.inside != p.fromInside && o.verb == rename {
+		s.linked = nil // it may bring a file with several names into the project
 	}
 	if !p.inside && !p.fromInside {
 		return nil

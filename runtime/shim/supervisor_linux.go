@@ -37,7 +37,8 @@ type supervisor struct {
 	writing map[string]*writing    // files that are open for writing, by path
 	files   map[string]*content    // what files that changed are now
 	inodes  map[[2]uint64]*content // those whose bytes may not have been read yet
-	linked  map[[2]uint64]string   // files with several names, by what they are in the project
+	linked  map[[2]uint64]string   // files with several names, by one in the project; nil before they are listed
+	many    bool                   // the project has more files than are looked at for that
 	deaf    bool                   // some folders are not watched
 	swept   time.Time
 
@@ -59,7 +60,7 @@ const sweepEvery = time.Second
 func newSupervisor(c Config, l listener, r *recorder, asOf time.Time) (s *supervisor, err error) {
 	s = &supervisor{
 		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil, asOf),
-		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content), linked: make(map[[2]uint64]string),
+		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
 	l.stayOnProcessor()
 	if s.resolver, err = newResolver(c.Root); err != nil {
