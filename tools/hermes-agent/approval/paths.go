@@ -323,7 +323,11 @@ func (s *script) files(program string, words, written, named []string) {
 		if !ok {
 			name = word
 		}
-		if why := s.secret(name); why != "" {
+		why := s.secret(name)
+		if why == "" && ofProcesses(name, words) {
+			why = "reads the variables or the memory of other programs, which hold secrets"
+		}
+		if why != "" {
 			s.find(secret, why, command)
 		}
 	}
@@ -344,6 +348,27 @@ func (s *script) secret(name string) string {
 		return "uses " + why
 	}
 	return ""
+}
+
+// ofProcesses reports whether a path leads to the variables or the memory of a process, and
+// not to that of the command itself. Those of the user's other programs are all there. words
+// are those of the command, which may look for them below the path.
+func ofProcesses(name string, words []string) bool {
+	names := strings.Split(strings.Trim(name, "/"), "/")
+	if !strings.HasPrefix(name, "/") || names[0] != "proc" {
+		return false
+	}
+	if len(names) > 1 && slices.Contains([]string{"self", "thread-self"}, names[1]) {
+		return false
+	}
+	if len(names) < 3 {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "environ") })
+	}
+	last := strings.ReplaceAll(names[len(names)-1], string(unknown), "*")
+	return slices.ContainsFunc([]string{"environ", "mem"}, func(hidden string) bool {
+		named, _ := path.Match(last, hidden)
+		return named
+	})
 }
 
 func secretName(base string) string {
