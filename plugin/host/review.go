@@ -56,6 +56,7 @@ func (s *session) checkpoint(t *turn) {
 		return
 	}
 	s.awaitReview(p, t.dropped)
+	p = s.conn.host.reviews.Claim(s.conn.ctx, p)
 	ctx, cancel := context.WithTimeout(s.conn.ctx, reviews.PromptLimit)
 	key, name := reviews.SessionKey(s.conn.name, s.id), textOf(t.params)
 	done := make(chan struct{})
@@ -110,6 +111,8 @@ func (s *session) turnOver(a review.Author) {
 		s.conn.host.reviews.Post(func() {
 			if p.IsOpen() {
 				p.TurnEnded(a)
+			} else if to := p.Recorder(); to != nil {
+				to.Scan(a)
 			}
 		})
 	}
@@ -144,8 +147,8 @@ func (s *session) reviewCall(u acp.SessionUpdate) {
 		p.Called(a.Session, string(id), time.Now(), news.Ended)
 	}
 	s.conn.host.reviews.Post(func() {
-		if p.IsOpen() {
-			news.Tell(p, a, s.workspace())
+		if to := p.Recorder(); to != nil {
+			news.Tell(to, a, s.workspace())
 		}
 	})
 }
@@ -178,8 +181,8 @@ func (s *session) commandOver() {
 	a := s.author()
 	a.Source = "disk"
 	s.conn.host.reviews.Post(func() {
-		if p.IsOpen() {
-			p.Scan(a)
+		if to := p.Recorder(); to != nil {
+			to.Scan(a)
 		}
 	})
 }
@@ -191,7 +194,7 @@ func (s *session) recorded(path string, loc files.Location, text string, write f
 		return write()
 	}
 	s.awaitReview(p, nil)
-	if !p.IsReady() {
+	if !p.IsKnown() {
 		return write() // the user knows
 	}
 	a := s.author()

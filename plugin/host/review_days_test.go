@@ -114,34 +114,3 @@ func TestAStashTakesHunksAwayAndBringsThemBack(t *testing.T) {
 		e.until(`hunks("notes.txt") == 1`)
 	})
 }
-
-// The second Neovim in a folder says who reviews it, and reviews it when the first ends,
-// also what its session changes in the turn that runs.
-func TestASecondNeovimTakesOver(t *testing.T) {
-	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
-		a := open()
-		a.open()
-		a.prompt("EDIT " + filepath.Join(dir, "later.txt") + ` ONE\n`)
-		b := open()
-		b.open()
-		b.until(`#notes == 1`)
-		b.is(`notes[1]:gsub("process %d+", "process N")`, "hermes: process N (Hermes in Neovim) reviews "+filepath.Clean(dir)+"; changes of agents are not reviewed here until it ends")
-		for _, opts := range []string{"{}", "{ open = true }"} { // the second is what :Hermes review asks
-			b.lua(`done.ask = nil; hermes.review.files(vim.tbl_extend("error", ` + opts + `, { on_done = finish("ask") }))`)
-			b.until(`done.ask`)
-			b.is(`done.ask.err`, nil)
-			b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{0, 1})
-		}
-		begin := filepath.Join(t.TempDir(), "go")
-		b.lua(`hermes.prompt(s, ...)`, "UNTIL "+begin+"\nEDIT "+filepath.Join(dir, "notes.txt")+` one\nTWO\nthree\n`)
-		a.quit()
-		b.until(`#notes == 2`)
-		if err := os.WriteFile(begin, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		b.until(`hunks("notes.txt") == 1`)
-		b.lua(`ask("files")`)
-		b.until(`done.ask`)
-		b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{2, 0})
-	})
-}

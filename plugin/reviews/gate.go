@@ -22,6 +22,8 @@ var (
 // ask asks the user whether a program in a terminal may change a file, unless a rule
 // decides. Only a clear yes allows it.
 func (p *Folder) ask(ctx context.Context, r feed.Report) error {
+	p.asking.Add(1)
+	defer p.asking.Add(-1)
 	h := p.reviews.host
 	if !h.MayAsk() {
 		return ask.ErrNobodyAsked

@@ -34,7 +34,7 @@ func (r *Reviews) around(root string) *Folder {
 func (p *Folder) covers(folder string) bool {
 	select {
 	case <-p.Ready:
-		return p.err == nil && p.Covers(folder)
+		return p.err == nil && p.Covers(folder) || p.reporter() != nil && project.Scans(p.Given)
 	default:
 		return project.Scans(p.Given)
 	}
@@ -112,7 +112,13 @@ func (p *Folder) Look(a review.Author, files ...project.Told) {
 	}
 }
 
-// Write is for a file of any part. See project.Project.
+// Write is for a file of any part. See project.Project. If another program has the review, it
+// is told. The review is open, or was not opened.
 func (p *Folder) Write(a review.Author, path, text string, write func() error) error {
+	if to := p.reporter(); to != nil {
+		return to.write(a, path, write)
+	} else if p.err != nil {
+		return write()
+	}
 	return p.at(path).Project.Write(a, path, text, write)
 }

@@ -271,6 +271,9 @@ func (r *Reviews) do(id string, op Op) (any, error) {
 				p.UserWrote(op.Path)
 			}
 		}
+		if to := r.reporterOf(op.Path); to != nil {
+			to.saved(op.Path)
+		}
 		return nil, nil
 	case "applied":
 		for _, p := range r.all() {
@@ -283,6 +286,9 @@ func (r *Reviews) do(id string, op Op) (any, error) {
 		return nil, err
 	}
 	if p == nil && id == "" {
+		if op.Do == "hold" { // the review has gone to another program
+			r.host.Queue.Push(new(wire.Object).Str("path", op.Path).Item(KindRelease))
+		}
 		return nil, nil
 	}
 	if p == nil {
@@ -424,6 +430,9 @@ func (r *Reviews) changed(op Op) error {
 		if op.Agent != "" {
 			r.changedElsewhere(op)
 		}
+		if to := r.reporterOf(op.Path); to != nil {
+			to.changed(op)
+		}
 		return nil
 	}
 	if a.Inferred {
@@ -443,6 +452,13 @@ func (r *Reviews) changed(op Op) error {
 	name := p.Name(op.Path)
 	held := p.Held(name)
 	switch {
+	case held && op.Text != nil && op.Agent == "" && p.Saved(op.Path, op.disk()):
+		p.mu.Lock()
+		p.ticks[name] = op.Tick
+		p.mu.Unlock()
+		p.OnDisk(op.Path, op.disk())
+		defer p.touch(name)
+		return p.Merged(op.Path, *op.Text)
 	case op.Text == nil && user:
 		p.Release(op.Path)
 		return nil

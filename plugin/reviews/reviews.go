@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -125,8 +126,7 @@ type Reviews struct {
 
 	closed sync.WaitGroup // of those that are being closed
 
-	tasks   []func()
-	working bool
+	order   line
 	closing bool
 }
 
@@ -137,7 +137,11 @@ type Folder struct {
 	Given            string
 	Ready            chan struct{}
 	err              error
-	ends             []func() // what reports changes from outside
+	ends             []func()      // what reports changes from outside
+	reports          *reporter     // to whoever has the review instead
+	given            chan struct{} // has something when the review was given to this program
+	warned           atomic.Bool   // the user knows that another program keeps it
+	instead          chan struct{} // closed when another Folder has taken the place of this one
 
 	mu       sync.Mutex
 	ticks    map[string]int64  // of held buffers
@@ -151,7 +155,8 @@ type Folder struct {
 	approved []*approvedDiff   // the newest
 	applies  map[int64]*apply  // that wait for Lua
 
-	told atomic.Int64 // events about questions of programs in terminals
+	told   atomic.Int64 // events about questions of programs in terminals
+	asking atomic.Int64 // programs that wait for an answer
 
 	said map[string]bool // reasons for that, by session
 
@@ -159,37 +164,14 @@ type Folder struct {
 }
 
 func New(h Host) *Reviews {
-	return &Reviews{host: h, projects: make(map[string]*Folder), noted: make(map[string]bool), reached: make(map[int64]chan struct{})}
+	return &Reviews{
+		host: h, order: line{start: h.Start},
+		projects: make(map[string]*Folder), noted: make(map[string]bool), reached: make(map[int64]chan struct{}),
+	}
 }
 
 // Post has f done after everything that was posted before.
-func (r *Reviews) Post(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closing {
-		return
-	}
-	r.tasks = append(r.tasks, f)
-	if !r.working {
-		r.working = true
-		r.host.Start(r.run)
-	}
-}
-
-func (r *Reviews) run() {
-	for {
-		r.mu.Lock()
-		if len(r.tasks) == 0 {
-			r.working = false
-			r.mu.Unlock()
-			return
-		}
-		f := r.tasks[0]
-		r.tasks = r.tasks[1:]
-		r.mu.Unlock()
-		f()
-	}
-}
+func (r *Reviews) Post(f func()) { r.order.post(f) }
 
 // drain waits until everything is done that was posted before.
 func (r *Reviews) drain(ctx context.Context) {
@@ -278,9 +260,9 @@ func (r *Reviews) Open(root string) *Folder {
 }
 
 // openNow opens the review of a folder, unless a folder above it has one, and waits
-// until it is open.
+// until it is open. If another program has it, that one is asked for it.
 func (r *Reviews) openNow(folder string) (any, error) {
-	p := r.Open(folder)
+	p := r.Claim(r.host.Context, r.Open(folder))
 	if p == nil {
 		return nil, wire.Invalid("review: %q is not an absolute path", folder)
 	}
@@ -295,6 +277,7 @@ func newReviewed(r *Reviews, root string) *Folder {
 		reviews: r, Given: root, Ready: make(chan struct{}),
 		ticks: make(map[string]int64), pushed: make(map[string]string), dirty: make(map[string]bool),
 		applies: make(map[int64]*apply), said: make(map[string]bool),
+		given: make(chan struct{}, 1), instead: make(chan struct{}),
 	}
 }
 
@@ -304,7 +287,7 @@ func (p *Folder) open(state string) {
 	p.tryOpen(state)
 	var locked *store.LockedError
 	if errors.As(p.err, &locked) {
-		p.reviews.wait(p, state, locked)
+		p.reviews.wait(p, state, locked, lockPause)
 		return
 	}
 	if p.err == nil {
@@ -321,9 +304,10 @@ func (p *Folder) open(state string) {
 func (p *Folder) tryOpen(state string) {
 	defer close(p.Ready)
 	h := p.reviews.host
+	p.reports = newReporter(p.reviews, p.Given, feed.Path(store.Dir(state, p.Given)))
 	p.Project, p.err = project.Open(state, p.Given, project.Options{
-		Program: "Hermes in Neovim", Logger: h.Log, Settle: p.reviews.settles(settleCommit),
-		OnEvent: p.event, OnLook: p.look, OnRelease: p.release, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),
+		Program: program, Logger: h.Log, Settle: p.reviews.settles(settleCommit),
+		OnEvent: p.event, OnLook: p.look, OnRelease: p.release, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, OnYield: p.yield, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),
 	})
 	if p.err != nil {
 		return
@@ -372,6 +356,16 @@ func (p *Folder) IsReady() bool {
 	}
 }
 
+// IsKnown reports whether it is known who has the review: this program or another one.
+func (p *Folder) IsKnown() bool {
+	select {
+	case <-p.Ready:
+		return true
+	default:
+		return false
+	}
+}
+
 func (p *Folder) close() {
 	if !p.IsOpen() {
 		return
@@ -396,6 +390,7 @@ func (r *Reviews) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
 	defer cancel()
 	r.drain(ctx)
+	r.order.close()
 	r.mu.Lock()
 	r.closing = true
 	projects := r.projects

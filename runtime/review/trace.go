@@ -16,6 +16,9 @@ func (t *Trace) Reported(before, after string) *Trace {
 	return &Trace{t.from, t.text.write(before, writer{}).write(after, writer{by: 1, same: all, turn: all})}
 }
 
+// Saved returns the trace after the user has made the file a text.
+func (t *Trace) Saved(text string) *Trace { return &Trace{t.from, t.text.write(text, writer{})} }
+
 // Users returns a text of the editor, which knows nothing of the changes yet, with
 // those that are the user's.
 func (t *Trace) Users(text string) string {

@@ -45,6 +45,14 @@ func (c *Client) Resume(ctx context.Context, producer string) (uint64, error) {
 	return result.Seq, err
 }
 
+// Yield asks the server to give up the review of the project. An *Error says why it does
+// not. Otherwise it does so soon after this has returned.
+func (c *Client) Yield(ctx context.Context, to Program) error {
+	return c.call(ctx, func(id int64) ([]byte, error) {
+		return json.Marshal(wireMessage{"2.0", id, yield, wireYield{to.Name, to.PID}})
+	}, nil)
+}
+
 func (c *Client) call(ctx context.Context, request func(id int64) ([]byte, error), result any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

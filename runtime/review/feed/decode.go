@@ -39,6 +39,7 @@ type message struct {
 	id     json.RawMessage // nil for a notification
 	report *Report         // nil for a question
 	resume string          // the producer that a question is about
+	yield  *Program        // that asks for the review
 }
 
 // decode reads a line. Even with an error, the id is what could be read of it.
@@ -67,11 +68,13 @@ func decode(line []byte) (m message, err error) {
 	switch kind := Kind(e.Method); kind {
 	case resume:
 		m.resume = producerOf(d)
-	case Write, Remove, Rename, Read, Unseen:
+	case yield:
+		m.yield = programOf(d)
+	case Write, Remove, Rename, Read, Unseen, Scan:
 		m.report = &Report{Kind: kind, Phase: Post}
 		m.report.params(d)
 	default:
-		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, resume), Pointer: "/method"}
+		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, resume, yield), Pointer: "/method"}
 	}
 	if e.Params == nil {
 		return m, &Error{Code: codeParams, Message: "/params: missing", Pointer: "/params"}
@@ -79,7 +82,7 @@ func decode(line []byte) (m message, err error) {
 	if err := d.Close(); err != nil {
 		return m, at(codeParams, "/params", err)
 	}
-	if m.id == nil && m.report != nil && m.report.Phase == Ask {
+	if m.id == nil && (m.yield != nil || m.report != nil && m.report.Phase == Ask) {
 		return m, &Error{Code: codeInvalid, Message: "/id: missing, so the question cannot be answered", Pointer: "/id"}
 	}
 	return m, nil
@@ -117,6 +120,26 @@ func producerOf(d *jx.Dec) (producer string) {
 	return producer
 }
 
+// programOf reads the params of a program that asks for the review.
+func programOf(d *jx.Dec) *Program {
+	m, p := d.Mark(), new(Program)
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		switch string(name) {
+		case "program":
+			p.Name = text(d, maxName)
+		case "pid":
+			p.PID = int(d.Int(1, 1<<31-1))
+		default:
+			d.Skip()
+		}
+	}
+	if p.Name == "" || p.PID == 0 {
+		d.Reject(m, "program or pid is missing")
+	}
+	return p
+}
+
 func (r *Report) params(d *jx.Dec) {
 	start := d.Mark()
 	r.Author.Source = "socket"
@@ -129,7 +152,7 @@ func (r *Report) params(d *jx.Dec) {
 			r.Reason = text(d, maxName)
 		case r.Kind == Unseen && key == "whole":
 			r.Whole = d.Bool()
-		case key == "path" && r.Kind != Rename && r.Kind != Unseen, key == "newPath" && r.Kind == Rename:
+		case key == "path" && r.Kind != Rename && !r.pathless(), key == "newPath" && r.Kind == Rename:
 			r.Path = path(d)
 		case key == "oldPath" && r.Kind == Rename:
 			r.From = path(d)
@@ -150,9 +173,9 @@ func (r *Report) params(d *jx.Dec) {
 	switch {
 	case r.Kind == Unseen && r.Reason == "":
 		d.Reject(start, "reason is missing or empty")
-	case r.Kind == Unseen && r.Phase != Post:
-		d.Reject(start, "what was not seen has the phase post")
-	case r.Kind == Unseen:
+	case r.pathless() && r.Phase != Post:
+		d.Reject(start, "what has no path has the phase post")
+	case r.pathless():
 	case r.Kind == Rename && r.From == "":
 		d.Reject(start, "oldPath is missing")
 	case r.Kind == Rename && r.Path == "":
@@ -169,6 +192,9 @@ func (r *Report) params(d *jx.Dec) {
 	r.After.Text = content
 	r.After.check(d, start, "content")
 }
+
+// pathless reports whether it is about no file.
+func (r *Report) pathless() bool { return r.Kind == Unseen || r.Kind == Scan }
 
 func (r *Report) meta(d *jx.Dec) {
 	d.Obj()
@@ -215,6 +241,8 @@ func (r *Report) hermes(d *jx.Dec) {
 			r.Author.ToolCall = text(d, maxName)
 		case "pid":
 			r.PID = int(d.Int(0, 1<<31-1))
+		case "user":
+			r.User = d.Bool()
 		case "before":
 			r.Before = version(d)
 		case "after":

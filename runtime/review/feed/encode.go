@@ -36,6 +36,7 @@ type (
 		Turn     string       `json:"turnId,omitempty"`
 		ToolCall string       `json:"toolCallId,omitempty"`
 		PID      int          `json:"pid,omitempty"`
+		User     bool         `json:"user,omitempty"`
 		Before   *wireVersion `json:"before,omitempty"`
 		After    *wireVersion `json:"after,omitempty"`
 		At       int64        `json:"at,omitempty"`
@@ -52,6 +53,10 @@ type (
 	wireResume struct {
 		Producer string `json:"producer"`
 	}
+	wireYield struct {
+		Program string `json:"program"`
+		PID     int    `json:"pid"`
+	}
 )
 
 // maxContent is the longest content that goes into a message, in bytes. JSON may
@@ -62,7 +67,7 @@ const maxContent = MaxMessage / 16
 func encode(id int64, r Report) ([]byte, error) {
 	h := wireHermes{
 		Phase: r.Phase, Source: r.Author.Source, Agent: r.Agent,
-		Session: r.Author.Session, Turn: r.Author.Turn, ToolCall: r.Author.ToolCall, PID: r.PID,
+		Session: r.Author.Session, Turn: r.Author.Turn, ToolCall: r.Author.ToolCall, PID: r.PID, User: r.User,
 		Before: r.Before.wire(), Producer: r.Producer, Seq: r.Seq,
 	}
 	if !r.At.IsZero() {

@@ -22,6 +22,7 @@
 //	fidelity    "exact", the default, or "inferred"
 //	agent, sessionId, turnId, toolCallId, pid
 //	            whose change it is
+//	user        true: the user has saved the file
 //	before      what the file was: {"exists":false}, or {"hash":…,"size":…} with the
 //	            SHA-256 in hexadecimal, or {"content":…}
 //	            it may have a "mode", its permissions in octal: {"content":…,"mode":"755"}
@@ -50,6 +51,15 @@
 // With "whole":true the reason is about everything that it reports, and not about one
 // change: how it finds changes, for example.
 //
+// A program that has not the review of the project asks the one that has it to give it
+// up. A result says that it does, once it has answered; an error says why not:
+//
+//	{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"…","pid":4711}}
+//
+// A producer that knows that something has changed, but not what, has all files looked at:
+//
+//	{"jsonrpc":"2.0","method":"_hermes/scan","params":{"sessionId":"…"}}
+//
 // A line that is not such a message is answered with an error that names the
 // member, with a null id if the line has none, and the connection stays open.
 //
@@ -76,10 +86,15 @@ const (
 	Read   Kind = "fs/read_text_file" // changes nothing
 	// Unseen says that something may have changed that is not reported. It has no path.
 	Unseen Kind = "_hermes/unseen"
+	// Scan says that something may have changed that the report cannot name, so all files are
+	// looked at. It has no path.
+	Scan Kind = "_hermes/scan"
 )
 
-// resume is the method that asks for the last sequence number.
-const resume = "_hermes/resume"
+const (
+	resume = "_hermes/resume" // asks for the last sequence number
+	yield  = "_hermes/yield"  // asks for the review
+)
 
 // Phase is when a report comes.
 type Phase string
@@ -102,6 +117,7 @@ type Report struct {
 	Author review.Author
 	Agent  string
 	PID    int
+	User   bool     // the user has saved the file
 	Before *Version // what the file was, nil if it is not said
 	After  *Version // what it is, nil if it is not said
 

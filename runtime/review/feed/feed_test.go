@@ -131,7 +131,10 @@ func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 		meta(`"before":{"content":"ab","size":1}`):                                          `-32602 /params/_meta/hermes/before /params/_meta/hermes/before: content has 2 bytes, and size says 1`,
 		write(`{"path":"/a","content":"ab","_meta":{"hermes":{"after":{"size":1}}}}`):       `-32602 /params /params: content has 2 bytes`,
 		notification("_hermes/unseen", `{"path":"/a"}`):                                     `-32602 /params /params: reason is missing or empty`,
-		notification("_hermes/unseen", `{"reason":"x","_meta":{"hermes":{"phase":"pre"}}}`): `-32602 /params /params: what was not seen has the phase post`,
+		notification("_hermes/unseen", `{"reason":"x","_meta":{"hermes":{"phase":"pre"}}}`): `-32602 /params /params: what has no path has the phase post`,
+		notification("_hermes/yield", `{"program":"p","pid":1}`):                            `-32600 /id /id: missing, so the question cannot be answered`,
+		`{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"p"}}`:        `-32602 /params /params: program or pid is missing`,
+		notification("_hermes/scan", `{"_meta":{"hermes":{"phase":"ask"}}}`):                `-32602 /params /params: what has no path has the phase post`,
 		notification("_hermes/resume", `{"producer":""}`):                                   `-32602 /params /params: producer is missing or empty`,
 	} {
 		_, err := decode([]byte(line))
@@ -387,6 +390,31 @@ func TestAProducerThatDoesNotReadDelaysNobody(t *testing.T) {
 	}
 }
 
+// A program gets the review from the one that has it, or hears why not. It is given up when
+// that has been said.
+func TestAReviewIsGivenToAnotherProgram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(sockdir.New(t), "d", "s")
+	r := serve(t, path, nil)
+	c, to := dial(t, path), Program{Name: "another", PID: 7}
+	asked := func(want string) {
+		t.Helper()
+		err := c.Yield(t.Context(), to)
+		if e := (*Error)(nil); want == "" && err != nil || want != "" && (!errors.As(err, &e) || e.Message != want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	asked("this program keeps the review")
+	r.Yield = func(Program) (func(), error) { return nil, errors.New("an agent works there") }
+	asked("an agent works there")
+	given := make(chan Program, 1)
+	r.Yield = func(to Program) (func(), error) { return func() { given <- to }, nil }
+	asked("")
+	if got := patience.Value(t, "the end", given); got != to {
+		t.Errorf("it was given to %+v", got)
+	}
+}
+
 func TestReportsThatAreSentAgainCountOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(sockdir.New(t), "d", "s")
@@ -501,6 +529,10 @@ func FuzzDecode(f *testing.F) {
 		notification("fs/write_text_file", `{"path":"/a","content":"a","_meta":{"hermes":{"phase":"pre","producer":"p","seq":1,"pid":3,"fidelity":"inferred","toolCallId":"c","turnId":"t","agent":"g","before":{"exists":false},"after":{"hash":"`+hashOfA+`","size":1,"mode":"755"}}}}`),
 		notification("fs/rename", `{"oldPath":"/a","newPath":"/b/../c","sessionId":"s"}`),
 		notification("_hermes/resume", `{"producer":"p"}`),
+		notification("_hermes/unseen", `{"reason":"r","whole":true}`),
+		notification("_hermes/scan", `{"sessionId":"s"}`),
+		`{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"p","pid":1}}`,
+		notification("fs/write_text_file", `{"path":"/a","_meta":{"hermes":{"user":true}}}`),
 		notification("fs/remove", `{"path":"/\ud800\u0000"}`),
 		`{"jsonrpc":"2.0","id":"\u0001","method":"fs/remove","params":{"path":"a"}}`,
 	} {
@@ -516,13 +548,13 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if m.report == nil {
-			if m.resume == "" {
+			if m.resume == "" && m.yield == nil {
 				t.Fatal("neither a report nor a question")
 			}
 			return
 		}
 		r := *m.report
-		if !filepath.IsAbs(r.Path) || r.Path != filepath.Clean(r.Path) || strings.ContainsRune(r.Path, 0) || r.Author.Source == "" || (r.Kind == Rename) != (r.From != "") {
+		if !r.pathless() && !filepath.IsAbs(r.Path) || r.pathless() && r.Path != "" || r.Path != "" && r.Path != filepath.Clean(r.Path) || strings.ContainsRune(r.Path, 0) || r.Author.Source == "" || (r.Kind == Rename) != (r.From != "") {
 			t.Fatalf("%+v", r)
 		}
 		line, err := encode(1, r)

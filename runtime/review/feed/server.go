@@ -38,6 +38,12 @@ func Path(dir string) string {
 	return filepath.Join(socket.Folder(fmt.Sprintf("hermes-%d", os.Getuid()), name, os.TempDir()), name)
 }
 
+// Program is one that asks for the review.
+type Program struct {
+	Name string
+	PID  int
+}
+
 // Position is how far the reports of a producer have been handled.
 type Position struct {
 	Producer string `json:"producer"`
@@ -54,6 +60,9 @@ type Server struct {
 	// error denies the change. If it allows the change, Handle gets the report, too,
 	// before the answer. ctx ends when whoever asks is gone. Nil denies everything.
 	Ask func(ctx context.Context, r Report) error
+	// Yield gives up the review to a program that asks for it. Its error says why not. then
+	// is called once the program has been told that it gets the review. Nil refuses all.
+	Yield func(to Program) (then func(), err error)
 	// Positions are those of an earlier Server, so that producers that connect
 	// again tell nothing twice.
 	Positions []Position
@@ -168,6 +177,9 @@ func (s *Server) connection(ctx context.Context, connected transport.Transport) 
 // take handles a line. Its error ends the connection.
 func (s *Server) take(ctx context.Context, t *peer, line []byte) error {
 	m, err := decode(line)
+	if err == nil && m.yield != nil {
+		return s.yield(t, m.id, *m.yield)
+	}
 	if err == nil && m.report == nil {
 		return s.answer(t, m.id, map[string]uint64{"seq": s.position(m.resume)}, nil)
 	}
@@ -191,6 +203,19 @@ func (s *Server) take(ctx context.Context, t *peer, line []byte) error {
 		return nil
 	}
 	return s.answer(t, m.id, result, err)
+}
+
+// yield gives up the review, unless there is a reason not to.
+func (s *Server) yield(t *peer, id json.RawMessage, to Program) error {
+	if s.Yield == nil {
+		return s.answer(t, id, nil, errors.New("this program keeps the review"))
+	}
+	then, err := s.Yield(to)
+	if answered := s.answer(t, id, struct{}{}, err); err != nil {
+		return answered
+	}
+	then() // whether the other has heard it or not
+	return nil
 }
 
 // ask decides about a change and passes it on if it is allowed.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
@@ -74,6 +75,20 @@ func special(mode fs.FileMode) string {
 		return "a socket"
 	}
 	return "a device"
+}
+
+// TextBelow returns the text that a regular file below a folder has now, for a program that does not
+// review the folder itself. exists is false if there is nothing.
+func TextBelow(folder, path string) (text string, exists bool, err error) {
+	name, in := pathname.Below(folder, path)
+	if !in {
+		return "", false, fmt.Errorf("read %s: it is not below %s", path, folder)
+	}
+	s, err := (&Project{root: folder}).read(name)
+	if err == nil && s.Kind == review.Link {
+		err = fmt.Errorf("read %s: %w", path, atomicfile.ErrNotRegular)
+	}
+	return s.Text, s.Kind == review.Regular, err
 }
 
 // readAny is read of what was a file: it may have become something else.

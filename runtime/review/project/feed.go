@@ -30,7 +30,7 @@ func (p *Project) Listen() (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("review %s: %w", p.given, err)
 	}
-	s := &feed.Server{Logger: p.log, Ask: p.opts.OnAsk}
+	s := &feed.Server{Logger: p.log, Ask: p.opts.OnAsk, Yield: p.opts.OnYield}
 	save := func() {
 		p.saveUnrecorded()
 		if data, err := json.Marshal(s.Handled()); err == nil {
@@ -197,11 +197,14 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 		p.notRecorded(author, r.Reason, r.Whole)
 		return nil
 	}
-	if r.Missed {
+	if r.Missed || r.Kind == feed.Scan {
 		p.Scan(author)
 	}
 	paths := []string{r.Path}
-	if r.Kind == feed.Rename {
+	switch r.Kind {
+	case feed.Scan:
+		paths = nil
+	case feed.Rename:
 		paths = []string{r.From, r.Path}
 	}
 	for _, path := range paths {
@@ -215,6 +218,9 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 		defer p.announce(paths, false)
 	}
 	switch {
+	case r.Kind == feed.Scan:
+	case r.User:
+		p.userSaved(r.Path, r.After)
 	case r.Kind == feed.Read, r.Phase == feed.Failed:
 		p.reportedFolder(r)
 	case pre && busy:

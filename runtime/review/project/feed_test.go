@@ -129,6 +129,67 @@ func TestReportsDuringATurnWithoutASessionAreOfTheRunningOne(t *testing.T) {
 	r.reported(`a agent/s hook true +"2\n" -"1\n"`)
 }
 
+// What the user saves in another editor is the user's, also while an agent works, and also if
+// the agent has changed the file before or after.
+func TestWhatTheUserSavesElsewhereIsTheUsers(t *testing.T) {
+	t.Parallel()
+	for _, held := range []bool{false, true} {
+		t.Run(fmt.Sprint("held ", held), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "a", "1\n2\n3\n")
+			disk, buffer := "", "1\n2\n3\n"
+			if held {
+				r.must(r.Hold(r.path("a"), Text{Text: buffer}))
+			}
+			follows := func() { // as the editor does when it has been told to look
+				if held && disk != buffer {
+					if buffer = disk; r.Saved(r.path("a"), disk) {
+						r.must(r.Merged(r.path("a"), disk))
+					} else if a := r.Awaited(r.path("a")); a != nil {
+						r.must(r.Changed(*a, r.path("a"), nil, disk))
+					}
+				}
+			}
+			a := r.turn("s")
+			tell := r.tell()
+			saved := func(text string, follow bool) {
+				t.Helper()
+				disk = text
+				r.write("a", text)
+				tell(feed.Report{Kind: feed.Write, Path: r.path("a"), User: true, After: &feed.Version{Text: &text, Size: -1}, Author: review.Author{Source: "user"}})
+				if follow {
+					follows()
+				}
+			}
+			agent := func(text string, follow bool) {
+				t.Helper()
+				disk = text
+				r.write("a", text)
+				r.look(a, "a")
+				if follow {
+					follows()
+				}
+			}
+			saved("one\n2\n3\n", true)
+			r.reported()
+			agent("one\ntwo\n3\n", true)
+			r.reported(`a s  true +"two\n" -"2\n"`)
+			saved("one\ntwo\n3\nfour\n", true)
+			r.reported(`a s  true +"two\n" -"2\n"`)
+			agent("one\nTWO\n3\nfour\n", false)
+			saved("one\nTWO\n3\nFOUR\n", true) // the editor is behind by both
+			r.reported(`a s  true +"TWO\n" -"2\n"`)
+			r.ends(a)
+			r.reported(`a s  true +"TWO\n" -"2\n"`)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if held != (len(r.looks) > 0) {
+				t.Errorf("the editor was told to look at %q", r.looks)
+			}
+		})
+	}
+}
+
 func TestAReportAboutAFileOutsideIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

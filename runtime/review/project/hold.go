@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -43,6 +45,9 @@ func (p *Project) Hold(path string, t Text) error {
 	was, again := p.held[name]
 	p.held[name] = new(inBuffer)
 	p.mu.Unlock()
+	if known && was.saves(t.Text) {
+		return p.review.Wrote(name, s, t.Undo)
+	}
 	fresh := err == nil && disk.Text == t.Text && (t.Reloaded || !again)
 	switch author, running := p.Running(); {
 	case !known:
@@ -154,6 +159,21 @@ func (p *Project) OnDisk(path, text string) {
 	}
 }
 
+// Unsaved returns a file whose text is another one in the editor than on the disk, "" if
+// there is none.
+func (p *Project) Unsaved() string {
+	p.mu.Lock()
+	names := slices.Sorted(maps.Keys(p.held))
+	p.mu.Unlock()
+	for _, name := range names {
+		_, current, known := p.review.Known(name)
+		if disk, err := p.read(name); known && (err != nil || disk.Kind != current.Kind || disk.Text != current.Text) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Held reports whether an editor has the file in a buffer.
 func (p *Project) Held(name string) bool {
 	p.mu.Lock()
@@ -205,6 +225,31 @@ type inBuffer struct {
 	author *review.Author // of a change on the disk that has not reached the buffer
 	disk   review.State   // what it had before that
 	trace  *review.Trace  // of the changes that have not, nil if nothing is known exactly
+	users  *string        // what the user has made of it with another editor
+}
+
+// saves reports whether the disk has a text because of the user, who has another editor.
+func (b *inBuffer) saves(disk string) bool { return b != nil && b.users != nil && *b.users == disk }
+
+// Saved says that a held file has a text on the disk because of the user, who has saved it
+// with another editor. The buffer need not have it yet.
+func (p *Project) Saved(path, disk string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held[p.Name(path)].saves(disk)
+}
+
+// Merged records what has become of a buffer with what the user has saved with another
+// editor.
+func (p *Project) Merged(path, text string) error {
+	name := p.Name(path)
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	_, current, _ := p.review.Known(name)
+	p.mu.Lock()
+	p.held[name] = new(inBuffer)
+	p.mu.Unlock()
+	return p.review.Wrote(name, review.State{Kind: review.Regular, Text: text, Mode: p.modeNow(name, current)}, false)
 }
 
 // wait notes a change on the disk that the editor is to bring into the buffer. trace
@@ -215,7 +260,7 @@ func (p *Project) wait(author review.Author, name string, disk review.State, tra
 		if h.author != nil {
 			disk = h.disk
 		}
-		p.held[name] = &inBuffer{&author, disk, trace(h.trace)}
+		p.held[name] = &inBuffer{author: &author, disk: disk, trace: trace(h.trace)}
 	}
 	p.mu.Unlock()
 	if p.opts.OnLook != nil {

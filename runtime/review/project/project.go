@@ -55,6 +55,9 @@ type Options struct {
 	// OnAsk decides about a change that a program outside wants to make, and may wait
 	// for the user; see feed.Server. Nil denies all of them.
 	OnAsk func(ctx context.Context, r feed.Report) error
+	// OnYield gives up the review to another program that asks for it; see feed.Server.
+	// Nil: it is kept.
+	OnYield func(to feed.Program) (then func(), err error)
 	// OnUnseen is told that an agent may have changed something that nobody has seen,
 	// and what is known of its session.
 	OnUnseen func(author review.Author, u Unrecorded)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
 // Write is for a file that this program writes for a session: it notes what the
@@ -73,7 +74,11 @@ func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok
 }
 
 // UserWrote notes that the user has saved a file.
-func (p *Project) UserWrote(path string) {
+func (p *Project) UserWrote(path string) { p.userSaved(path, nil) }
+
+// userSaved is UserWrote for a version that the file need no longer be. What has followed
+// is not the user's.
+func (p *Project) userSaved(path string, as *feed.Version) {
 	name := p.Name(path)
 	if p.isApart(name) {
 		return
@@ -85,15 +90,35 @@ func (p *Project) UserWrote(path string) {
 	if err != nil {
 		return
 	}
-	if before, known := p.before(name); known && isMissing(before, s) {
+	before, known := p.before(name)
+	if known && isMissing(before, s) {
 		p.add(&job{user: true, files: []Told{{Path: path}}})
 		return
 	}
+	if text, known := p.textOf(as); known && text != nil && s.Kind == review.Regular && s.Text != *text {
+		s.Text = *text
+		author, busy := p.Running()
+		defer p.add(&job{author: author, user: !busy, files: []Told{{Path: path}}})
+	}
 	p.note(name, s)
 	p.mu.Lock()
-	_, held := p.held[name]
+	buffer, held := p.held[name]
+	elsewhere := held && as != nil && s.Kind == review.Regular
+	switch {
+	case elsewhere && buffer.author != nil: // an agent's change has not reached the buffer yet either
+		trace := buffer.trace
+		if trace == nil {
+			trace = review.NewTrace(buffer.disk.Text).Reported(buffer.disk.Text, before.Text)
+		}
+		buffer.trace = trace.Saved(s.Text)
+	case elsewhere:
+		buffer.users = &s.Text
+	}
 	p.mu.Unlock()
-	if !held {
+	switch {
+	case !held:
 		p.failed("record a save", name, p.review.Synced(name, s, seen))
+	case elsewhere && p.opts.OnLook != nil:
+		p.opts.OnLook(review.Author{}, name)
 	}
 }
