@@ -204,11 +204,8 @@ func (p *Folder) refused(plan *review.Plan) (files []outcome) {
 
 // applyOne applies what a plan does to one file.
 func (p *Folder) applyOne(plan *review.Plan, change review.Change) error {
-	one := *plan
-	one.Refused = nil
-	one.Changes = []review.Change{change}
 	var waits *apply
-	err := p.Apply(&one, func(c review.Change) error {
+	err := p.ApplyOne(plan, change, func(c review.Change) error {
 		var err error
 		waits, err = p.inBuffer(c)
 		return err

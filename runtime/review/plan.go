@@ -359,7 +359,7 @@ func (p *Plan) Apply(write func(Change) error) error {
 	}
 	var errs []error
 	for _, c := range p.Changes {
-		errs = append(errs, p.apply(c, write))
+		errs = append(errs, p.ApplyOne(c, write))
 	}
 	for _, r := range p.Refused {
 		errs = append(errs, r.Err)
@@ -368,7 +368,7 @@ func (p *Plan) Apply(write func(Change) error) error {
 }
 
 // Begin does what comes before the first file, once: the checkpoint of Restore.
-// Apply calls it. Callers do if they apply the files one by one.
+// Apply calls it. Callers of ApplyOne do.
 func (p *Plan) Begin() error {
 	if p.before == nil {
 		return nil
@@ -380,7 +380,8 @@ func (p *Plan) Begin() error {
 	return nil
 }
 
-func (p *Plan) apply(c Change, write func(Change) error) error {
+// ApplyOne is Apply for one of Changes.
+func (p *Plan) ApplyOne(c Change, write func(Change) error) error {
 	r := p.review
 	stale := func() bool {
 		f := r.files[c.Path]

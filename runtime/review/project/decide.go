@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/runtime/review/watch"
 )
 
 // Reject plans to take pending changes back, as review.Reject does, after a look
@@ -115,17 +116,39 @@ func (p *Project) snapshot(ctx context.Context) (now *tree.Snapshot, err error) 
 // editor, which makes them what the plan says; others are written to the disk. A
 // file that is not what the plan was made for fails with review.ErrStale.
 func (p *Project) Apply(plan *review.Plan, editor func(review.Change) error) error {
-	return plan.Apply(func(c review.Change) error {
-		put := p.put
-		if editor != nil && p.Held(c.Path) {
-			put = editor
-		}
+	if err := plan.Begin(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range plan.Changes {
+		errs = append(errs, p.ApplyOne(plan, c, editor))
+	}
+	for _, refused := range plan.Refused {
+		errs = append(errs, refused.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// ApplyOne is Apply for one file of a plan that has begun. Whoever looks at the file while
+// it is made leaves it alone, because the review does not know of the decision yet.
+func (p *Project) ApplyOne(plan *review.Plan, c review.Change, editor func(review.Change) error) error {
+	put := p.put
+	if editor != nil && p.Held(c.Path) {
+		put = editor
+	}
+	p.mu.Lock()
+	p.writing[c.Path]++
+	p.mu.Unlock()
+	err := plan.ApplyOne(c, func(c review.Change) error {
 		err := put(c)
 		if err == nil && c.After.Kind == review.Absent {
 			p.removeFolders(c.Path)
 		}
 		return err
 	})
+	p.written(c.Path)
+	p.addNotice(watch.Notice{Paths: []string{p.Path(c.Path)}}) // what was left alone meanwhile
+	return err
 }
 
 // put writes a file.

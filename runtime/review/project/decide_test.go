@@ -113,6 +113,90 @@ func TestADecisionDoesNotOverwriteWhatChangesMeanwhile(t *testing.T) {
 	}
 }
 
+// Whoever looks at a file while a decision makes it finds the decision, and no change of the
+// user's.
+func TestALookInADecisionIsNotAChange(t *testing.T) {
+	t.Parallel()
+	for name, rounds := range map[string]int{"on the disk": 100, "in a buffer": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			held := name == "in a buffer"
+			r := newRig(t)
+			a := r.turn("s")
+			r.write("f", "n\n")
+			r.ends(a)
+			if held {
+				r.must(r.Hold(r.path("f"), Text{Text: "n\n"}))
+			}
+			look := func() { r.look(review.Author{}, "f") }
+			user := func() {
+				r.add(&job{user: true, files: []Told{{Path: r.path("f")}}})
+				r.wait()
+			}
+			editor := func(c review.Change) error { // as Neovim does
+				if c.After.Kind == review.Absent {
+					r.remove("f")
+				} else {
+					r.write("f", c.After.Text)
+				}
+				user()
+				look()
+				return nil
+			}
+			stop, done := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				for !held {
+					select {
+					case <-stop:
+						return
+					default:
+						user()
+					}
+				}
+			}()
+			defer func() { close(stop); <-done }()
+			for range rounds {
+				plan, err := r.Reject(review.Selection{}, false)
+				r.must(err)
+				r.must(r.Apply(plan, editor))
+				r.is()
+				plan, err = r.Undo(plan.Decision)
+				r.must(err)
+				r.must(r.Apply(plan, editor))
+				r.is("f s disk? >n")
+				if t.Failed() {
+					break
+				}
+			}
+		})
+	}
+}
+
+// What somebody else writes while Neovim makes a decision is found afterwards.
+func TestWhatIsWrittenInADecisionIsFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "a\nb\n")
+	a := r.turn("s")
+	r.write("f", "A\nb\n")
+	r.ends(a)
+	r.must(r.Hold(r.path("f"), Text{Text: "A\nb\n"}))
+	plan, err := r.Reject(review.Selection{}, false)
+	r.must(err)
+	r.must(r.Apply(plan, func(c review.Change) error {
+		r.write("f", c.After.Text)
+		r.write("f", "a\nmine\n")
+		r.look(review.Author{}, "f")
+		return nil
+	}))
+	r.wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.looks) == 0 {
+		t.Error("the editor was not asked to look")
+	}
+}
+
 // A directory above the file has become a link, which leads out of the folder.
 func TestADecisionDoesNotWriteOutOfTheFolder(t *testing.T) {
 	t.Parallel()

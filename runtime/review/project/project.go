@@ -108,7 +108,7 @@ type Project struct {
 	last      *tree.Snapshot // nil before the first
 	clock     uint64         // counts scans and what is in later
 	later     map[string]later
-	writing   map[string]int       // by Write, how many
+	writing   map[string]int       // by Write and ApplyOne, how many
 	gone      map[string]time.Time // files without the text that they had, and since when
 	held      map[string]*inBuffer
 	vouchers  map[string]*voucher      // of the goroutine that handles reports

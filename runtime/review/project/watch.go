@@ -101,6 +101,12 @@ func (p *Project) lookSoon(path string) {
 
 // lookAt looks at what was noticed.
 func (p *Project) lookAt(n watch.Notice) {
+	p.addNotice(n)
+	p.noticeCommit()
+}
+
+// addNotice has what was noticed looked at, for whoever works now.
+func (p *Project) addNotice(n watch.Notice) {
 	j := &job{user: true, scan: n.Rescan, files: toldOf(n.Paths)}
 	p.mu.Lock() // no prompt comes between
 	if author, running := p.runningLocked(); running {
@@ -109,5 +115,4 @@ func (p *Project) lookAt(n watch.Notice) {
 	}
 	p.addLocked(j)
 	p.mu.Unlock()
-	p.noticeCommit()
 }

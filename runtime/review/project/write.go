@@ -21,13 +21,7 @@ func (p *Project) Write(author review.Author, path, text string, write func() er
 	j := &job{author: author}
 	defer p.tellUnseen(j)
 	before, ok := p.beginWrite(j, name, text)
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.writing[name]--; p.writing[name] == 0 {
-			delete(p.writing, name)
-		}
-	}()
+	defer p.written(name)
 	if err := write(); err != nil || !ok {
 		return err
 	}
@@ -40,6 +34,15 @@ func (p *Project) Write(author review.Author, path, text string, write func() er
 		p.failed("record a write", name, p.review.Changed(author, name, &before, after))
 	}
 	return nil
+}
+
+// written says that a write of a file has ended.
+func (p *Project) written(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.writing[name]--; p.writing[name] == 0 {
+		delete(p.writing, name)
+	}
 }
 
 // beginWrite notes what a file is before a write. What has changed in it without
