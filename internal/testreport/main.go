@@ -67,7 +67,8 @@ func run(to, alone string, rates bool, files []string) error {
 }
 
 // appendTo appends to a list of scripts/verdict: a line with what failed and why, and indented
-// lines with the command that runs it alone and, of unstable tests, what they printed.
+// lines with what it said of that, the command that runs it alone and, of unstable tests, what
+// they printed when they failed.
 func appendTo(name string, tests []*test, alone string) error {
 	if len(tests) == 0 {
 		return nil
@@ -78,14 +79,20 @@ func appendTo(name string, tests []*test, alone string) error {
 	}
 	for _, t := range tests {
 		fmt.Fprintf(f, "%s\n", t.summary())
+		if said := t.said(); said != "" {
+			fmt.Fprintf(f, "  said: %s\n", said)
+		}
 		fmt.Fprintf(f, "  alone: %s\n", t.command(alone))
 		for i, r := range t.runs {
 			if len(t.runs) == 1 || t.name == "" {
 				break
 			}
 			fmt.Fprintf(f, "  run %d: %s\n", i+1, r.action)
+			if r.passed() {
+				continue
+			}
 			for _, line := range r.lines(40) {
-				fmt.Fprintf(f, "    %s\n", line)
+				fmt.Fprintf(f, "    %s\n", cut(line, 300))
 			}
 		}
 	}
@@ -124,7 +131,7 @@ func (r *once) lines(count int) []string {
 	var lines []string
 	for line := range strings.Lines(r.output.String()) {
 		line = strings.TrimRight(line, "\n")
-		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "=== ") {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- PASS") {
 			lines = append(lines, line)
 		}
 	}
@@ -136,8 +143,21 @@ func (r *once) lines(count int) []string {
 
 var place = regexp.MustCompile(`^\s*\w[\w./-]*\.go:\d+(:\d+)?: `)
 
+func cut(line string, length int) string {
+	if len(line) <= length {
+		return line
+	}
+	return strings.ToValidUTF8(line[:length], "") + "[...]"
+}
+
 // reason is the line that most likely says why a run failed.
 func (r *once) reason() string {
+	reason, _ := r.why()
+	return reason
+}
+
+// why is reason, and the lines of the same message, which are deeper.
+func (r *once) why() (reason string, more []string) {
 	lines := r.lines(1 << 20)
 	for _, found := range []func(string) bool{
 		place.MatchString,
@@ -149,11 +169,17 @@ func (r *once) reason() string {
 		},
 	} {
 		if i := slices.IndexFunc(lines, found); i >= 0 {
-			return strings.TrimSpace(lines[i])
+			reason, more = strings.TrimSpace(lines[i]), lines[i+1:]
+			if end := slices.IndexFunc(more, func(line string) bool { return indent(line) <= indent(lines[i]) }); end >= 0 {
+				more = more[:end]
+			}
+			return reason, more
 		}
 	}
-	return "it did not end"
+	return "it did not end", nil
 }
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 func (t *test) passed() bool { return t.runs[len(t.runs)-1].passed() }
 
@@ -168,6 +194,26 @@ func (t *test) summary() string {
 		}
 	}
 	return what
+}
+
+// said is the beginning and the end of what the message of summary says below its first line.
+func (t *test) said() string {
+	const first, last = 8, 4 // lines
+	for _, r := range t.runs {
+		if r.passed() {
+			continue
+		}
+		_, more := r.why()
+		if len(more) > first+last {
+			more = slices.Concat(more[:first], []string{"[...]"}, more[len(more)-last:])
+		}
+		said := make([]string, len(more))
+		for i, line := range more {
+			said[i] = cut(strings.TrimSpace(line), 160)
+		}
+		return strings.Join(said, " | ")
+	}
+	return ""
 }
 
 func (t *test) command(alone string) string {

@@ -14,6 +14,8 @@ const twice = `{"Action":"start","Package":"m/a"}
 {"Action":"output","Package":"m/a","Test":"TestFlaky","Output":"=== RUN   TestFlaky\n"}
 {"Action":"run","Package":"m/a","Test":"TestFlaky/sub"}
 {"Action":"output","Package":"m/a","Test":"TestFlaky/sub","Output":"    a_test.go:3: first time\n"}
+{"Action":"output","Package":"m/a","Test":"TestFlaky/sub","Output":"        of two\n        and more\n"}
+{"Action":"output","Package":"m/a","Test":"TestFlaky/sub","Output":"    a_test.go:4: next\n"}
 {"Action":"fail","Package":"m/a","Test":"TestFlaky/sub"}
 {"Action":"fail","Package":"m/a","Test":"TestFlaky"}
 {"Action":"run","Package":"m/a","Test":"TestAlways"}
@@ -25,6 +27,7 @@ const twice = `{"Action":"start","Package":"m/a"}
 {"Action":"fail","Package":"m/a"}
 {"Action":"start","Package":"m/a"}
 {"Action":"run","Package":"m/a","Test":"TestFlaky"}
+{"Action":"output","Package":"m/a","Test":"TestFlaky","Output":"    a_test.go:3: what passes is not printed\n"}
 {"Action":"pass","Package":"m/a","Test":"TestFlaky"}
 {"Action":"pass","Package":"m/a"}
 {"Action":"start","Package":"m/a"}
@@ -111,7 +114,7 @@ func TestATestThatPassesWhenItRunsAgainIsUnstable(t *testing.T) {
 	}
 }
 
-func TestAListSaysHowATestRunsAloneAndWhatItPrinted(t *testing.T) {
+func TestAListSaysHowATestRunsAloneAndWhatItPrintedWhenItFailed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in")
@@ -126,9 +129,13 @@ func TestAListSaysHowATestRunsAloneAndWhatItPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `m/a TestFlaky: a_test.go:3: first time
+  said: of two | and more
   alone: go test -race -run '^TestFlaky$' m/a
   run 1: fail
         a_test.go:3: first time
+            of two
+            and more
+        a_test.go:4: next
   run 2: pass
 `
 	if string(unstable) != want {
