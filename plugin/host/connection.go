@@ -69,7 +69,10 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 	c.services = c.newServices()
 	// Together with the agent, not after it: Neovim may be gone, and then there
 	// is little time.
-	context.AfterFunc(c.ctx, func() { c.services.Close() })
+	h.start(func() {
+		<-c.ctx.Done()
+		c.services.Close()
+	})
 	return c
 }
 

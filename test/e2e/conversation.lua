@@ -33,7 +33,7 @@ local speech = {
     edited = "alpha\nbeta\ngamma\n- visit 1",
     run = "/run echo from the terminal",
     questions = 1, -- its own, which says what would run
-    slow = "/slow 100",
+    slow = "/slow 1000",
   },
   sdk = {
     talk = say_and_think,
@@ -45,7 +45,7 @@ local speech = {
     run = "RUN echo from the terminal",
     questions = 2, -- its own does not say what would run
     plan = "PLAN",
-    slow = "SLOW 100",
+    slow = "SLOW 1000",
   },
   hermes = {
     talk = say_and_think,
@@ -58,7 +58,7 @@ local speech = {
     run = call("terminal", { command = "echo from the terminal" }),
     questions = 1, -- its own, which says what would run
     plan = call("todo", { items = { { content = "look", status = "in_progress" } } }),
-    slow = "SLOW 100",
+    slow = "SLOW 1000",
   },
   gemini = {
     talk = say_and_think,
@@ -74,7 +74,7 @@ local speech = {
         })
     end,
     create = call("write_file", { file_path = path("new.txt"), content = "made by the agent\n" }),
-    slow = "SLOW 100",
+    slow = "SLOW 1000",
   },
   claude = {
     talk = say_and_think,
@@ -98,7 +98,7 @@ local speech = {
     plan = call("TodoWrite", {
       todos = { { content = "look", status = "in_progress", activeForm = "looking" } },
     }),
-    slow = "SLOW 100",
+    slow = "SLOW 1000",
   },
 }
 speech.websocket, speech.http = speech.demo, speech.demo -- the same agent, served
