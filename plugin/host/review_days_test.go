@@ -114,3 +114,27 @@ func TestAStashTakesHunksAwayAndBringsThemBack(t *testing.T) {
 		e.until(`hunks("notes.txt") == 1`)
 	})
 }
+
+// A stash in a turn looks like the agent's. What it took away is the agent's again after the turn.
+func TestAStashInATurnTakesNothingForGood(t *testing.T) {
+	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
+		e := open()
+		e.open()
+		on := filepath.Join(t.TempDir(), "on")
+		e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, "EDIT "+filepath.Join(dir, "notes.txt")+` one\nTWO\nthree\n`+"\nUNTIL "+on)
+		e.until(`hunks("notes.txt") == 1`)
+		git(t, dir, "stash", "-q")
+		e.lua(`vim.cmd.checktime()`)
+		e.until(`vim.fn.getline(2) == "two" and hunks("notes.txt") == 0`)
+		if err := os.WriteFile(on, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.until(`done.turn`)
+		e.lua(`ask("files")`)
+		e.until(`done.ask`)
+		git(t, dir, "stash", "pop", "-q")
+		e.lua(`vim.cmd.checktime()`)
+		e.until(`vim.fn.getline(2) == "TWO" and hunks("notes.txt") == 1`)
+		e.is(`hermes.review.hunks()[1].agent`, "tester")
+	})
+}

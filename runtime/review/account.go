@@ -83,6 +83,7 @@ func (r *Review) writer(by ChangeID) writer {
 		by:   by,
 		same: func(id ChangeID) bool { return r.authors[id].Session == author.Session },
 		turn: func(id ChangeID) bool { return r.authors[id].Turn == author.Turn },
+		seen: author.Inferred,
 	}
 }
 

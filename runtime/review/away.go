@@ -18,7 +18,7 @@ const maxAway = 3
 // remove a file before. What is missing then is away as well until the rest is seen.
 
 // away is a file whose pending changes the user has taken away outside of the editor, or
-// of which an agent has left nothing.
+// of which an agent has left nothing, or less as far as a look can tell.
 type away struct {
 	file  file
 	after State // what it was instead
@@ -95,9 +95,12 @@ func (f file) changed(to State, who writer) file {
 	now.last = who.by
 	if to.Text != "" {
 		now.away = slices.DeleteFunc(slices.Clone(f.away), away.ofAgent)
-		return now
+		if who.seen && now.openFacts() < f.openFacts() {
+			return now.putAway(f, now.since())
+		}
+		return now // what an agent takes back of its own is forgotten
 	}
-	if f.text.added() > 0 { // what an agent takes back of its own is forgotten
+	if f.text.added() > 0 {
 		return now.putAway(f, now.since())
 	}
 	now.away = slices.Clone(f.away)

@@ -100,3 +100,39 @@ func TestHunksOutliveAWriteThatIsSeen(t *testing.T) {
 		}
 	}
 }
+
+// A look calls the user's stash the agent's, if it comes before the turn is over for it. What
+// was pending is the agent's again when its text comes back, unless it is known that the agent
+// has taken it back.
+func TestHunksComeBackWhoeverWasSaidToTakeThemAway(t *testing.T) {
+	t.Parallel()
+	const mine, theirs = "one\ntwo\nthree\n", "one\nTWO\nthree\n"
+	for name, c := range map[string]struct {
+		by   Author // who is said to have taken them away
+		want string
+	}{
+		"a look":           {Author{Session: "a", Turn: "a", Source: "disk", Inferred: true}, "text a -two/+TWO/"},
+		"a look for other": {Author{Session: "b", Turn: "b", Source: "disk", Inferred: true}, "text a -two/+TWO/"},
+		"a report":         {Author{Session: "a", Turn: "a", Source: "tool"}, ""},
+	} {
+		for _, restart := range []bool{false, true} {
+			p := newProject(t)
+			p.ok(p.Track("f", text(mine)))
+			p.agent("a", "f", text(theirs))
+			for range 2 {
+				p.ok(p.Found(c.by, "f", nil, text(mine), time.Now()))
+				if restart {
+					p.ok(p.Flush())
+					p.open()
+				}
+				p.ok(p.Synced("f", text(theirs), time.Now()))
+				if got := p.summary("f"); got != c.want {
+					t.Errorf("%s, restart %v: %q is pending, not %q", name, restart, got, c.want)
+				}
+				if c.want == "" {
+					break // the text is the user's now
+				}
+			}
+		}
+	}
+}

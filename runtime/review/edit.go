@@ -11,6 +11,7 @@ type writer struct {
 	same func(ChangeID) bool // whether a change is of the same session
 	turn func(ChangeID) bool // and of the same turn
 	undo bool                // the user's editor undoes or redoes
+	seen bool                // only by a look, which may be wrong about who it was
 }
 
 // write returns the weave with another current text.
