@@ -94,7 +94,7 @@ describe("the lists of what runs", function()
     wait_for(name .. " == 'fix the<1b>[2J greeting of all'")
     wait_for("hermes.sessions({ session_id = 'b' })[1].state == 'idle'")
     child.lua("hermes.prompt('b', 'title The title')")
-    wait_for("hermes.sessions()[1].title == 'The title'")
+    wait_for("hermes.sessions()[1].title == 'The title' and hermes.sessions()[1].state == 'idle'")
     eq(child.lua_get("hermes.sessions({ agent = 'spec' })[1]"), {
       sessionId = "b",
       agent = "spec",

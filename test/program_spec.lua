@@ -286,10 +286,12 @@ describe("a program in a terminal", function()
   it("is waited for in a workflow", function()
     lua([[hermes.async(function()
       local await = hermes.await
-      _G.opened = { await.claude.open().name, await.shared.open("s-1").name }
+      return { await.claude.open().name, await.shared.open("s-1").name }
+    end, function(err, names)
+      _G.opened = err or names
     end)]])
     wait_for("workflow", function()
-      return lua("return opened and #opened") == 2
+      return lua("return opened ~= nil")
     end)
     eq(lua("return opened"), { "claude-terminal", "s-1" })
   end)
