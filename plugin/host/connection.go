@@ -104,7 +104,7 @@ func (h *Host) connect(id string, p connectOp) error {
 		cmd.box, err = h.box(p, cmd)
 	}
 	if err == nil {
-		cmd.shims, err = h.supervised(p, cmd)
+		cmd, err = h.supervised(p, cmd)
 	}
 	if err != nil {
 		h.queue.Push(new(wire.Object).Str("agent", p.Agent).Str("stage", "resolve").

@@ -1,23 +1,24 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
-// supervised returns the words in front of the command line of an agent that have a
-// shim report what it changes; none if it is not to. The folder is that of the session
-// that would begin now, because the agent is started before it has any. Its review opens
-// now, so that it hears of everything. The reports name no session: they join the turn
-// that the agent runs.
-func (h *Host) supervised(p connectOp, c command) ([]string, error) {
+// supervised returns the command of an agent with what has a shim report what it changes, if
+// one is to. The folder is that of the session that would begin now, because the agent is
+// started before it has any. Its review opens now, so that it hears of everything. The reports
+// name no session: they join the turn that the agent runs. Of an agent that shares its sessions
+// the app-server runs in the shim, because that changes the files, and goes on without the agent.
+func (h *Host) supervised(p connectOp, c command) (command, error) {
 	if !isTrue(c.Shim) {
-		return nil, nil
+		return c, nil
 	}
-	refuse := func(why string) ([]string, error) {
-		return nil, &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("agent %q cannot run in a shim: %s", p.Agent, why)}
+	refuse := func(why string) (command, error) {
+		return c, &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("agent %q cannot run in a shim: %s", p.Agent, why)}
 	}
 	state := h.reviews.StateDir()
 	switch {
@@ -34,5 +35,12 @@ func (h *Host) supervised(p connectOp, c command) ([]string, error) {
 	if r == nil {
 		return refuse(fmt.Sprintf("%q is not an absolute path", p.Folders[0]))
 	}
-	return append(slices.Clone(h.shim), "--agent", p.Agent, "--session", "", "--root", r.Given, "--state", state, "--"), nil
+	words := append(slices.Clone(h.shim), "--agent", p.Agent, "--session", "", "--root", r.Given, "--state", state, "--")
+	if !isTrue(c.Shared) {
+		c.shims = words
+		return c, nil
+	}
+	list, err := json.Marshal(words)
+	c.Args = slices.Concat(c.Args, []string{"--wrapper", string(list)})
+	return c, err
 }

@@ -16,6 +16,12 @@ import (
 // session: what is typed and answered in either is known in the other, and either may go.
 func TestTheTerminalOfCodexAndNeovimShareASession(t *testing.T) {
 	t.Parallel()
+	shareASession(t, "codex_shared.lua")
+}
+
+// shareASession runs a script with the published codex and a model.
+func shareASession(t *testing.T, script string) {
+	t.Helper()
 	model, err := llm.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +33,7 @@ func TestTheTerminalOfCodexAndNeovimShareASession(t *testing.T) {
 	ask := func(file string) string {
 		return call(t, "exec_command", map[string]any{"cmd": "echo x > " + file, "sandbox_permissions": "require_escalated", "justification": "the test"})
 	}
-	run(t, editors.All(t)[0].Path, "codex_shared.lua", map[string]any{
+	run(t, editors.All(t)[0].Path, script, map[string]any{
 		"hermes": build(t), "workspace": realTempDir(t), "allowed": ask("allowed"), "denied": ask("denied"), "left": ask("left"),
 	}, env...)
 	patience.True(t, "the end of the app-server", func() bool {

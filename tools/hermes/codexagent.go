@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os/exec"
@@ -26,6 +27,7 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	mode := flags.String("mode", "", "the first `MODE` of sessions: plan, approval-required, auto or unrestricted; that of codex's own configuration otherwise")
 	model := flags.String("model", "", "the first `MODEL` of sessions; codex chooses otherwise")
 	share := flags.Bool("shared", false, "share sessions with `codex --remote`, by an app-server that both use")
+	wrap := flags.String("wrapper", "", "with --shared: `WORDS` in front of the command line of the app-server, as a JSON list")
 	check := flags.Bool("check", false, "say whether codex can be used and how it differs from the version that Hermes knows, and exit")
 	if rest, err := flags.parse(args); err != nil {
 		return err
@@ -34,6 +36,12 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	}
 	if *mode != "" && !slices.Contains(codex.Profiles, codex.Profile(*mode)) {
 		return usageError("--mode %q: use plan, approval-required, auto or unrestricted", *mode)
+	}
+	var wrapper []string
+	if err := json.Unmarshal([]byte(cmp.Or(*wrap, "[]")), &wrapper); err != nil || len(wrapper) > 0 && wrapper[0] == "" {
+		return usageError("--wrapper %q: use a JSON list of words, such as [\"nice\",\"-n\",\"5\"]", *wrap)
+	} else if len(wrapper) > 0 && !*share {
+		return usageError("--wrapper: it is for the app-server of --shared")
 	}
 	command := launch.Command{Path: *program, Args: []string{"app-server"}, InheritEnv: true, Keeper: keeper()}
 	if *check {
@@ -52,7 +60,7 @@ func codexAgent(ctx context.Context, args []string, std *stdio) error {
 			return err
 		}
 		dir := shared.Dir(path)
-		opts.Dial, opts.Socket = shared.Join(dir, func() error { return startHub(dir, path) }), shared.Socket(dir)
+		opts.Dial, opts.Socket = shared.Join(dir, wrapper, func() error { return startHub(dir, path, wrapper) }), shared.Socket(dir)
 	}
 	return codexagent.Serve(ctx, std.transport(), opts)
 }

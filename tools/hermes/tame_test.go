@@ -182,6 +182,7 @@ var tamePaths = []struct {
 	{args: "shim --root EVIL -- true", want: "EVIL"},
 	{args: "shim -- EVIL", want: "EVIL"},
 	{args: "codex-agent --mode EVIL", want: "EVIL"},
+	{args: "codex-agent --wrapper EVIL", want: "EVIL"},
 	{args: "host", stdin: evilLine, exact: true},
 	{args: "host EVIL"},
 	{args: "version EVIL"},

@@ -28,7 +28,7 @@ const (
 type Options struct {
 	Dir string
 	// Command is codex with the arguments of an app-server, to which the socket is
-	// added.
+	// added. Its Wrapper is known to Join.
 	Command launch.Command
 	// Linger is how long the hub stays without connections: 5 s when 0.
 	Linger time.Duration
@@ -49,6 +49,9 @@ func Serve(ctx context.Context, opts Options) error {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", lock.Name(), err)
+	}
+	if err := writeWrapper(opts.Dir, opts.Command.Wrapper); err != nil {
+		return err
 	}
 	l, err := socket.ListenUnix(Socket(opts.Dir))
 	if err != nil {

@@ -187,7 +187,7 @@ func TestAForeignFolderIsRefusedAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			started := false
-			_, err := shared.Join(dir, func() error { started = true; return nil })(t.Context())
+			_, err := shared.Join(dir, nil, func() error { started = true; return nil })(t.Context())
 			if err == nil || started || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), name) {
 				t.Errorf("started %v: %v", started, err)
 			}

@@ -2,12 +2,15 @@ package shared
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -23,8 +26,9 @@ const (
 
 // Join returns a function that connects to the app-server of the hub in a folder.
 // Where there is no hub it calls start, which is to start a process that calls Serve
-// and outlives this one.
-func Join(dir string, start func() error) func(context.Context) (transport.Transport, error) {
+// and outlives this one. An app-server that runs already in another wrapper than this one is
+// a *WrapperError; without a wrapper any will do.
+func Join(dir string, wrapper []string, start func() error) func(context.Context) (transport.Transport, error) {
 	return func(ctx context.Context) (transport.Transport, error) {
 		// In a folder of somebody else no hub can be started, and none can be trusted.
 		if err := socket.PrivateFolder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -41,6 +45,12 @@ func Join(dir string, start func() error) func(context.Context) (transport.Trans
 				c, absent = socket.Dial(ctx, Socket(dir))
 				return c, absent
 			}})
+			if err == nil && len(wrapper) > 0 {
+				if is := wrapperOf(dir); !slices.Equal(is, wrapper) {
+					t.Close()
+					return nil, &WrapperError{Socket(dir), is}
+				}
+			}
 			if err == nil {
 				return &wire{t, dir, began}, nil
 			}
@@ -64,6 +74,35 @@ func Join(dir string, start func() error) func(context.Context) (transport.Trans
 			}
 		}
 	}
+}
+
+// WrapperError says that an app-server runs in something else, or in nothing.
+type WrapperError struct {
+	Socket  string   // of its hub
+	Wrapper []string // it runs in, nil for nothing
+}
+
+// Error names both, and what ends the app-server.
+func (e *WrapperError) Error() string {
+	in := "by itself"
+	if len(e.Wrapper) > 0 {
+		in = "in " + strings.Join(e.Wrapper, " ")
+	}
+	return fmt.Sprintf("the app-server of codex (%s) runs already, %s; it ends some seconds after the last program that uses it", e.Socket, in)
+}
+
+func writeWrapper(dir string, wrapper []string) error {
+	data, err := json.Marshal(wrapper)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, underFile), data, 0o600)
+}
+
+func wrapperOf(dir string) (wrapper []string) {
+	data, _ := os.ReadFile(filepath.Join(dir, underFile))
+	_ = json.Unmarshal(data, &wrapper) // what cannot be read is none
+	return wrapper
 }
 
 // Running reports whether there is a hub in a folder.

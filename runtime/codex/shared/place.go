@@ -35,4 +35,5 @@ const (
 	lockFile  = "lock"            // locked by the hub
 	innerFile = "app-server.sock" // the socket of the app-server
 	lastFile  = "last-error"      // why the app-server has ended
+	underFile = "wrapper"         // Options.Command.Wrapper
 )

@@ -125,7 +125,7 @@ func newReal(t *testing.T) *real {
 	r := &real{dir: filepath.Join(sockdir.New(t), "hub"), project: t.TempDir()}
 	var hubs sync.WaitGroup
 	t.Cleanup(hubs.Wait) // they end when nobody is connected
-	r.join = shared.Join(r.dir, func() error {
+	r.join = shared.Join(r.dir, nil, func() error {
 		hub := exec.Command(os.Args[0], r.dir)
 		hub.Env = append(append(os.Environ(), command.Env...), hubEnv+"="+command.Path, "GORACE=atexit_sleep_ms=0")
 		if err := hub.Start(); err != nil {
