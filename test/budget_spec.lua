@@ -277,7 +277,7 @@ local others = {
   ["functions that the user calls"] = ""
     .. "api api.sessions api.permissions api.text core.async await connect init core.log session.queue session.rules"
     .. " session.modes session.models doc.conflict view.settings doc.merge view.picker view.choose"
-    .. " command command.agents command.sessions command.requests command.views command.host command.line view.logs core.install core.install_task core.job core.host ask.login session.sandbox session.project core.sha256 health view.sign_in"
+    .. " command command.agents command.sessions command.requests command.views command.host command.line view.logs core.install core.install_task core.job core.exec core.host ask.login session.sandbox session.project core.sha256 health view.sign_in"
     .. " program.shared_session program.claude program.shim maps core.quit view.restored"
     .. " core.known_agents session.requests wiring",
   ["programs and windows of their own"] = ""

@@ -128,7 +128,11 @@ end
 
 local function check_agents()
   local npm = false
-  for _, agent in ipairs((require("hermes.core.known_agents").list())) do
+  local agents, unknown = require("hermes.core.known_agents").list()
+  if unknown then
+    vim.health.error("only the agents of setup() are known: " .. unknown)
+  end
+  for _, agent in ipairs(agents) do
     npm = npm or vim.startswith(agent.install or "", "npm ")
     if agent.protocol and agent.protocol ~= "stdio" then
       vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))

@@ -28,6 +28,9 @@ var (
 		diffpatch vimgrep grep make lcd tcd cd w wa x up e r so`)
 )
 
+// runner is the module that runs programs for others.
+const runner = "hermes.core.exec"
+
 // fileUses lists the names of what Lua code uses of these.
 func fileUses(text string) (uses []string) {
 	code := scan(text)
@@ -38,6 +41,8 @@ func fileUses(text string) (uses []string) {
 		}
 		member := at(code, i-1).is(".")
 		switch {
+		case t.kind == 's' && strings.Trim(t.text, `"'`) == runner:
+			uses = append(uses, runner)
 		case t.kind == 's' && at(code, i-1).is("[") && at(code, i-2).kind == 'n' && at(code, i+1).is("]"):
 			name := strings.Trim(t.text, `"'`)
 			if strings.HasPrefix(name, "fs_") || slices.Contains(fileFunctions, name) {
@@ -83,13 +88,14 @@ var elsewhere = map[string]excuse{
 	"lua/hermes/view/chat/draft.lua":        {"prompts that were not sent, in the state folder of Neovim", "fs_close fs_open fs_rename fs_unlink fs_write io.open vim.fn.mkdir"},
 	"lua/hermes/channel.lua":                {"runs the host, and makes the folder of its log", "vim.fn.jobstart vim.fn.mkdir"},
 	"lua/hermes/view/logs.lua":              {"shows the logs of Hermes", ":checktime vim.fn.bufadd"},
-	"lua/hermes/core/host.lua":              {"builds the host and asks for versions, in the folder of the plugin", "io.lines vim.system"},
+	"lua/hermes/core/exec.lua":              {"runs what the modules name that use it, and these are excused here", "vim.system"},
+	"lua/hermes/core/host.lua":              {"builds the host and asks for versions, in the folder of the plugin", "io.lines vim.system hermes.core.exec"},
 	"lua/hermes/core/install.lua":           {"installs the host in the folder of the plugin, where its programs run", "fs_close fs_fchmod fs_fstat fs_fsync fs_lstat fs_mkdir fs_open fs_read fs_rename fs_stat fs_unlink fs_write io.open vim.fn.isdirectory vim.fs.dir"},
 	"lua/hermes/core/install_task.lua":      {"installs the host in the folder of the plugin, where its programs run", "vim.uv.spawn"},
 	"lua/hermes/core/job.lua":               {"runs what the user has opened in a terminal", "vim.fn.jobstart vim.fn.termopen"},
 	"lua/hermes/core/log.lua":               {"the log, in the state folder of Neovim", "fs_close fs_open fs_rename fs_stat fs_unlink fs_write vim.fn.mkdir"},
-	"lua/hermes/program/process.lua":        {"/proc, and ps where there is none", "io.open vim.system"},
-	"lua/hermes/program/tmux.lua":           {"tmux and ps, which read nothing there", "vim.system"},
+	"lua/hermes/program/process.lua":        {"/proc, and ps where there is none", "io.open hermes.core.exec"},
+	"lua/hermes/program/tmux.lua":           {"tmux and ps, which read nothing there", "hermes.core.exec"},
 	"lua/hermes/session/project.lua":        {"what :trust has recorded, in the state folder of Neovim", "io.open"},
 	"lua/hermes/review.lua":                 {"the number of a buffer for an entry of the quickfix list; nothing is loaded", "vim.fn.bufadd"},
 	"lua/hermes/traffic.lua":                {"recordings in the state folder of Neovim", "vim.fn.mkdir"},

@@ -61,6 +61,9 @@ type finding struct {
 func find(text string) (list []finding) {
 	code := scan(text)
 	for i, t := range code {
+		if t.kind == 's' && strings.Trim(t.text, `"'`) == runner {
+			list = append(list, finding{t.line, runner})
+		}
 		if t.kind == 'n' {
 			if sink := sinkAt(code, i); sink != "" {
 				list = append(list, finding{t.line, sink})
@@ -254,28 +257,30 @@ func assignsConstant(code []token, i int) bool {
 
 // meant are uses of a sink that are safe, with the reason: the file and line.
 var meant = map[string]string{
-	`lua/hermes/command/agents.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:                   "the user types it",
-	`lua/hermes/command/views.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:                    "the user types it",
-	`lua/hermes/command/views.lua: return vim.fn.getcompletion(lead, "file")`:                                               "the user types it",
-	`lua/hermes/command/sessions.lua: local list = vim.fn.getcompletion(lead, "dir")`:                                       "the user types it",
-	`lua/hermes/view/logs.lua: local buf = vim.fn.bufadd(path)`:                                                             "a file of Hermes",
-	`lua/hermes/view/choose.lua: vim.ui.select(items, {`:                                                                    "choices are shown, by text.line",
-	`lua/hermes/view/status.lua: vim.keymap.set("n", key.key, function()`:                                                   "keys of a constant table",
-	`lua/hermes/view/pane.lua: pcall(vim.api.nvim_buf_set_name, buf, "hermes://" .. topic)`:                                 "a constant, or the name of an agent, which the user gave it",
-	`lua/hermes/maps.lua: vim.api.nvim_set_keymap(mode, begin .. name .. ")", command, {})`:                                 "constants of the lines below",
-	`lua/hermes/command/host.lua: return vim.fn.getcompletion(lead, "file")`:                                                "the user types it",
-	`lua/hermes/core/host.lua: vim.system(cmd, { cwd = root, text = true, env = { CGO_ENABLED = "0" } }, function(out)`:     "builds the host, no shell",
-	`lua/hermes/core/host.lua: vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)`:         "asks Go for its version, no shell",
-	`lua/hermes/core/host.lua: local ok = pcall(vim.system, cmd, opts, function(out)`:                                       "asks git and the host for their versions, no shell",
-	`lua/hermes/core/install_task.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                            "curl, tar and the verified host, no shell",
-	`lua/hermes/core/host.lua: return vim.system({ program, ... }, { cwd = M.root(), text = true, timeout = 5000 }):wait()`: "asks the host and the agent that setup names, no shell",
-	`lua/hermes/channel.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                                  "a list: the host that setup names, no shell",
-	`lua/hermes/core/job.lua: return vim.fn.jobstart(command, opts)`:                                                        "a list, no shell: the program, the agent or the login that the user asked for",
-	`lua/hermes/core/job.lua: return vim.fn.termopen(command, opts)`:                                                        "a list, no shell: the program, the agent or the login that the user asked for",
-	`lua/hermes/program/process.lua: local ok, out = pcall(vim.system, { "ps", "-o", columns, "-p", tostring(pid) })`:       "a number, a list, no shell",
-	`lua/hermes/program/tmux.lua: local ok, problem = pcall(vim.system, argv, opts, function(out)`:                          "tmux and ps, a list, no shell; the words and the text are the user's",
-	`lua/hermes/program/buffer.lua: vim.api.nvim_chan_send(program.job, bytes)`:                                             "goes to the program of the terminal: keys that the user sends",
-	`lua/hermes/program/buffer.lua: vim.api.nvim_put(vim.split(bytes, "\n"), "c", false, false)`:                            "goes to the program of the terminal: a text that the user sends, without control characters",
+	`lua/hermes/command/agents.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:                        "the user types it",
+	`lua/hermes/command/views.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:                         "the user types it",
+	`lua/hermes/command/views.lua: return vim.fn.getcompletion(lead, "file")`:                                                    "the user types it",
+	`lua/hermes/command/sessions.lua: local list = vim.fn.getcompletion(lead, "dir")`:                                            "the user types it",
+	`lua/hermes/view/logs.lua: local buf = vim.fn.bufadd(path)`:                                                                  "a file of Hermes",
+	`lua/hermes/view/choose.lua: vim.ui.select(items, {`:                                                                         "choices are shown, by text.line",
+	`lua/hermes/view/status.lua: vim.keymap.set("n", key.key, function()`:                                                        "keys of a constant table",
+	`lua/hermes/view/pane.lua: pcall(vim.api.nvim_buf_set_name, buf, "hermes://" .. topic)`:                                      "a constant, or the name of an agent, which the user gave it",
+	`lua/hermes/maps.lua: vim.api.nvim_set_keymap(mode, begin .. name .. ")", command, {})`:                                      "constants of the lines below",
+	`lua/hermes/command/host.lua: return vim.fn.getcompletion(lead, "file")`:                                                     "the user types it",
+	`lua/hermes/core/host.lua: vim.system(cmd, { cwd = root, text = true, env = { CGO_ENABLED = "0" } }, function(out)`:          "builds the host, no shell",
+	`lua/hermes/core/host.lua: vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)`:              "asks Go for its version, no shell",
+	`lua/hermes/core/exec.lua: local ok, problem = pcall(vim.system, argv, options(opts.cwd, opts.stdin), function(out)`:         "a list, no shell, from the modules that are excused here",
+	`lua/hermes/core/exec.lua: return vim.system(argv, options(opts and opts.cwd)):wait()`:                                       "a list, no shell, from the modules that are excused here",
+	`lua/hermes/core/host.lua: require("hermes.core.exec").start(cmd, opts, function(out)`:                                       "asks git and the host for their versions, no shell",
+	`lua/hermes/core/install_task.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                                 "curl, tar and the verified host, no shell",
+	`lua/hermes/core/host.lua: local out = require("hermes.core.exec").wait({ program, ... }, { cwd = M.root() })`:               "asks the host and the agent that setup names, no shell",
+	`lua/hermes/channel.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                                       "a list: the host that setup names, no shell",
+	`lua/hermes/core/job.lua: return vim.fn.jobstart(command, opts)`:                                                             "a list, no shell: the program, the agent or the login that the user asked for",
+	`lua/hermes/core/job.lua: return vim.fn.termopen(command, opts)`:                                                             "a list, no shell: the program, the agent or the login that the user asked for",
+	`lua/hermes/program/process.lua: local out = require("hermes.core.exec").wait({ "ps", "-o", columns, "-p", tostring(pid) })`: "a number, a list, no shell",
+	`lua/hermes/program/tmux.lua: require("hermes.core.exec").start(argv, { stdin = stdin }, function(out)`:                      "tmux and ps, a list, no shell; the words and the text are the user's",
+	`lua/hermes/program/buffer.lua: vim.api.nvim_chan_send(program.job, bytes)`:                                                  "goes to the program of the terminal: keys that the user sends",
+	`lua/hermes/program/buffer.lua: vim.api.nvim_put(vim.split(bytes, "\n"), "c", false, false)`:                                 "goes to the program of the terminal: a text that the user sends, without control characters",
 
 	`lua/hermes/session/attention.lua: pcall(vim.api.nvim_chan_send, vim.v.stderr, "\7")`:                         "a constant",
 	`lua/hermes/session/attention.lua: vim.o.titlestring = "%{v:lua.require'hermes.session.attention'._title()}"`: "counts before what the user has set",

@@ -106,15 +106,12 @@ end
 ---@param cmd string[]
 ---@param on_done fun(text: string?)
 local function output_of(cmd, on_done)
-  local opts = { cwd = root, text = true, timeout = 5000 } -- not the folder of a project
-  local ok = pcall(vim.system, cmd, opts, function(out)
+  local opts = { cwd = root } -- not the folder of a project
+  require("hermes.core.exec").start(cmd, opts, function(out)
     vim.schedule(function()
       on_done(out.code == 0 and vim.trim(out.stdout) or nil)
     end)
   end)
-  if not ok then
-    on_done(nil)
-  end
 end
 
 ---Says which versions are here.
@@ -150,12 +147,10 @@ end
 ---@return string? err
 ---@return string? said its own words
 function M.ask(program, ...)
-  local ok, out = pcall(function(...)
-    -- Not in the folder of a project.
-    return vim.system({ program, ... }, { cwd = M.root(), text = true, timeout = 5000 }):wait()
-  end, ...)
-  if not ok or out.code ~= 0 then
-    local said = require("hermes.core.text").line(ok and vim.trim(out.stderr) or out, 400)
+  -- Not in the folder of a project.
+  local out = require("hermes.core.exec").wait({ program, ... }, { cwd = M.root() })
+  if out.code ~= 0 then
+    local said = require("hermes.core.text").line(vim.trim(out.stderr), 400)
     return nil, ("%s cannot be run: %s"):format(program, said), said
   end
   return vim.trim(out.stdout)

@@ -43,9 +43,8 @@ function M.look(pid)
     unpack(words and { words[1], words[3], words[6], words[20] } or {})
   if not words then
     local columns = "stat=,pgid=,tpgid=,lstart="
-    local ok, out = pcall(vim.system, { "ps", "-o", columns, "-p", tostring(pid) })
-    local text = ok and out:wait(5000).stdout or ""
-    state, group, front, born = text:match("^%s*(%S+)%s+(%d+)%s+(%S+)%s+([^\n]+)")
+    local out = require("hermes.core.exec").wait({ "ps", "-o", columns, "-p", tostring(pid) })
+    state, group, front, born = out.stdout:match("^%s*(%S+)%s+(%d+)%s+(%S+)%s+([^\n]+)")
   end
   if born and not is_over(state) then
     return { pid = pid, born = born, group = tonumber(group), front = group == front }

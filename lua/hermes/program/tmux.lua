@@ -13,7 +13,6 @@ local mark = "@hermes_shim"
 
 local least = { 3, 1 } -- version: the first that takes sizes in percent
 
-local patience_ms = 5000 -- for an answer of tmux
 local look_ms = 300 -- between two looks whether a program still runs
 
 local splits = {
@@ -30,16 +29,12 @@ end
 
 ---@param argv string[]
 ---@param stdin? string
----@return vim.SystemCompleted
+---@return hermes.Ran
 local function run(argv, stdin)
-  local opts = { stdin = stdin, text = true, timeout = patience_ms }
   return await(function(done)
-    local ok, problem = pcall(vim.system, argv, opts, function(out)
+    require("hermes.core.exec").start(argv, { stdin = stdin }, function(out)
       done(nil, out)
     end)
-    if not ok then
-      done(nil, { code = 127, signal = 0, stdout = "", stderr = tostring(problem) })
-    end
   end)
 end
 
@@ -58,7 +53,8 @@ local function tmux(commands, stdin)
   local out = run(argv, stdin)
   if out.code ~= 0 then
     local said = vim.trim(out.stderr)
-    fail("tmux: " .. (said ~= "" and said or ("it ended with exit status %d"):format(out.code)))
+    said = said ~= "" and said or ("it ended with exit status %d"):format(out.code)
+    fail(("tmux %s: %s"):format(commands[#commands][1], said))
   end
   return out.stdout
 end
