@@ -183,9 +183,13 @@ end
 ---From now on the agent says why it opens no session, and the statusline of the
 ---help shows it.
 function editor.refuse()
-  hermes.request("hostile", "_refuse", {}, function() end)
+  hermes.request("hostile", "_refuse", {}, function()
+    _G.refuses = true
+  end)
   hermes.on("RequestFailed", function(data)
-    _G.why = data.method == "session/new" and data.message or nil
+    if data.method == "session/new" then
+      _G.why = data.message
+    end
   end)
   local help = table.concat(vim.fn.readfile(settings.root .. "/doc/hermes.txt"), "\n")
   vim.o.statusline = assert(help:match('vim%.o%.statusline = "(.-)"\n'))

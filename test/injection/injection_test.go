@@ -435,6 +435,7 @@ func TestCommandsDoNotOfferTextThatActs(t *testing.T) {
 				t.Errorf("the log does not have what the agent said: %s", log)
 			}
 			e.lua("editor.refuse()")
+			e.until("refuses")
 			for i := range part.len() {
 				e.lua("editor.refused()")
 				e.until(fmt.Sprintf("editor.drew(%d)", i))
