@@ -32,6 +32,16 @@ local function run_file(file)
     end
     return done, why
   end
+  local new_child = test.new_child_neovim
+  function test.new_child_neovim()
+    local child = new_child()
+    local start = child.start
+    function child.start(args, opts)
+      opts = vim.tbl_extend("keep", opts or {}, { connection_timeout = patience_ms })
+      return start(args, opts)
+    end
+    return child
+  end
   local passed, failed, printed = 0, 0, {}
   local function update(index)
     local case = test.current.all_cases[index]
