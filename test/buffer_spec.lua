@@ -346,7 +346,7 @@ describe("buffer", function()
       vim.cmd.edit(vim.fn.fnameescape(dir .. "/sub/a.txt"))
       on_disk("sub", "a file where the folder should be")
       local problem = write(dir .. "/sub/a.txt", "x\n")
-      eq(problem:match("^E%d+:") ~= nil, true)
+      eq(problem:match("^E%w+: ") ~= nil, true)
       eq(problem:find("\n"), nil)
       eq(problem:match("; the buffer holds the change, unsaved$") ~= nil, true)
     end)
@@ -553,6 +553,79 @@ describe("buffer", function()
       eq(vim.uv.fs_stat(path).nlink, 1)
       eq(write(path, "c\n"), "written")
       eq(disk(path), "c\n")
+    end)
+
+    it("keeps the file itself when 'backupcopy' says so, and its permissions always", function()
+      MiniTest.finally(function()
+        vim.cmd("set backupcopy&")
+      end)
+      for copy, same in pairs({ yes = true, auto = false, ["yes,breakhardlink"] = true }) do
+        vim.o.backupcopy = copy
+        local path = open("a.txt", "a longer text\n")
+        vim.uv.fs_chmod(path, 488) -- 0750
+        local before = assert(vim.uv.fs_stat(path))
+        eq(write(path, "b\n"), "written")
+        local after = assert(vim.uv.fs_stat(path))
+        eq({ disk(path), after.mode, after.ino == before.ino }, { "b\n", before.mode, same })
+        vim.cmd("bwipeout!")
+      end
+    end)
+
+    it("writes where a link leads that was there when the file was opened", function()
+      local path, link = on_disk("a.txt", "a\n"), dir .. "/link"
+      vim.uv.fs_symlink("a.txt", link)
+      vim.cmd.edit(vim.fn.fnameescape(link))
+      eq(write(link, "b\n"), "written")
+      eq({ disk(path), vim.uv.fs_lstat(link).type }, { "b\n", "link" })
+    end)
+
+    it("makes the folders of a new file", function()
+      local path = dir .. "/x/y/a.txt"
+      vim.cmd.edit(vim.fn.fnameescape(path))
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+    end)
+
+    it("leaves nothing beside the file, and no other file to go back to", function()
+      local path = open("a.txt", "a\n")
+      eq(write(path, "b\n"), "written")
+      eq({ vim.fn.readdir(dir), vim.fn.getreg("#") }, { { "a.txt" }, "" })
+      vim.cmd("silent write") -- the user, whom Neovim asks nothing
+      eq(disk(path), "b\n")
+    end)
+
+    it("can be undone on another day", function()
+      local path = open("a.txt", "a\n")
+      vim.o.undodir = dir
+      vim.bo.undofile = true
+      MiniTest.finally(function()
+        vim.cmd("set undodir& undofile&")
+      end)
+      eq(write(path, "b\n"), "written")
+      vim.cmd("bwipeout!")
+      vim.o.undofile = true
+      vim.cmd("silent edit " .. vim.fn.fnameescape(path))
+      vim.cmd("silent undo")
+      eq(lines(), { "a" })
+    end)
+
+    it("fires the events of :write, without obeying the modeline of the text", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.bo.modeline = true
+      local fired = {}
+      api.nvim_create_autocmd({ "BufWritePre", "BufWritePost" }, {
+        buffer = buf,
+        callback = function(args)
+          fired[#fired + 1] = { args.event, args.buf, args.match, args.file, vim.bo.modified }
+        end,
+      })
+      eq(write(path, "vim: set shiftwidth=3:\n"), "written")
+      local hermes = fired
+      fired = {}
+      api.nvim_buf_set_lines(buf, 0, -1, false, { "c" })
+      vim.cmd("silent write")
+      eq(hermes, fired)
+      eq(vim.bo.shiftwidth ~= 3, true)
     end)
 
     it("makes the changes of a formatter part of the same undo step", function()
@@ -839,6 +912,52 @@ describe("buffer", function()
   end)
 
   describe("refresh", function()
+    for what, bytes in pairs({
+      ["latin1"] = "gr\252n\nblau\n",
+      ["utf-16"] = "\255\254a\0\n\0",
+      ["utf-8 with a mark"] = "\239\187\191a\nb\n",
+      ["no text at all"] = "\0\1\255\254\n\0",
+      ["lines of DOS"] = "a\r\nb\r\n",
+      ["lines of an old Mac"] = "a\rb\r",
+      ["an end without a line break"] = "a\nb",
+      ["one empty line"] = "\n",
+      ["a script"] = "#!/bin/sh\necho\n",
+    }) do
+      for how, prepare in pairs({
+        ["a new buffer"] = function(path)
+          vim.cmd.edit(vim.fn.fnameescape(path))
+        end,
+        ["a binary one"] = function(path)
+          on_disk("a", "x\n")
+          vim.cmd("edit ++bin " .. vim.fn.fnameescape(path))
+        end,
+        ["a buffer of another encoding"] = not require("hermes.core.encoding").decode(
+          bytes,
+          "utf-8"
+        ) and function(path)
+          on_disk("a", "x\ny\nz\n")
+          vim.cmd.edit(vim.fn.fnameescape(path))
+        end or nil,
+      }) do
+        it(("shows %s in %s as :edit would"):format(what, how), function()
+          local path = dir .. "/a"
+          prepare(path)
+          local buf, binary = api.nvim_get_current_buf(), vim.bo.binary
+          local function shown()
+            local o = vim.bo[buf]
+            local list = { lines(buf), o.fileencoding, o.fileformat, o.bomb, o.endofline }
+            return vim.list_extend(list, { o.modified, o.binary, o.filetype, buffer.read(path) })
+          end
+          change_on_disk(path, bytes)
+          eq(buffer.update(buf), "refreshed")
+          local hermes = shown()
+          vim.cmd("silent bwipeout! | edit " .. (binary and "++bin " or "") .. path)
+          buf = api.nvim_get_current_buf()
+          eq(hermes, shown())
+        end)
+      end
+    end
+
     it("shows what changed on disk, in the buffers asked for", function()
       local a = open("a.txt", "a\n")
       local a_buf = api.nvim_get_current_buf()

@@ -286,8 +286,11 @@ var meant = map[string]string{
 	`lua/hermes/session/attention.lua: vim.o.titlestring = "%{v:lua.require'hermes.session.attention'._title()}"`: "counts before what the user has set",
 	`lua/hermes/session/attention.lua: vim.o.titlestring = vim.o.titlestring -- evaluated now`:                    "what the user has set",
 
-	`lua/hermes/doc/replace.lua: return vim.cmd(all)`: "a table without texts",
-	`lua/hermes/doc/write.lua: vim.cmd({`:             "a table without texts: writes the current buffer",
+	`lua/hermes/doc/replace.lua: return vim.cmd(all)`:                                                 "a table without texts",
+	`lua/hermes/doc/write.lua: vim.cmd({`:                                                             "a table without texts: writes the current buffer",
+	`lua/hermes/doc/write.lua: vim.cmd({ cmd = "doautocmd", args = args, mods = { silent = true } })`: "one of two events, written beside it",
+	`lua/hermes/doc/write.lua: vim.cmd({ cmd = "wundo", args = { undo }, mods = { silent = true } })`: "the escaped name of Neovim's own undo file",
+	`lua/hermes/doc/show.lua: vim.cmd(quietly .. vim.fn.fnameescape(copy))`:                           "the name of a file of our own",
 
 	`lua/hermes/doc/refresh.lua: pcall(vim.cmd, "silent! unsilent lua require('hermes.doc.refresh')._announce()")`:                       "a constant",
 	`lua/hermes/core/user_autocmds.lua: pcall(vim.api.nvim_command, "silent! unsilent lua require('hermes.core.user_autocmds')._run()")`: "a constant",

@@ -63,30 +63,202 @@ function M.is_readonly(path)
   return vim.uv.fs_stat(path) ~= nil and not vim.uv.fs_access(path, "W")
 end
 
---- Removes a file. Raises an error if it is there after that.
----@param path string
-function M.remove(path)
-  local ok, why = vim.uv.fs_unlink(path)
-  if not ok and vim.uv.fs_lstat(path) then
+--- Where an open file or folder is. On Linux the system knows it, whatever has become of the names
+--- since; elsewhere its name has to lead to it still.
+---@param fd integer
+---@param path string by which it was opened
+---@return string? place with all links resolved
+local function place_of(fd, path)
+  local place = vim.uv.fs_readlink(("/proc/self/fd/%d"):format(fd))
+  if place then
+    return (place:gsub(" %(deleted%)$", "")) -- another file has taken its name meanwhile
+  end
+  place = M.place(path)
+  local stat, now = vim.uv.fs_fstat(fd), place and vim.uv.fs_lstat(place)
+  return stat and now and stat.ino == now.ino and stat.dev == now.dev and place or nil
+end
+
+--- Calls a function that changes a file, with a name of the file that others cannot lead elsewhere:
+--- on Linux it goes by way of the open folder. Raises an error if the folder is not where it was.
+---@generic T
+---@param place string of the file, with all links resolved
+---@param make boolean whether to make the folders that are missing
+---@param change fun(name: string): T
+---@return T
+local function inside(place, make, change)
+  local folder, base = vim.fs.dirname(place), vim.fs.basename(place)
+  local flags = constants.O_RDONLY + (constants.O_NONBLOCK or 0)
+  local fd, why, code = vim.uv.fs_open(folder, flags, 0)
+  if code == "ENOENT" and make then
+    inside(folder, true, function(name)
+      vim.uv.fs_mkdir(name, 511) -- 0777
+    end)
+    fd, why = vim.uv.fs_open(folder, flags, 0)
+  end
+  if not fd and vim.fn.has("win32") == 0 then -- where folders cannot be opened
     error(why, 0)
   end
+  local ok, result = pcall(function()
+    if fd and place_of(fd, folder) ~= folder then
+      error(("%s leads to another folder now"):format(folder), 0)
+    end
+    local way = fd and ("/proc/self/fd/%d"):format(fd)
+    return change(way and vim.uv.fs_readlink(way) and way .. "/" .. base or place)
+  end)
+  if fd then
+    vim.uv.fs_close(fd)
+  end
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
+--- Removes a file. Raises an error if it is there after that.
+---@param place string with all links resolved
+function M.remove(place)
+  inside(place, false, function(name)
+    local ok, why = vim.uv.fs_unlink(name)
+    if not ok and vim.uv.fs_lstat(name) then
+      error(why, 0)
+    end
+  end)
+end
+
+--- Calls a function with the open file of a name, which a link may have taken meanwhile.
+---@generic T
+---@param name string by way of the open folder
+---@param place string
+---@param flags integer
+---@param change fun(fd: integer): T
+---@return T
+local function with_file(name, place, flags, change)
+  local fd = assert(vim.uv.fs_open(name, flags + (constants.O_NONBLOCK or 0), 0))
+  local ok, result = pcall(function()
+    local stat = vim.uv.fs_fstat(fd)
+    if not stat or stat.type ~= "file" or place_of(fd, name) ~= place then
+      error(("%s leads to another file now"):format(place), 0)
+    end
+    return change(fd)
+  end)
+  vim.uv.fs_close(fd)
+  return ok and result or error(result, 0)
 end
 
 --- Changes the permissions of a file.
----@param path string
+---@param place string with all links resolved
 ---@param mode integer
----@param check fun() raises an error if it is not to be done; called when the file is open
-function M.chmod(path, mode, check)
-  local flags = constants.O_RDONLY + (constants.O_NOFOLLOW or 0) + (constants.O_NONBLOCK or 0)
-  local fd = assert(vim.uv.fs_open(path, flags, 0))
-  local ok, problem = pcall(function()
+function M.chmod(place, mode)
+  inside(place, false, function(name)
+    return with_file(name, place, constants.O_RDONLY, function(fd)
+      return assert(vim.uv.fs_fchmod(fd, mode))
+    end)
+  end)
+end
+
+--- Writes all of a text into an open file.
+---@param fd integer
+---@param text string
+---@return boolean? ok
+---@return string? why
+local function fill(fd, text)
+  local at = 0
+  while at < #text do
+    local count, why = vim.uv.fs_write(fd, text:sub(at + 1, at + 1024 * 1024), at)
+    if not count then
+      return nil, why
+    end
+    at = at + count
+  end
+  return vim.uv.fs_ftruncate(fd, #text)
+end
+
+--- Writes a text into a new file of our own, which agents cannot exchange.
+---@param text string
+---@return string path
+function M.copy(text)
+  local path = vim.fn.tempname()
+  local flags = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL
+  local fd = assert(vim.uv.fs_open(path, flags, 384)) -- 0600
+  local ok, why = fill(fd, text)
+  vim.uv.fs_close(fd)
+  return ok and path or error(why, 0)
+end
+
+--- Overwrites an open file. After an error it has its old text.
+---@param fd integer
+---@param text string
+local function overwrite(fd, text)
+  local old = assert(vim.uv.fs_read(fd, assert(vim.uv.fs_fstat(fd)).size, 0))
+  local ok, why = fill(fd, text)
+  if not ok and not fill(fd, old) then -- whose room the file still has
+    why = ("%s; the file may be damaged, and its old text is in %s"):format(why, M.copy(old))
+  end
+  return assert(ok, why)
+end
+
+--- Puts a new file in the place of one, or makes it.
+---@param name string
+---@param text string
+---@param old uv.fs_stat.result? of the file
+---@param check fun() raises an error if it is not to be done; called right before
+---@return boolean done false when the file has to stay the same one, such as a mounted one
+local function exchange(name, text, old, check)
+  -- The host ignores files of such names, and removes those of programs that have ended.
+  local digits = ("%016x"):format(vim.uv.hrtime())
+  local new = vim.fs.joinpath(vim.fs.dirname(name), ".hermes-" .. digits:sub(-16) .. ".tmp")
+  local flags = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL
+  local fd = assert(vim.uv.fs_open(new, flags, old and 384 or 438)) -- 0600, 0666
+  local ok, why = pcall(function()
+    assert(fill(fd, text))
+    if old then
+      if not vim.uv.fs_fchown(fd, old.uid, old.gid) then
+        vim.uv.fs_fchown(fd, -1, old.gid) -- as far as the system allows
+      end
+      assert(vim.uv.fs_fchmod(fd, old.mode % 512)) -- 01000
+    end
+    if vim.o.fsync then
+      assert(vim.uv.fs_fsync(fd))
+    end
     check()
-    assert(vim.uv.fs_fchmod(fd, mode))
+    local renamed, problem, code = vim.uv.fs_rename(new, name)
+    assert(renamed or code == "EBUSY", problem)
+    return code
   end)
   vim.uv.fs_close(fd)
-  if not ok then
-    error(problem, 0)
+  if not ok or why then
+    vim.uv.fs_unlink(new)
   end
+  if not ok then
+    error(why, 0)
+  end
+  return not why
+end
+
+--- Gives a file a new text, or makes the file with the folders it needs. It stays the same file if
+--- 'backupcopy' says so, and it keeps its permissions, and its owner as far as the system allows.
+--- After an error it has its old text.
+---@param place string with all links resolved
+---@param text string
+---@param check fun() raises an error if it is not to be done; called right before
+function M.replace(place, text, check)
+  inside(place, true, function(name)
+    local old = vim.uv.fs_lstat(name)
+    if old and old.type ~= "file" then
+      error(("it is a %s now; nothing was written"):format(old.type), 0)
+    elseif old and not vim.uv.fs_access(name, "W") then
+      error("E505: the file is read-only", 0)
+    end
+    local stays = old and old.nlink == 1 and vim.go.backupcopy:find("yes")
+    if stays then
+      check()
+    end
+    if stays or not exchange(name, text, old, check) then
+      with_file(name, place, constants.O_RDWR, function(fd)
+        return overwrite(fd, text)
+      end)
+    end
+  end)
 end
 
 ---@param stat uv.fs_stat.result?
@@ -196,17 +368,18 @@ end
 --- The content of a file, and a version that is no newer than it.
 ---@param path string
 ---@param limit? integer bytes, by default M.max_bytes
----@return string? bytes nil when it can't be read, or is larger than the limit
+---@param home? string the place where it has to be, if others may lead its name elsewhere
+---@return string? bytes nil when it can't be read, is elsewhere, or is larger than the limit
 ---@return string? version
 ---@return integer? size of a file that is larger than the limit
-function M.read(path, limit)
+function M.read(path, limit, home)
   limit = limit or M.max_bytes
   local fd, stat = open(path)
   if not fd then
     return nil
-  elseif stat.size > limit then
+  elseif stat.size > limit or (home and place_of(fd, path) ~= home) then
     vim.uv.fs_close(fd)
-    return nil, nil, stat.size
+    return nil, nil, stat.size > limit and stat.size or nil
   end
   local bytes = drain(fd, limit + 1) -- it may grow meanwhile
   if bytes and #bytes > limit then
@@ -251,13 +424,14 @@ end
 --- Why a path that somebody names may not be sent to an agent: it is below the folder of a session
 --- by its name, but not by where it leads.
 ---@param path string absolute
+---@param place? string where it leads, by default as its name says now
 ---@return string? problem
-function M.leads_out(path)
-  local place = M.place(path)
+function M.leads_out(path, place)
+  place = place or M.place(path)
   for _, folder in ipairs(M.folders()) do
     local real = M.place(folder) or folder
-    local inside = is_below(path, folder) or is_below(path, real)
-    if inside and not (place and is_below(place, real)) then
+    local below = is_below(path, folder) or is_below(path, real)
+    if below and not (place and is_below(place, real)) then
       local where = place and vim.fn.fnamemodify(place, ":~") or "nowhere"
       return ("%s: it leads out of the folder of a session (%s)"):format(path, where)
     end
@@ -274,12 +448,9 @@ function M.read_to_send(path, limit)
   if not fd then
     return nil, stat --[[@as string]]
   end
-  local problem = M.leads_out(path) -- after it was opened: it is the file that has to be there
-  local place = not problem and M.place(path)
-  local now = place and vim.uv.fs_lstat(place)
-  if not problem and not (now and now.ino == stat.ino and now.dev == stat.dev) then
-    problem = ("%s: it changed while it was opened"):format(path)
-  end
+  local place = place_of(fd, path)
+  local problem = not place and ("%s: it changed while it was opened"):format(path)
+    or M.leads_out(path, place)
   if problem or stat.size > limit then
     vim.uv.fs_close(fd)
     return nil, problem or stat.size

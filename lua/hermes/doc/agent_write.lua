@@ -71,14 +71,14 @@ local passing = { "E565:", "E523:", "E788:", "E11:", "E21:", "E218:" }
 ---@return string
 local function written(buf, content, opts)
   local saved = opts.save ~= false and not vim.bo[buf].modified and not versions.is_managed(buf)
-  if saved and disk.read(vim.api.nvim_buf_get_name(buf)) == content then
+  if saved and versions.read(buf) == content then
     return content -- reading a large buffer takes time
   end
   local text = buffer_text.text(buf)
   if opts.save == false or vim.bo[buf].modified or versions.is_managed(buf) then
     return text
   end
-  local bytes = disk.read(vim.api.nvim_buf_get_name(buf))
+  local bytes = versions.read(buf)
   if bytes == text or bytes == "" then -- somebody has emptied it to write it
     return text -- most are UTF-8, and decoding takes time
   end

@@ -27,7 +27,7 @@ function M.note(buf)
     local unmodified = not vim.bo[buf].modified
     texts[buf] = unmodified and { version = version, text = buffer_text.text(buf) } or nil
   else
-    local bytes = disk.read(name)
+    local bytes = versions.read(buf)
     local still = bytes and disk.version(name) == version
     texts[buf] = still and { version = version, bytes = bytes } or nil
   end

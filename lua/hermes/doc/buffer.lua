@@ -57,7 +57,8 @@ end
 
 ---@param buf integer
 ---@param text? string of its file
-local function show_file(buf, text)
+---@param bytes string of its file
+local function show_file(buf, text, bytes)
   local o = vim.bo[buf]
   if text then
     local marked = text:sub(1, #buffer_text.bom) == buffer_text.bom
@@ -73,10 +74,10 @@ local function show_file(buf, text)
       o.bomb = marked
     end
     vim.api.nvim_buf_call(buf, replace.end_undo_block)
-    writing.accept(buf, true)
   else
-    require("hermes.doc.show").reload(buf)
+    require("hermes.doc.show").reload(buf, bytes)
   end
+  writing.accept(buf, true)
 end
 
 ---@alias hermes.buffer.Outcome "refreshed"|"conflict"|"deleted"|"strayed"|"large"|"unsettled"
@@ -96,7 +97,7 @@ function M.update(buf, cause)
     if state ~= "changed" then
       return state ~= "same" and state or outcome
     end
-    local bytes, version, large = disk.read(name)
+    local bytes, version, large = versions.read(buf)
     if large or buffer_text.is_large(buf) or (bytes and buffer_text.is_long(bytes)) then
       return "large"
     elseif not bytes then
@@ -112,7 +113,7 @@ function M.update(buf, cause)
     end
     local tick = vim.b[buf].changedtick
     local ok, problem, before = changed.apply(buf, function()
-      show_file(buf, text)
+      show_file(buf, text, bytes)
     end)
     if not ok then
       error(problem, 0)

@@ -159,7 +159,7 @@ end
 ---@return hermes.merge.Texts? texts nil when one of them is too large to be compared
 function M.texts(buf)
   local o = vim.bo[buf]
-  local bytes, version, large = disk.read(vim.api.nvim_buf_get_name(buf))
+  local bytes, version, large = versions.read(buf)
   if large or buffer_text.is_large(buf) or (bytes and buffer_text.is_long(bytes)) then
     return nil
   end

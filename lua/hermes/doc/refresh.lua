@@ -79,7 +79,7 @@ local function large(buf)
     local mb = size / 1e6
     what = ("%%s is %s MB now"):format((mb < 10 and "%.1f" or "%.0f"):format(mb))
   elseif not buffer_text.is_large(buf) then
-    local bytes = disk.read(vim.api.nvim_buf_get_name(buf))
+    local bytes = require("hermes.doc.versions").read(buf)
     what = bytes
         and not buffer_text.is_long(bytes)
         and ("%%s is not text in the encoding %s any more"):format(

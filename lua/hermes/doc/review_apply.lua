@@ -54,13 +54,12 @@ local function apply(buf, item)
   end
   if item.delete then
     versions.need_home(buf)
-    disk.remove(name)
+    disk.remove(versions.home(buf) or name)
     vim.bo[buf].modified = false
     versions.note(buf)
   elseif item.mode then
-    disk.chmod(versions.home(buf), item.mode, function()
-      versions.need_home(buf)
-    end)
+    versions.need_home(buf)
+    disk.chmod(versions.home(buf) or name, item.mode)
   end
   return text
 end

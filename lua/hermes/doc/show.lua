@@ -47,16 +47,41 @@ local function guarded(buf, show)
   return ok, problem
 end
 
---- Loads the file of a buffer again. Where that file is stays what it was when the user opened it.
+--- Gives a buffer the bytes of its file, of which Neovim finds out how to show them. It reads a
+--- copy, because it would follow a link that has taken the name of the file since.
 ---@param buf integer
-function M.reload(buf)
-  local home = versions.home(buf)
+---@param bytes string
+function M.reload(buf, bytes)
+  local o, home, copy = vim.bo[buf], versions.home(buf), disk.copy(bytes)
+  local modifiable, readonly, views = o.modifiable, o.readonly, {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  o.modifiable, o.readonly = true, false
   local ok, problem = guarded(buf, function()
     api.nvim_buf_call(buf, function()
-      vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
+      api.nvim_buf_set_lines(buf, 0, -1, false, {})
+      if bytes ~= "" then
+        local quietly = "silent keepalt keepjumps lockmarks noautocmd 0read ++edit "
+        vim.cmd(quietly .. vim.fn.fnameescape(copy))
+        api.nvim_buf_set_lines(buf, -2, -1, false, {})
+      end
+      o.modifiable, o.readonly = modifiable, readonly
+      vim.cmd("silent doautocmd <nomodeline> BufReadPost")
     end)
   end)
-  versions.set_home(buf, home)
+  vim.fn.delete(copy)
+  if api.nvim_buf_is_loaded(buf) then
+    o.modifiable, o.readonly = modifiable, readonly
+    versions.set_home(buf, home)
+  end
+  for win, view in pairs(views) do
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview(view)
+      end)
+    end
+  end
   if not ok then
     error(problem, 0)
   end

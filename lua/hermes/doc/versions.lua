@@ -67,6 +67,19 @@ function M.refusal(buf)
   return kind and kind ~= "file" and ("it is a %s now; nothing was written"):format(kind) or nil
 end
 
+--- Reads the file of a buffer, if it is where it was when the buffer got its text.
+---@param buf integer
+---@return string? bytes nil when it can't be read, is elsewhere, or is too large
+---@return string? version
+---@return integer? size of a file that is too large
+function M.read(buf)
+  return disk.read(
+    vim.api.nvim_buf_get_name(buf),
+    nil,
+    not M.is_managed(buf) and M.home(buf) or nil
+  )
+end
+
 --- Raises an error if the file of a buffer must not be written.
 ---@param buf integer
 function M.need_home(buf)
@@ -154,7 +167,7 @@ end
 ---@param buf integer
 ---@return string?
 function M.same_text(buf)
-  local bytes, version = disk.read(vim.api.nvim_buf_get_name(buf))
+  local bytes, version = M.read(buf)
   local text = bytes and require("hermes.core.encoding").decode(bytes, vim.bo[buf].fileencoding)
   return text and not buffer_text.is_large(buf) and text == buffer_text.text(buf) and version or nil
 end
@@ -181,8 +194,11 @@ local function track()
     callback = function(args)
       local buf = args.buf
       M.note(buf)
-      if vim.bo[buf].buftype ~= "" then
-        return
+      local forced = vim.v.cmdbang == 1
+      if
+        vim.bo[buf].buftype ~= "" or (args.event == "BufWritePost" and places[buf] and not forced)
+      then
+        return -- a name that leads elsewhere by now is not the user's
       end
       local was, place = places[buf], disk.place(vim.api.nvim_buf_get_name(buf))
       places[buf] = place

@@ -1,4 +1,6 @@
---- Writes buffers to their files, as `:write` does: autocommands and options of the user count.
+--- Writes buffers to their files with the autocommands of the user, as `:write` does. An agent may
+--- exchange the names on the way to a file at any time, and `:write` would follow them. So Neovim
+--- encodes the text into a file of our own, and core/disk.lua puts that in its place.
 local M = {}
 
 local versions = require("hermes.doc.versions")
@@ -14,65 +16,6 @@ function M.reason(problem)
   first = first:gsub("Error executing lua callback: ", ""):gsub("Lua callback: ", "")
   first = first:gsub("[^%s:][^:\n]*%.%a+:%d+: ", ""):gsub('%[string ".-"%]:%d+: ', "")
   return require("hermes.core.text").line(first, 500)
-end
-
---- Whether Neovim would overwrite the file in place. Without a backup, a write
---- that fails half way would then destroy the text.
----@param name string
----@return boolean
-local function is_written_in_place(name)
-  local go, stat = vim.go, vim.uv.fs_lstat(name)
-  for _, pattern in ipairs(vim.opt.backupskip:get()) do
-    if versions.matches(pattern, name) then
-      return true
-    end
-  end
-  return not go.backup
-    and (not go.writebackup or (stat ~= nil and (stat.type == "link" or stat.nlink > 1)))
-end
-
---- Calls `fn` with options set so that a failed write leaves the file as it
---- was, Neovim asks nothing, and the file ends as the buffer does.
----@param buf integer
----@param fn fun()
-local function with_options(buf, fn)
-  local name = vim.api.nvim_buf_get_name(buf)
-  local here = { fixendofline = false }
-  local everywhere = { confirm = false, writebackup = true, backupskip = "" }
-  local copies, size
-  local stat = vim.uv.fs_lstat(name)
-  if stat and stat.type == "file" and stat.nlink > 1 then
-    here.backupcopy = "no" -- the other names keep their text, as when the host writes
-  elseif is_written_in_place(name) then
-    copies, size = vim.fn.tempname(), (disk.size(name) or 0)
-    vim.fn.mkdir(copies, "", 448) -- 0700
-    here.backupcopy = "yes"
-    everywhere.backup = false
-    everywhere.backupdir = vim.fn.escape(copies, [[\ ,]])
-  end
-  local function swap(options, values)
-    for option, value in pairs(values) do
-      options[option], values[option] = value, options[option]
-    end
-  end
-  swap(vim.go, everywhere)
-  swap(vim.bo[buf], here)
-  local ok, problem = pcall(fn)
-  swap(vim.go, everywhere)
-  if vim.api.nvim_buf_is_valid(buf) then
-    swap(vim.bo[buf], here)
-  end
-  if copies and (ok or versions.strays(buf) or (disk.size(name) or 0) == size) then
-    vim.fn.delete(copies, "rf")
-  elseif copies then
-    require("hermes.core.log").notify(
-      vim.log.levels.ERROR,
-      ("%s could not be written and may be damaged; its old text is in %s"):format(name, copies)
-    )
-  end
-  if not ok then
-    error(problem, 0)
-  end
 end
 
 --- Makes Neovim treat the file on disk as the one that the buffer was read
@@ -113,44 +56,99 @@ function M.accept(buf, saved)
   return called
 end
 
+--- What the file of a buffer is to hold: the text in the encoding and format of the buffer.
+---@param buf integer
+---@return string bytes
+local function encoded(buf)
+  local copy = vim.fn.tempname()
+  local ok, result = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd({
+      cmd = "write",
+      args = { copy },
+      magic = { file = false, bar = false },
+      mods = { silent = true, keepalt = true, lockmarks = true, noautocmd = true },
+    })
+    return disk.read(copy, math.huge)
+  end)
+  vim.fn.delete(copy)
+  return ok and result or error(result or "E509: the text could not be encoded", 0)
+end
+
+--- Has the autocommands of another plugin write a buffer.
 ---@param buf integer
 ---@param noautocmd boolean
-local function write(buf, noautocmd)
+local function hand_over(buf, noautocmd)
   local name = vim.api.nvim_buf_get_name(buf)
-  versions.need_home(buf)
   local before = disk.version(name)
-  if not vim.bo[buf].modified and before ~= "" then
-    return
-  end
-  vim.fn.mkdir(vim.fs.dirname(name), "p")
-  -- Neovim asks when the file is newer than it remembers. "!" would prevent
-  -- that, but would also write when no backup can be made. The caller has
-  -- checked that the file may be overwritten.
-  local accepted = not versions.is_managed(buf) and M.accept(buf, false)
-  local guard = vim.api.nvim_create_autocmd("BufWritePre", {
-    buffer = buf,
-    callback = function() -- after other plugins' autocommands, which may be slow
-      versions.need_home(buf)
-      if accepted and disk.version(name) ~= before then
-        error("changed on disk while it was being written", 0)
-      end
-    end,
-  })
   local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd({
       cmd = "write",
-      bang = not accepted,
+      bang = true,
       magic = { file = false, bar = false },
       mods = { silent = true, lockmarks = true, noautocmd = noautocmd },
     })
   end)
-  pcall(vim.api.nvim_del_autocmd, guard)
-  local modified = vim.bo[buf].modified
-  if not ok and modified then
+  if not ok and vim.bo[buf].modified then
     error(problem, 0)
-  elseif ok and modified and disk.version(name) == before then
+  elseif vim.bo[buf].modified and disk.version(name) == before then
     error("an autocommand handled the write but did not write the file", 0)
-  elseif not ok then -- an autocommand failed after the write
+  end
+  return problem
+end
+
+---@param buf integer
+---@param noautocmd boolean
+---@return any problem of an autocommand after the write
+local function write(buf, noautocmd)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local home, before = versions.home(buf), disk.version(name)
+  local function fire(event)
+    if not noautocmd then
+      vim.api.nvim_buf_call(buf, function() -- other than in nvim_exec_autocmds, an error ends it
+        local args = { "<nomodeline>", event }
+        vim.cmd({ cmd = "doautocmd", args = args, mods = { silent = true } })
+      end)
+    end
+  end
+  local function check()
+    versions.need_home(buf)
+    if disk.version(name) ~= before then
+      error("changed on disk while it was being written", 0)
+    end
+  end
+  fire("BufWritePre")
+  check() -- autocommands may be slow
+  disk.replace(home or name, encoded(buf), check)
+  M.accept(buf, true)
+  if vim.bo[buf].undofile then
+    pcall(vim.api.nvim_buf_call, buf, function()
+      local undo = vim.fn.fnameescape(vim.fn.undofile(name))
+      vim.cmd({ cmd = "wundo", args = { undo }, mods = { silent = true } })
+    end)
+  end
+  local _, problem = pcall(fire, "BufWritePost")
+  return problem
+end
+
+--- Writes a buffer to its file. After an error the file is unchanged.
+---@param buf integer
+---@param noautocmd? boolean without BufWrite autocommands
+function M.save(buf, noautocmd)
+  local name, fixes = vim.api.nvim_buf_get_name(buf), vim.bo[buf].fixendofline
+  versions.need_home(buf)
+  vim.bo[buf].fixendofline = false -- the file ends as the buffer does, and that is a change too
+  local ok, problem = pcall(function()
+    if vim.bo[buf].modified or not disk.exists(name) then
+      local by = versions.is_managed(buf) and hand_over or write
+      return by(buf, noautocmd or false)
+    end
+  end)
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].fixendofline = fixes
+  end
+  if not ok then
+    error(problem, 0)
+  elseif problem then -- an autocommand failed after the write
     require("hermes.core.log").notify(
       vim.log.levels.WARN,
       ("%s was written for the agent, but then: %s"):format(
@@ -160,15 +158,6 @@ local function write(buf, noautocmd)
     )
   end
   versions.note(buf)
-end
-
---- Writes a buffer to its file. After an error the file is unchanged.
----@param buf integer
----@param noautocmd? boolean without BufWrite autocommands
-function M.save(buf, noautocmd)
-  with_options(buf, function()
-    write(buf, noautocmd or false)
-  end)
 end
 
 return M
