@@ -3,7 +3,7 @@ package lint
 import (
 	"embed"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,10 +11,14 @@ import (
 
 // RuleSet is the rules as they were in one month. Judged by it, what passed then passes
 // now: it has no rule that came later, a rule has the severity and the profile that it had
-// then, and a check that has become stricter asks Checker.Since. A RuleSet is immutable.
+// then, and a check that has become stricter asks Checker.Since. The same goes for the
+// steps of hermes lint run and agent. The shapes of messages are not part of it: they are
+// always those of the schemas of today. A RuleSet is immutable.
 type RuleSet struct {
-	Name string // year and month, such as 2026-11
-	rows map[string]ruleRow
+	Name   string // year and month, such as 2026-11
+	rows   map[string]ruleRow
+	tiers  map[string]string // of steps
+	script string
 }
 
 // ruleRow is what a set has of a rule.
@@ -23,14 +27,16 @@ type ruleRow struct {
 	profile  Profile // the smallest that it is in
 }
 
-//go:embed rulesets/*.tsv
+//go:embed rulesets/*.tsv rulesets/*.steps rulesets/*.script
 var ruleSetFiles embed.FS
 
 // ruleSets are the names of all sets, the oldest first.
 var ruleSets = sync.OnceValue(func() (names []string) {
 	files, _ := ruleSetFiles.ReadDir("rulesets")
 	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), path.Ext(f.Name())))
+		if name, ok := strings.CutSuffix(f.Name(), ".tsv"); ok {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -46,7 +52,15 @@ func FindRuleSet(name string) (*RuleSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there are no rules of %q: want latest or %s", name, strings.Join(ruleSets(), ", "))
 	}
-	set := &RuleSet{Name: name, rows: map[string]ruleRow{}}
+	steps, err := ruleSetFiles.ReadFile("rulesets/" + name + ".steps")
+	if err != nil {
+		return nil, err
+	}
+	script, err := ruleSetFiles.ReadFile("rulesets/" + name + ".script")
+	if err != nil {
+		return nil, err
+	}
+	set := &RuleSet{Name: name, rows: map[string]ruleRow{}, tiers: map[string]string{}, script: string(script)}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
 		severity, err := ParseSeverity(f[1])
@@ -54,6 +68,10 @@ func FindRuleSet(name string) (*RuleSet, error) {
 			return nil, err
 		}
 		set.rows[f[0]] = ruleRow{severity, Profile(f[2])}
+	}
+	for line := range strings.Lines(string(steps)) {
+		step, tier, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		set.tiers[step] = tier
 	}
 	return set, nil
 }
@@ -84,10 +102,21 @@ func (s *RuleSet) severity(r *Rule, of Severity) Severity {
 
 func profileOrder(p Profile) int { return slices.Index([]Profile{Spec, Recommended, Strict}, p) }
 
+// Tier is what the set says of a step, such as "run prompt" or "agent ASK": MANDATORY,
+// CAPABILITY and so on, or nothing if it does not have the step.
+func (s *RuleSet) Tier(step string) string { return s.tiers[step] }
+
+// Steps are the names of all steps of the set, sorted.
+func (s *RuleSet) Steps() []string { return slices.Sorted(maps.Keys(s.tiers)) }
+
+// Script is what hermes lint agent played then if it was given no script.
+func (s *RuleSet) Script() string { return s.script }
+
+// Since reports whether the set is at least as new as a month, such as 2026-12. A nil one
+// is.
+func (s *RuleSet) Since(month string) bool { return s == nil || s.Name >= month }
+
 // Since reports whether the connection is judged by rules that are at least as new as a
 // month, such as 2026-12. A check that has become stricter reports what it did not report
 // before only then.
-func (c *Checker) Since(month string) bool {
-	set := c.linter.options.RuleSet
-	return set == nil || set.Name >= month
-}
+func (c *Checker) Since(month string) bool { return c.linter.options.RuleSet.Since(month) }

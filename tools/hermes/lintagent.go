@@ -28,16 +28,17 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	switch {
 	case err != nil:
 		return err
-	case *show:
-		_, err := io.WriteString(std.out, live.Script)
-		return err
 	case len(rest) > 1:
 		return usageError("unexpected argument %q: there is one script", rest[1])
 	case *timeout <= 0:
 		return usageError("--timeout %v is in the past", *timeout)
 	}
 	options, err := o.ready("client")
-	if err != nil {
+	switch {
+	case err != nil:
+		return err
+	case *show:
+		_, err := io.WriteString(std.out, live.ScriptOf(options.RuleSet))
 		return err
 	}
 	script := ""

@@ -91,6 +91,8 @@ func TestAScriptIsPlayedAndMistakesInItAreNamed(t *testing.T) {
 		{"my.script bad.script", 2, `unexpected argument "bad.script"`},
 		{"--timeout 0s", 2, "--timeout"},
 		{"--show", 0, "ASK May I go on?"},
+		{"--show --rules 2026-11", 0, "ASK Is the client still there?"},
+		{"--show --rules 1999-01", 2, "want latest or 2026-11"},
 		{"", 2, "VERDICT: UNDECIDED"},
 	} {
 		cmd := hermes(t, dir, append([]string{"lint", "agent"}, strings.Fields(c.args)...)...)

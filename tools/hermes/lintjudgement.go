@@ -23,7 +23,7 @@ type lintJudgement struct {
 
 func (j *lintJudgement) flags(f *flag.FlagSet) {
 	f.StringVar(&j.profile, "profile", "", "rules to use: `NAME` is spec, recommended (the default) or strict")
-	f.StringVar(&j.month, "rules", "", "judge by the rules as they were in `MONTH`: "+strings.Join(lint.RuleSets(), ", ")+" or latest (the default), so that a new version of this program finds no more")
+	f.StringVar(&j.month, "rules", "", "judge by the rules, and play the steps of run and agent, as they were in `MONTH`: "+strings.Join(lint.RuleSets(), ", ")+" or latest (the default), so that a new version of this program finds and asks no more")
 	f.StringVar(&j.known, "baseline", "", "show only what is not in `FILE`, which hermes lint baseline wrote")
 	f.StringVar(&j.failOn, "fail-on", "", "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error (the default) or never")
 	f.StringVar(&j.config, "config", "", "configuration `FILE`, or none; by default "+policy.Name+" in the working folder or above it, otherwise in that of the first capture or above it")

@@ -18,7 +18,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// Script is what an agent does in its turns, unless it is given another script.
+// Script is what an agent does in its turns by the rules of today, unless it is given
+// another script.
 //
 //go:embed agent.script
 var Script string
@@ -27,7 +28,7 @@ var Script string
 type PlayOptions struct {
 	In        io.Reader
 	Out       io.WriteCloser
-	Script    string // Script if empty
+	Script    string // ScriptOf the rules if empty
 	Version   string // of this program
 	Lint      lint.Options
 	Recording *trace.Writer // nil: none
@@ -78,6 +79,7 @@ type played struct {
 	*line
 	judge *Judge
 	parts [][]scripted
+	own   []Outcome // what clients do by themselves, before it happened
 
 	mu       sync.Mutex
 	name     string // of the client, and with its version
@@ -102,12 +104,12 @@ type playedSession struct {
 // Play plays an agent until the client has hung up or ctx ends.
 func Play(ctx context.Context, o PlayOptions) (*Result, error) {
 	if o.Script == "" {
-		o.Script = Script
+		o.Script = ScriptOf(o.Lint.RuleSet)
 	}
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	p := &played{PlayOptions: o, sessions: map[string]*playedSession{}, outcomes: map[string]*Outcome{}}
+	p := &played{PlayOptions: o, own: clientStepsIn(o.Lint.RuleSet), sessions: map[string]*playedSession{}, outcomes: map[string]*Outcome{}}
 	var err error
 	if p.parts, err = ParseScript(o.Script); err != nil {
 		return nil, err
@@ -177,7 +179,7 @@ var clientSteps = []Outcome{
 
 // happened notes that a client did something by itself; mu is held.
 func (p *played) happened(id string) {
-	for _, o := range clientSteps {
+	for _, o := range p.own {
 		if o.Step == id {
 			o.Status = Passed
 			p.outcomes[id] = &o
@@ -390,7 +392,7 @@ func (t *playedTurn) do(ctx context.Context, s scripted) error {
 
 // note keeps the outcome of a step. Of a step that is played again, the worst one.
 func (t *playedTurn) note(s scripted, err error) {
-	o := s.outcome()
+	o := t.outcome(s)
 	o.Text = ""
 	var no skip
 	var text said
@@ -414,13 +416,13 @@ func (t *playedTurn) note(s scripted, err error) {
 	}
 }
 
-func (s scripted) outcome() Outcome {
+func (p *played) outcome(s scripted) Outcome {
 	name, _, _ := strings.Cut(s.text, " ")
 	title := s.text
 	if len(title) > maxQuoted {
 		title = title[:maxQuoted] + "…"
 	}
-	return Outcome{Step: fmt.Sprintf("%d-%s", s.number, strings.ToLower(name)), Title: title, Tier: s.verb.tier, Status: NotExercised, Text: "no prompt came that far"}
+	return Outcome{Step: fmt.Sprintf("%d-%s", s.number, strings.ToLower(name)), Title: title, Tier: verbTier(p.Lint.RuleSet, name), Status: NotExercised, Text: "no prompt came that far"}
 }
 
 // result sums up.
@@ -440,13 +442,13 @@ func (p *played) result() *Result {
 		}
 		r.Outcomes = append(r.Outcomes, o)
 	}
-	for _, o := range clientSteps {
+	for _, o := range p.own {
 		o.Status, o.Text = NotExercised, "it did not happen"
 		add(o)
 	}
 	for _, part := range p.parts {
 		for _, s := range part {
-			add(s.outcome())
+			add(p.outcome(s))
 		}
 	}
 	r.decide(&p.Lint, "initialize", "session", "prompt")

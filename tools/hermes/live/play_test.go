@@ -21,6 +21,7 @@ import (
 type client struct {
 	changed map[string]string // results by method; "error" is an error, "silence" none
 	told    func(l *line, update string)
+	rules   *lint.RuleSet // that judge it; nil: those of today
 	line    *line
 	mu      sync.Mutex
 	files   map[string]string
@@ -106,7 +107,7 @@ func played1(t *testing.T, script, capabilities string, c *client, talk func(l *
 		}
 		go func() {
 			defer outW.Close()
-			r, err := Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec}, Timeout: timeout})
+			r, err := Play(t.Context(), PlayOptions{In: inR, Out: outW, Script: script, Version: "1", Lint: lint.Options{Profile: lint.Spec, RuleSet: c.rules}, Timeout: timeout})
 			if err != nil {
 				t.Error(err)
 				return

@@ -168,7 +168,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	steps := s.steps()
 	for _, id := range o.Steps {
 		if !slices.ContainsFunc(steps, func(one *step) bool { return one.id == id }) {
-			return nil, fmt.Errorf("there is no step %q", id)
+			return nil, unknownStep(id, o.Lint.RuleSet)
 		}
 	}
 	if o.Total > 0 {

@@ -26,20 +26,16 @@ const (
 // quiet is how long the line has to stay silent, to see that nothing is said.
 const quiet = 300 * time.Millisecond
 
-// steps are all steps, in the order in which they are played.
+// steps are all steps of the rules, in the order in which they are played.
 func (s *stage) steps() []*step {
-	list := append([]*step{}, handshakes...)
-	list = append(list, sessions...)
-	list = append(list, prompts...)
+	list := stepsIn(s.Lint.RuleSet, handshakes, sessions, prompts)
 	for i, text := range s.Prompts[1:] {
 		list = append(list, &step{
 			id: fmt.Sprintf("prompt-%d", i+2), title: "A prompt of yours ends with a stop reason.", tier: Mandatory, requirements: []string{"ACP-PROMPT-001", "ACP-PROMPT-002"}, session: true,
 			do: func(s *stage, ctx context.Context) error { return s.oneTurn(ctx, text) },
 		})
 	}
-	for _, more := range [][]*step{permissions, cancels, kept, robust, ends} {
-		list = append(list, more...)
-	}
+	list = append(list, stepsIn(s.Lint.RuleSet, permissions, cancels, kept, robust, ends)...)
 	if len(s.Steps) > 0 {
 		list = slices.DeleteFunc(list, func(one *step) bool { return !slices.Contains(s.Steps, one.id) })
 	}

@@ -1,0 +1,69 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hermes-nvim/hermes/runtime/lint"
+)
+
+// tierIn is what a step is worth with a set of rules, and whether the set has it. A set
+// does not know that a step has become worth more.
+func tierIn(set *lint.RuleSet, step string, today Tier) (Tier, bool) {
+	if set == nil {
+		return today, true
+	}
+	then := Tier(set.Tier(step))
+	if then == "" {
+		return "", false
+	}
+	return tiers[max(slices.Index(tiers, today), slices.Index(tiers, then))], true
+}
+
+// stepsIn are those of some steps of an agent that a set of rules has.
+func stepsIn(set *lint.RuleSet, groups ...[]*step) (list []*step) {
+	for _, one := range slices.Concat(groups...) {
+		if tier, ok := tierIn(set, "run "+one.id, one.tier); ok {
+			as := *one
+			as.tier = tier
+			list = append(list, &as)
+		}
+	}
+	return list
+}
+
+// unknownStep says that there is no step of a name.
+func unknownStep(id string, set *lint.RuleSet) error {
+	if set == nil {
+		return fmt.Errorf("there is no step %q", id)
+	}
+	return fmt.Errorf("there is no step %q in the rules of %s", id, set.Name)
+}
+
+// clientStepsIn are those of clientSteps that a set of rules has.
+func clientStepsIn(set *lint.RuleSet) (list []Outcome) {
+	for _, one := range clientSteps {
+		tier, ok := tierIn(set, "agent "+one.Step, one.Tier)
+		if one.Tier = tier; ok {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// verbTier is what a line of a script is worth with a set of rules. A verb that the set
+// does not have is there because the user wrote it.
+func verbTier(set *lint.RuleSet, name string) Tier {
+	if tier, ok := tierIn(set, "agent "+name, verbs[name].tier); ok {
+		return tier
+	}
+	return verbs[name].tier
+}
+
+// ScriptOf is what is played with a set of rules, unless another script is given.
+func ScriptOf(set *lint.RuleSet) string {
+	if set == nil {
+		return Script
+	}
+	return set.Script()
+}
