@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,22 +15,46 @@ import (
 
 var freeze = flag.String("freeze", "", "write the rules of today, and what they find, as the set of this `MONTH`")
 
-// foundBy is what a set of rules finds at worst in each capture of testdata: the rules and
-// their severities.
+// foundBy is what a set of rules finds at worst in the captures of testdata, in near
+// misses, in ways to break a rule, and in recordings: the rules and their severities.
 func foundBy(t *testing.T, set *lint.RuleSet) map[string]map[string]lint.Severity {
 	t.Helper()
 	all := map[string]map[string]lint.Severity{}
+	add := func(name string, r *lint.Report) {
+		found := map[string]lint.Severity{}
+		for _, v := range r.Verdicts {
+			if s := v.Counts.Worst(); s > 0 {
+				found[v.Rule.ID] = s
+			}
+		}
+		name = strings.ReplaceAll(name, " ", "_")
+		for all[name] != nil { // two ways to the same finding
+			name += "_again"
+		}
+		all[name] = found
+	}
+	o := lint.Options{Profile: lint.Strict, RuleSet: set}
 	for _, rule := range lint.Rules() {
 		for _, name := range []string{"pass", "fail"} {
-			r := judge(t, lint.Example(rule.ID, name == "pass"), lint.Options{Profile: lint.Strict, RuleSet: set})
-			found := map[string]lint.Severity{}
-			for _, v := range r.Verdicts {
-				if s := v.Counts.Worst(); s > 0 {
-					found[v.Rule.ID] = s
-				}
-			}
-			all[rule.ID+"/"+name] = found
+			add(rule.ID+"/"+name, judge(t, lint.Example(rule.ID, name == "pass"), o))
 		}
+	}
+	for _, c := range nearMisses {
+		add("near-miss/"+c.name, judgeScript(t, true, c.text, o))
+	}
+	for _, c := range ways {
+		add("way/"+c.rule+"/"+c.finding, judgeScript(t, true, c.text, o))
+	}
+	recordings, err := filepath.Glob("../trace/testdata/*.jsonl")
+	if err != nil || len(recordings) == 0 {
+		t.Fatal("there are no recordings", err)
+	}
+	for _, name := range recordings {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("recording/"+filepath.Base(name), judge(t, text, o))
 	}
 	return all
 }
@@ -77,6 +102,9 @@ func TestAFrozenSetOfRulesFindsNothingNew(t *testing.T) {
 				if before[id], err = lint.ParseSeverity(severity); err != nil {
 					t.Fatal(err)
 				}
+			}
+			if found[f[0]] == nil {
+				t.Errorf("%s was frozen with the capture %s, which is gone", name, f[0])
 			}
 			for id, s := range found[f[0]] {
 				if s > before[id] {
