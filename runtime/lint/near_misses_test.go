@@ -186,6 +186,11 @@ var nearMisses = []nearMiss{
 	{"forms that are filled in and declined", work + want(0, "elicitation/create", `{"sessionId":"s1","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}}`) + give(0, `{"action":"accept","content":{"n":"v"}}`) +
 		want(1, "elicitation/create", `{"sessionId":"s1","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}`) + give(1, `{"action":"decline"}`) + over, ""},
 
+	// What only rules outside of the profile spec find.
+	{"a mode, a tool call and an option that nobody offered, and a batch", edges + ask(1, "session/new", `{"cwd":"/repo","mcpServers":[]}`) + answer(1, `{"sessionId":"s1","modes":`+strings.Replace(modes, `"currentModeId":"ask"`, `"currentModeId":"nope"`, 1)+`}`) +
+		"prompt 1\n+400\n" + say(`"sessionUpdate":"tool_call_update","toolCallId":"never","status":"completed"`) + question + give(0, `{"outcome":{"outcome":"selected","optionId":"z"}}`) +
+		`>[{"jsonrpc":"2.0","id":5,"method":"session/list","params":{}}]` + over, "TR06 client PER03 client TOO03 agent MOD01 agent"},
+
 	// The end.
 	{"the client leaves during a turn", work + "said 1\n+400\nclient ends\nagent ends", ""},
 	{"the agent ends during a turn", work + "said 1\n+400\nagent ends", "RPC16 agent"},
