@@ -50,7 +50,7 @@ func parseFault(text string) (*fault, error) {
 		name, value, _ := strings.Cut(part, "=")
 		ok := value != ""
 		if kind == "truncate" && name != "n" {
-			return nil, fmt.Errorf("%q: truncate is about what session/load replays, so it has only n", part)
+			return nil, fmt.Errorf("%q: truncate is about what session/load, or session/resume with replayFrom, replays, so it has only n", part)
 		}
 		switch name {
 		case "from":

@@ -78,6 +78,41 @@ func (endless) Read(b []byte) (int, error) {
 	return copy(b, xs), nil
 }
 
+// In version 2 a session is replayed by session/resume with replayFrom, and by nothing else.
+func TestAReplayOfVersion2IsTruncated(t *testing.T) {
+	t.Parallel()
+	const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"state_update","state":"idle"}}}`
+	for params, want := range map[string]string{
+		`{"sessionId":"s1","cwd":"/w","replayFrom":{"type":"start"}}`: "lost",
+		`{"sessionId":"s1","cwd":"/w","replayFrom":null}`:             "",
+		`{"sessionId":"s1","cwd":"/w"}`:                               "",
+		`{"sessionId":"s1","cwd":"/w","replayFrom":`:                  "", // it is not a message
+	} {
+		f := &faults{}
+		if err := f.Set("truncate:n=2"); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		say := func(way trace.Direction, text string) {
+			if one := f.choose(way, []byte(text)); one != nil {
+				got += "lost"
+			}
+		}
+		say(trace.ToAgent, `{"jsonrpc":"2.0","id":1,"method":"session/resume","params":`+params+`}`)
+		for range 2 {
+			say(trace.ToClient, fmt.Sprintf(update, "s2")) // of another session
+			say(trace.ToClient, fmt.Sprintf(update, "s1"))
+		}
+		say(trace.ToClient, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		for range 3 {
+			say(trace.ToClient, fmt.Sprintf(update, "s1")) // after the replay
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", params, got, want)
+		}
+	}
+}
+
 // The client may answer a line the moment it has it. What it says to the last line of an
 // agent that is restarted is for the next one, so the old one gets nothing more by then.
 func TestTheLastLineOfAnAgentPassesAfterItsEndHasBegun(t *testing.T) {

@@ -99,7 +99,7 @@ func TestAProxyEndsAsTheAgentOrWithItsFindings(t *testing.T) {
 		{"", []string{"--fault", "drop:from=nobody"}, 2, `"from=nobody"`},
 		{"", []string{"--fault", "drop:kind=batch"}, 2, `"kind=batch"`},
 		{"", []string{"--fault", "restart:time=1s"}, 2, `"time=1s"`},
-		{"", []string{"--fault", "truncate:from=agent"}, 2, "truncate is about what session/load replays, so it has only n"},
+		{"", []string{"--fault", "truncate:from=agent"}, 2, "truncate is about what session/load, or session/resume with replayFrom, replays, so it has only n"},
 	} {
 		cmd := hermes(t, t.TempDir(), append(append([]string{"lint", "proxy"}, c.flags...), "--", "sh", "-c", c.agent)...)
 		out, errs, status := end(t, cmd)

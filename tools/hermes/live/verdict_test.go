@@ -168,6 +168,59 @@ func TestWhatIsProvokedOnPurposeDoesNotCount(t *testing.T) {
 	}
 }
 
+// A rule that is broken in any informational step is noted, and changes nothing.
+func TestARuleThatIsBrokenInAnInformationalStepDoesNotCount(t *testing.T) {
+	t.Parallel()
+	nobody := func(_ *fake, m *heard) bool { return m.Params.SessionID == "hermes-lint-nobody" }
+	provoked := map[string]func(f *fake, m *heard) bool{
+		"initialize-late":      func(f *fake, m *heard) bool { return m.Method == "session/new" && f.open == nil },
+		"initialize-twice":     func(f *fake, m *heard) bool { return m.Method == "initialize" && f.open != nil },
+		"prompt-session":       nobody,
+		"session-load-unknown": nobody,
+		"line-blank":           func(_ *fake, m *heard) bool { return m.Method == customMethod }, // which follows it
+		"line-noise":           func(_ *fake, m *heard) bool { return m.Method == "not JSON" },
+		"line-other":           func(_ *fake, m *heard) bool { return m.Method == "" && len(m.ID) == 0 },
+	}
+	s := &stage{Options: Options{Prompts: []string{"a"}}}
+	for _, step := range s.steps() {
+		if step.tier != Informational {
+			continue
+		}
+		when := provoked[step.id]
+		if when == nil {
+			t.Errorf("%s is not in the test", step.id)
+			continue
+		}
+		r := drive(t, fake{changed: func(f *fake, m *heard) bool {
+			if when(f, m) {
+				f.write(`{"jsonrpc":"1.0","method":"_note"}`) // breaks RPC01
+			}
+			return false
+		}}, func(o *Options) {
+			o.Steps, o.Lint.Profile = []string{"initialize", "session-new", "prompt", step.id}, lint.Spec
+		})
+		i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Step == step.id })
+		if o := r.Outcomes[i]; o.Status != Passed || !slices.Contains(o.Rules, "RPC01") {
+			t.Errorf("%s with %q", o.String(), o.Rules)
+		}
+		if r.Decision != Conformant || r.Report.Errors > 0 || r.Report.Infos == 0 {
+			t.Errorf("%s: %s %q with %d errors and %d remarks", step.id, r.Decision, r.Why, r.Report.Errors, r.Report.Infos)
+		}
+	}
+}
+
+// Nor does it fail the step, however bad the finding is: a step of a script that waits has no
+// silence of its own.
+func TestAnInformationalStepNeverFails(t *testing.T) {
+	t.Parallel()
+	for tier, want := range map[Tier]Status{Informational: Passed, Advisory: Failed} {
+		o := Outcome{Tier: tier, Status: Passed}
+		if o.found(lint.Finding{Rule: lint.Find("RPC01"), Severity: lint.Error}); o.Status != want || len(o.Rules) != 1 {
+			t.Errorf("%s: %s with %q", tier, o.Status, o.Rules)
+		}
+	}
+}
+
 // A finding that only the end of a connection shows belongs to the step of its message,
 // which is told again.
 func TestALateFindingBelongsToItsStep(t *testing.T) {
