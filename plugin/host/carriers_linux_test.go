@@ -27,7 +27,7 @@ for _, name in ipairs({ "near", "far" }) do
     command = dir .. "/" .. name,
     env = { HERMES_TEST_SCENARIO = agent(serving).env.HERMES_TEST_SCENARIO, AGENT = exe },
   } } })
-end`, mustExecutable(t), dir)
+end`, testAgent(t), dir)
 		for name, asked := range map[string]int{"near": 0, "far": 1} {
 			e.lua(`done = {}; hermes.disconnect()`)
 			e.until(`#hermes.connections() == 0`)

@@ -57,10 +57,7 @@ func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
 // without a process for each.
 func TestRequestsBeforeTheSessionIsKnownReachTheUserAfterIt(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		exe := testAgent(t)
 		const from = `{"jsonrpc":"2.0",`
 		steps := []string{"HEAR initialize", "LINE " + from + `"id":$ID,"result":{"protocolVersion":1}}`}
 		for _, id := range []string{"$PID-1", "$PID-2"} {

@@ -12,10 +12,7 @@ import (
 func TestAgentsGetTheEnvironmentThatNeovimHasNow(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		dir := t.TempDir()
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		exe := testAgent(t)
 		if err := gobuild.Write(filepath.Join(dir, "late-agent"), "#!/bin/sh\nprintenv LC_LATE LC_GONE LC_BYTES > "+dir+"/env\nexec "+exe+"\n"); err != nil {
 			t.Fatal(err)
 		}

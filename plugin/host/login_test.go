@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,10 +10,7 @@ import (
 )
 
 func TestARequiredLoginComesWithItsWays(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := testAgent(t)
 	const methods = `hermes.authenticate("oauth"): "Log in with a browser"; hermes.authenticate("key"): "Use a key\x1b[2J"`
 	for name, c := range map[string]struct {
 		agent, more string
@@ -79,7 +75,7 @@ vim.ui.select = function(items, opts, on_choice)
   on_choice(vim.iter(items):find(function(item) return item.kind == choice end))
 end
 hermes.connect("tui", locked)
-hermes.create_session({ on_done = finish("session") })`, mustExecutable(t), program)
+hermes.create_session({ on_done = finish("session") })`, testAgent(t), program)
 		e.until("done.session")
 		for _, want := range []string{`hermes.authenticate(\"tui\"): \"Log in here\"`, `hermes.authenticate(\"old\")`} {
 			if text := e.json("done.session.err.message"); !strings.Contains(text, want) {
@@ -118,13 +114,4 @@ hermes.authenticate("tui", { agent = "boxed", on_done = finish("boxed") })`)
 		e.until("done.boxed")
 		e.is("{ done.boxed.err.kind, done.boxed.err.message }", []string{"login", `agent "boxed" is not allowed to run its login here; the agent says that this logs in: "` + program + ` first login"; run it yourself, where the agent is, only if you know what it does`})
 	})
-}
-
-func mustExecutable(t *testing.T) string {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return exe
 }

@@ -8,11 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -39,7 +42,7 @@ func TestMain(m *testing.M) {
 	role, path, _ := strings.Cut(os.Getenv(roleEnv), " ")
 	switch role {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(run(m))
 	case "host":
 		limitFiles(path)
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -72,18 +75,48 @@ func TestMain(m *testing.M) {
 // the system can.
 var limitFiles = func(bytes string) {}
 
-// testKeeper is this program as a keeper.
-func testKeeper() []string {
-	if runtime.GOOS != "linux" {
-		return nil
+func run(m *testing.M) int {
+	var err error
+	if buildFolder, err = os.MkdirTemp("", "hermes-test"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return []string{"/proc/self/exe", "keep"}
+	defer os.RemoveAll(buildFolder)
+	return m.Run()
 }
 
-// testLauncher is this program as one that confines others.
-func testLauncher() []string {
-	if runtime.GOOS != "linux" {
-		return nil
+var buildFolder string
+
+var agentProgram = sync.OnceValues(func() (string, error) {
+	return gobuild.Program(buildFolder, "internal/testagent/program")
+})
+
+// testAgent is the program of agents, whose environment has their scenario. It is built without
+// the race detector, which is for the host.
+func testAgent(t testing.TB) string {
+	t.Helper()
+	program, err := agentProgram()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return []string{"/proc/self/exe", "confine"}
+	return program
+}
+
+// testKeeper is a keeper, without the race detector where make test has built one.
+func testKeeper() []string { return helper("keep") }
+
+// testLauncher is a program that confines others.
+func testLauncher() []string {
+	return helper("confine")
+}
+
+func helper(command string) []string {
+	built := os.Getenv(gobuild.Programs)
+	switch {
+	case runtime.GOOS != "linux":
+		return nil
+	case built == "":
+		return []string{"/proc/self/exe", command}
+	}
+	return []string{filepath.Join(built, "tools", "hermes"), command}
 }

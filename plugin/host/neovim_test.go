@@ -91,9 +91,9 @@ func newEditorIn(t testing.TB, path, dir, state string) *editor {
 	}
 	e.lua(prelude)
 	e.lua(`
-local exe, usual = ...
+local exe, tester, usual = ...
 vim.env.HERMES_TEST_ROLE = "host"
-function _G.agent(scenario) return { command = exe, env = { HERMES_TEST_SCENARIO = scenario } } end
+function _G.agent(scenario) return { command = tester, env = { HERMES_TEST_SCENARIO = scenario } } end
 _G.serving = "SERVE " .. usual
 hermes.setup({
   host = { cmd = { exe } },
@@ -107,7 +107,7 @@ hermes.setup({
     chatty = agent([[PUT "Do you trust this folder? [yN] \x1b[31m\u202e]] .. ("x"):rep(200) .. [[\n"]] .. "\nWAIT 1h"),
     missing = { command = "no-such-program" },
   },
-})`, exe, usual)
+})`, exe, testAgent(t), usual)
 	return e
 }
 

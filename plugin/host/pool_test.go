@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"testing"
 
@@ -13,10 +12,7 @@ import (
 // all sessions of its process.
 func (e *editor) mixed(quirk bool) {
 	e.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	exe := testAgent(e.t)
 	e.lua(`
 local exe, quirk = ...
 hermes.connect("mixed", { command = exe, env = agent(serving .. " mixed").env, quirks = { one_session = quirk } })

@@ -220,10 +220,7 @@ hermes.setup({ agents = { once = {
 
 func TestAProgramThatIsGoneIsNotStartedAgain(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		exe := testAgent(t)
 		link := filepath.Join(t.TempDir(), "agent")
 		if err := os.Symlink(exe, link); err != nil {
 			t.Fatal(err)

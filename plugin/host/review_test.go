@@ -157,11 +157,7 @@ func (d *desk) setup(review bool) {
 // configure sends a configuration with the agents of the desk.
 func (d *desk) configure(config args) {
 	d.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	agent := map[string]any{"command": exe, "env": map[string]string{testagent.Env: "SERVE " + usual}}
+	agent := map[string]any{"command": testAgent(d.t), "env": map[string]string{testagent.Env: "SERVE " + usual}}
 	config["agents"] = args{"tester": agent, "second": agent}
 	d.send("setup", "", config)
 }

@@ -29,6 +29,16 @@ var ways = []string{
 	"mv {OUT}/file stolen.file.$$", "rm {OUT}/other",
 }
 
+// confiner is the program of testLauncher.
+func confiner(t *testing.T) string {
+	t.Helper()
+	program, err := filepath.EvalSymlinks(testLauncher()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
 // outside makes a folder that is not for agents, and returns the script that tries to
 // reach it by each way. It prints the number of each that works, then "tried".
 func outside(t *testing.T, e *editor, dir, name string) (folder, script string) {
@@ -44,7 +54,7 @@ func outside(t *testing.T, e *editor, dir, name string) (folder, script string) 
 	}
 	server, _ := e.lua("return vim.v.servername").(string)
 	fill := strings.NewReplacer("{OUT}", folder, "{HOST}", strconv.Itoa(e.hostPID()), "{NVIM}", e.json("vim.fn.getpid()"),
-		"{SERVER}", server, "{SELF}", mustExecutable(t))
+		"{SERVER}", server, "{SELF}", confiner(t))
 	var b strings.Builder
 	for i, way := range ways {
 		fmt.Fprintf(&b, "(%s) > /dev/null 2>&1 && echo \"way %d\"\n", fill.Replace(way), i)
@@ -270,7 +280,7 @@ hermes.setup({ agents = { own = {
   sandbox = function(name) names[#names + 1] = name; return { "env", "WRAPPED=is" } end,
 } } })
 hermes.connect("own")
-hermes.create_session({ on_done = finish("session") })`, mustExecutable(t))
+hermes.create_session({ on_done = finish("session") })`, testAgent(t))
 		e.until(`done.session and #of("AgentStderr") > 0`)
 		e.is("names", []string{"own"})
 		e.is(`of("AgentStderr")[1].line`, "agent is wrapped")
@@ -302,7 +312,7 @@ for name, sandbox in pairs({ free = false, tui = true }) do
     env = { HERMES_TEST_SCENARIO = agent(serving .. " locked terminal").env.HERMES_TEST_SCENARIO, AGENT = exe },
   })
   hermes.authenticate("tui", { agent = name, on_done = finish(name) })
-end`, mustExecutable(t), program)
+end`, testAgent(t), program)
 		e.until(`#of("TerminalLogin") == 2`)
 		e.lua(`
 function _G.shown(name)
