@@ -113,9 +113,10 @@ end
 
 ---The files with pending hunks, sorted, a thousand at a time: `from` is how many are passed over.
 ---The result has `files`, and `more`: how many follow. `total`, `hunks`, `added` and `removed` are
----of all. `elsewhere` says who reviews the folders that another program reviews, and `unseen` is
----how many files changed that cannot be reviewed. With `open`, the review of the project begins
----unless it has begun, and programs outside report to it.
+---of all. `names` has what each of their sessions was asked first, by its id. `elsewhere` says who
+---reviews the folders that another program reviews, and `unseen` is how many files changed that
+---cannot be reviewed. With `open`, the review of the project begins unless it has begun, and
+---programs outside report to it.
 ---@param opts? hermes.review.Opts|{ from?: integer, open?: boolean }
 ---@return string id
 function M.files(opts)
@@ -126,6 +127,7 @@ function M.files(opts)
       file.bufnr = require("hermes.doc.buffer").find(file.path)
     end
     result.files, result.elsewhere = files, result.elsewhere or {}
+    result.names = result.names or {}
     return result
   end)
 end

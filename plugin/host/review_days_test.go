@@ -85,6 +85,9 @@ func TestAfterARestartTheHunksAreInTheBuffers(t *testing.T) {
 		e.until(`done.ask`)
 		e.is(`vim.api.nvim_buf_get_lines(0, 0, -1, false)`, []string{"one", "two", "three"})
 		e.until(`hunks("notes.txt") == 0`)
+		e.lua(`vim.cmd("Hermes review")`) // the session has ended, and is named by what it was asked
+		e.until(`vim.bo.filetype == "hermes"`)
+		e.is(`vim.fn.getline(1):find("1 hunk, EDIT ", 1, true) ~= nil`, true)
 	})
 }
 

@@ -56,11 +56,12 @@ func (r *Reviews) list(op Op) (any, error) {
 
 func (r *Reviews) listFiles(all []*Folder, op Op) map[string]any {
 	files := []fileJSON{}
+	names := map[string]string{} // of sessions: what was asked first
 	total, hunks, added, removed, unseen := 0, 0, 0, 0, 0
 	for _, p := range all {
 		unseen += len(p.Unseen())
 		key := r.key(p, op)
-		partial := make(map[string]bool)
+		partial, listed := make(map[string]bool), make(map[string]bool)
 		for _, u := range p.Unrecorded() {
 			partial[u.Session] = true
 		}
@@ -72,13 +73,21 @@ func (r *Reviews) listFiles(all []*Folder, op Op) map[string]any {
 				one := p.file(f)
 				one.Partial = slices.ContainsFunc(f.Sessions, func(s string) bool { return partial[s] })
 				files = append(files, one)
+				for _, session := range f.Sessions {
+					listed[session] = true
+				}
 			}
 			total, hunks, added, removed = total+1, hunks+f.Hunks, added+f.Added, removed+f.Removed
+		}
+		for _, c := range p.Review().Checkpoints() {
+			if _, id := r.splitKey(c.Session); listed[c.Session] && names[id] == "" && c.Name != "" {
+				names[id] = c.Name
+			}
 		}
 	}
 	return map[string]any{
 		"files": files, "more": total - min(total, op.From+len(files)), "total": total, "hunks": hunks, "added": added, "removed": removed,
-		"elsewhere": r.elsewhere(), "unseen": unseen,
+		"names": names, "elsewhere": r.elsewhere(), "unseen": unseen,
 	}
 }
 

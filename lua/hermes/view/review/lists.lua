@@ -62,10 +62,11 @@ local function event_of(file)
 end
 
 ---@param session_id string
+---@param asked table<string, string> what sessions were asked first
 ---@return string
-local function session_name(session_id)
+local function session_name(session_id, asked)
   local session = require("hermes").sessions({ session_id = session_id })[1]
-  return safe(session and session.name or session_id, 40)
+  return safe(session and session.name or asked[session_id] or session_id, 40)
 end
 
 ---What a list says below its page.
@@ -97,7 +98,9 @@ function M.files(from)
       local lines = vim.tbl_map(function(file)
         local name = short(file.path)
         local notes = { counted(file.hunks, "hunk"), event_of(file) }
-        vim.list_extend(notes, vim.tbl_map(session_name, file.sessions or {}))
+        for _, session_id in ipairs(file.sessions or {}) do
+          notes[#notes + 1] = session_name(session_id, result.names)
+        end
         notes[#notes + 1] = file.partial and "record not complete" or nil
         return ("%s%s  +%d -%d  %s"):format(
           name,
