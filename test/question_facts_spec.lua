@@ -56,6 +56,10 @@ for _, style in ipairs({ "window", "line" }) do
         kind = "execute",
         rawInput = { command = "echo ok" .. evil },
       },
+      ["a title without arguments"] = { -- which says alone what runs
+        title = "echo ok" .. (" && echo all is well"):rep(60) .. evil,
+        kind = "execute",
+      },
       ["40 locations"] = {
         title = "Look",
         kind = "execute",
