@@ -141,7 +141,7 @@ describe("the chat on the screen", function()
     for i, line in ipairs(lines) do
       last = line:find("with `code`.", 1, true) and i or last
     end
-    eq(vim.list_slice(lines, last - 13, last), {
+    eq(vim.list_slice(lines, last - 12, last), {
       "… Let me see (+2 lines)",
       "",
       "≡ ● Look",
@@ -149,7 +149,6 @@ describe("the chat on the screen", function()
       "",
       "● Edit it",
       "/w/a",
-      "@@ -1,2 +1,2 @@",
       "a",
       "-b",
       "+2",
@@ -232,12 +231,10 @@ describe("the chat on the screen", function()
       "+20y",
       "Edit 3",
       "/w/a",
-      "@@ -1 +1 @@",
       "-a",
       "+b",
       "Edit 4",
       "/w/a",
-      "@@ -1 +1 @@",
       "-a",
       "\\ No newline at end of file",
       "+a",

@@ -227,6 +227,19 @@ describe("the lists of what runs", function()
     local list = child.lua_get("hermes.permissions.details({ toolCall = { title = 'T' } })")
     eq(list, { "title: T", "kind: unknown" }) -- without arguments the title decides
     eq(child.lua_get("hermes.text.diff('a\\n', 'b\\n')"), { "@@ -1 +1 @@", "-a", "+b" })
+    local ends = "(('a\\n'):rep(9)), 'b\\n' .. ('a\\n'):rep(8) .. 'b\\n'"
+    eq(child.lua_get("hermes.text.diff(" .. ends .. ", { part = true })"), {
+      "+b",
+      " a",
+      " a",
+      " a",
+      "…",
+      " a",
+      " a",
+      " a",
+      "-a",
+      "+b",
+    })
   end)
 
   it("keep what an agent wrote to its standard error, within limits, beyond its end", function()

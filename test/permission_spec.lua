@@ -506,13 +506,12 @@ describe("permission.details", function()
         },
       },
     })
-    eq(vim.list_slice(lines, 1, 12), {
+    eq(vim.list_slice(lines, 1, 11), {
       "changes: /w/a",
       "changes: /w/b",
       "changes: /w/c",
       "path: /w/other",
       "change /w/a",
-      "@@ -1,3 +1,3 @@",
       " 1",
       "-2",
       "+two",

@@ -16,7 +16,7 @@ type diffPlace struct {
 	Times int `json:"times"` // how often the old text occurs in the file
 	// Line is the first line of OldText, from 1. OldText and NewText are the texts of the diff with
 	// the rest of their lines and up to three lines around them. They are missing unless the old text
-	// occurs once.
+	// occurs once, and if it is the whole file.
 	Line    int    `json:"line,omitempty"`
 	OldText string `json:"oldText,omitempty"`
 	NewText string `json:"newText,omitempty"`
@@ -29,8 +29,8 @@ const (
 	linesAround   = 3
 )
 
-// Places finds the diffs of a tool call in their files, as JSON. A diff of a whole file needs no
-// place, and one whose file cannot be read has none.
+// Places finds the diffs of a tool call in their files, as JSON. One whose file cannot be read, or
+// is new, has no place.
 func (s *session) Places(call *acp.ToolCallUpdate) []byte {
 	list := s.diffPlaces(call)
 	if len(list) == 0 {
@@ -69,7 +69,7 @@ func (s *session) diffPlaces(call *acp.ToolCallUpdate) []diffPlace {
 			path = filepath.Join(s.Root(), path)
 		}
 		found, err := ws.Peek(path, maxPlacedFile)
-		if err != nil || !found.IsText || found.Text == d.OldText.V {
+		if err != nil || !found.IsText {
 			continue
 		}
 		p := placeIn(found.Text, d.OldText.V, d.NewText)
@@ -81,6 +81,9 @@ func (s *session) diffPlaces(call *acp.ToolCallUpdate) []diffPlace {
 
 // placeIn finds the old text of a diff in the text of a file.
 func placeIn(text, old, now string) diffPlace {
+	if old == text {
+		return diffPlace{Times: 1}
+	}
 	p := diffPlace{Times: strings.Count(text, old)}
 	if p.Times != 1 {
 		return p

@@ -16,6 +16,7 @@ func TestTheOldTextOfADiffIsFoundInItsFile(t *testing.T) {
 		"in a line":            {text, "iv", "IV", diffPlace{Times: 1, Line: 2, OldText: "two\nthree\nfour\nfive\nsix\nseven\neight two\n", NewText: "two\nthree\nfour\nfIVe\nsix\nseven\neight two\n"}},
 		"lines":                {text, "one\n", "", diffPlace{Times: 1, Line: 1, OldText: "one\ntwo\nthree\nfour\n", NewText: "two\nthree\nfour\n"}},
 		"over lines":           {text, "n\neight", "N EIGHT", diffPlace{Times: 1, Line: 4, OldText: "four\nfive\nsix\nseven\neight two\n", NewText: "four\nfive\nsix\nseveN EIGHT two\n"}},
+		"the whole file":       {text, text, "one\n", diffPlace{Times: 1}},
 		"nowhere":              {text, "nine", "ten", diffPlace{Times: 0}},
 		"twice":                {text, "two", "2", diffPlace{Times: 2}},
 		"no break at the end":  {"a\nb", "b", "c", diffPlace{Times: 1, Line: 1, OldText: "a\nb", NewText: "a\nc"}},

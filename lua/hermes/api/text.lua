@@ -33,9 +33,13 @@ end
 ---The difference between two texts as a unified diff, not yet safe to show.
 ---@param old string
 ---@param new string
+---@param opts? { part?: boolean } whether they may be parts of a file, so that the diff has no
+---numbers of lines
 ---@return string[]? lines nil when comparing the texts would take too long
-function M.diff(old, new)
-  return require("hermes.doc.diff").quick(old, new)
+function M.diff(old, new, opts)
+  local diff = require("hermes.doc.diff")
+  local lines = diff.quick(old, new)
+  return lines and opts and opts.part and diff.unplaced(lines) or lines
 end
 
 return M

@@ -130,7 +130,9 @@ local function compared(fact, result)
   end
   if result.lines then
     local above = place and place.line and place.line - 1 or 0
-    for _, line in ipairs(result.lines) do
+    local known = (fact.diff.oldText or "") == "" or (place and place.times == 1)
+    local lines = known and result.lines or require("hermes.doc.diff").unplaced(result.lines)
+    for _, line in ipairs(lines) do
       local from, to, rest = line:match("^@@ %-(%d+)([%d,]* %+)(%d+.*)$")
       if from and above > 0 then
         line = ("@@ -%d%s%s"):format(

@@ -49,7 +49,7 @@ local M = {}
 ---@class hermes.DiffPlace where the old text of a diff stands in its file
 ---@field diff integer which of the tool call's diffs
 ---@field times integer how often the old text occurs
----@field line? integer the first line of `oldText`; only a text that occurs once has one
+---@field line? integer the first line of `oldText`; only a part that occurs once has one
 ---@field oldText? string that of the diff, with the rest of its lines and some around them
 ---@field newText? string likewise
 

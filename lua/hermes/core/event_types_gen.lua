@@ -506,7 +506,7 @@
 ---The agent asks whether it may run a tool call. `toolCall` has everything that is known about it.
 ---@class hermes.event.PermissionRequest: hermes.RequestData
 ---@field deciding? hermes.Deciding # What the user has to see before they allow it. Without it that is everything.
----@field places? hermes.DiffPlace[] # Where the old texts of diffs stand in their files, unless they are those of whole files.
+---@field places? hermes.DiffPlace[] # Where the old texts of diffs stand in their files.
 ---@field rules? hermes.Rule[] # Rules without a scope, from narrow to wide, that would have allowed the tool call.
 ---@field sessionId hermes.acp.SessionId
 ---@field toolCall hermes.acp.ToolCallUpdate # The tool call in question, as an update to what the client knows about it.

@@ -152,6 +152,20 @@ local function compare(old, new, lines, bytes, most)
   return before, after, unified:sub(1, at), count(unified:sub(at + 1))
 end
 
+--- A diff of texts that may be parts of a file, which does not say where they stand there.
+---@param lines string[] of a unified diff
+---@return string[]
+function M.unplaced(lines)
+  local list = {}
+  for i, line in ipairs(lines) do
+    local header = vim.startswith(line, "@@ ")
+    if not header or i > 1 then
+      list[#list + 1] = header and "…" or line
+    end
+  end
+  return list
+end
+
 --- Two texts with more lines or bytes than this, taken together, are not worth
 --- a wait.
 M.quick_lines, M.quick_bytes = 10000, 512 * 1024

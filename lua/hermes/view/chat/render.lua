@@ -102,24 +102,14 @@ end
 -- A call is shown again each time something of it changes, mostly not the diff.
 local diffs = setmetatable({}, { __mode = "k" }) ---@type table<table, string[]>
 
---- The lines of a diff. A part of a file does not know where it stands there, so neither do
---- they.
+--- The lines of a diff. Some agents send parts of a file, which do not know where they stand
+--- there, and only a new file is certainly whole.
 ---@param old string
 ---@param new string
 ---@return string[]
 local function diff_lines(old, new)
-  local lines = hermes.text.diff(old, new)
-  if not lines then
-    return { "… too large to compare" }
-  end
-  local part = old ~= "" and new ~= "" and old:byte(-1) ~= 10 and new:byte(-1) ~= 10
-  if part then
-    table.remove(lines, 1)
-    for i, line in ipairs(lines) do
-      lines[i] = vim.startswith(line, "@@ ") and "…" or line
-    end
-  end
-  return lines
+  local lines = hermes.text.diff(old, new, { part = old ~= "" })
+  return lines or { "… too large to compare" }
 end
 
 ---@param list hermes.chat.Line[]
