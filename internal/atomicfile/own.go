@@ -69,19 +69,12 @@ func readOwn(path string) ([]byte, error) {
 	if err := checkOwnDir(filepath.Dir(real)); err != nil {
 		return nil, fmt.Errorf("in %s: %w", filepath.Dir(real), err)
 	}
-	f, err := os.OpenFile(real, os.O_RDONLY|OpenFlags, 0)
+	f, info, err := Open(real)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	switch why := foreign(info); {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: it is a %s", ErrNotRegular, Kind(info.Mode()))
-	case why != "":
+	if why := foreign(info); why != "" {
 		return nil, fmt.Errorf("%w: %s", ErrNotOwn, why)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxOwn+1))
@@ -89,6 +82,24 @@ func readOwn(path string) ([]byte, error) {
 		err = fmt.Errorf("the file is too large: the limit is %d bytes", maxOwn)
 	}
 	return data, err
+}
+
+// Open opens a regular file to read it. Anything else is ErrNotRegular: a named pipe or a device
+// keeps whoever opens or reads it waiting.
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|OpenFlags, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: it is a %s", ErrNotRegular, Kind(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // foreign says who besides the user may change a file, or nothing if nobody

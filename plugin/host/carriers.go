@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -74,14 +73,11 @@ func scriptLines(program, folder string) []string {
 	} else if found, err := exec.LookPath(path); err == nil {
 		path = found
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
 	if err != nil || !bytes.HasPrefix(text, []byte("#!")) {
 		return nil

@@ -147,19 +147,11 @@ func read(path string) string {
 	return string(data)
 }
 
-// readAll reads a file, and never waits for a named pipe.
 func readAll(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = atomicfile.ErrNotRegular
-	}
-	if err != nil {
-		return nil, err
-	}
 	return io.ReadAll(io.LimitReader(f, maxObject))
 }

@@ -82,7 +82,7 @@ func (p *Project) obeyed() map[string]string {
 	add(".git/info", filepath.Join(own, "info", "sparse-checkout"))
 	hooks := filepath.Join(common, "hooks")
 	add(".git/hooks", hooks)
-	dir, err := os.Open(hooks)
+	dir, err := os.OpenFile(hooks, os.O_RDONLY|atomicfile.OpenFlags, 0)
 	if err != nil {
 		return all
 	}
@@ -98,7 +98,7 @@ func (p *Project) obeyed() map[string]string {
 }
 
 func readObeyed(path string) []byte {
-	f, err := os.OpenFile(path, os.O_RDONLY|atomicfile.OpenFlags, 0)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
 		return nil
 	}
