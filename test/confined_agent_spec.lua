@@ -267,7 +267,7 @@ describe("what a confined agent has prepared", function()
   --- Everything outside of the projects.
   local function outside()
     local found = {}
-    for _, folder in ipairs({ "/away", "/home" }) do
+    for _, folder in ipairs({ "/away", "/home", "/xdg/config", "/xdg/data" }) do
       for name, kind in vim.fs.dir(base .. folder, { depth = 20 }) do
         local path = base .. folder .. "/" .. name
         local stat = assert(vim.uv.fs_lstat(path))
@@ -332,6 +332,7 @@ describe("what a confined agent has prepared", function()
       "XDG_CONFIG_HOME=" .. base .. "/xdg/config",
       "XDG_DATA_HOME=" .. base .. "/xdg/data",
       "XDG_CACHE_HOME=" .. base .. "/xdg/cache",
+      "HERMES_TEST_SECRET=CANARY env",
     }
     for _, pair in ipairs(env) do
       local name, value = pair:match("^([^=]+)=(.*)$")
@@ -419,6 +420,12 @@ describe("what a confined agent has prepared", function()
     child.stop()
   end)
 
+  local function quit()
+    child.lua_notify("vim.cmd('qall!')")
+    eq(vim.fn.jobwait({ child.job.id }, 60000)[1], 0)
+    child.stop()
+  end
+
   --- What the user does, one after the other.
   ---@type { [1]: string, [2]: string, races?: boolean }[]
   local acts = {
@@ -454,6 +461,25 @@ describe("what a confined agent has prepared", function()
       [[for _, keys in ipairs({ "@<Tab>", "@a<Tab><Tab>", "@s<C-x><C-o>" }) do
         vim.api.nvim_set_current_win(vim.fn.bufwinid(prompt))
         vim.api.nvim_feedkeys(vim.keycode("cclook at " .. keys), "xt", false)
+        vim.cmd.stopinsert()
+        local before = ended
+        vim.api.nvim_feedkeys(vim.keycode("<CR>"), "xt", false)
+        wait("end of the turn", function() return ended > before end)
+      end]],
+    },
+    {
+      "completes the agent's commands, and sends one",
+      [[local commands = {}
+      for _, name in ipairs({ "@notes.txt", "look @sub/c.txt", "@" .. dir .. "/../../away/key",
+        "a.txt", "<CR>:q!<CR>", "x|call system('run')|", "`run`", "$(run)", "new\nline", "-" }) do
+        table.insert(commands,
+          { name = name, description = "@notes.txt", input = { hint = "@" } })
+      end
+      turn({ { update = {
+        sessionUpdate = "available_commands_update", availableCommands = commands } } })
+      for _, keys in ipairs({ "/<Tab>", "/<Tab><Tab>", "/a<C-x><C-o>" }) do
+        vim.api.nvim_set_current_win(vim.fn.bufwinid(prompt))
+        vim.api.nvim_feedkeys(vim.keycode("cc" .. keys), "xt", false)
         vim.cmd.stopinsert()
         local before = ended
         vim.api.nvim_feedkeys(vim.keycode("<CR>"), "xt", false)
@@ -570,6 +596,28 @@ describe("what a confined agent has prepared", function()
     },
   }
 
+  --- On the next day, with another Neovim: what was changed after the decisions is under review, or
+  --- is what the session of yesterday finds.
+  local tomorrow = [[vim.cmd.cd(vim.fn.fnameescape(dir))
+    await(function(opts)
+      opts.open = true
+      hermes.review.files(opts)
+    end)
+    for _, name in ipairs({ "sub/c.txt", "a.txt", "b.txt" }) do
+      hermes.review.open(dir .. "/" .. name)
+      vim.cmd("silent! Hermes review diff")
+      vim.cmd("silent! diffoff! | silent! tabonly")
+    end
+    require("hermes.chat").open({ agent = "inside", cwd = dir, new = true })
+    wait("session", function() return hermes.sessions()[1] ~= nil end) -- a diff may be in front
+    vim.cmd.stopinsert()
+    session = hermes.sessions()[1].sessionId
+    turn({ { sh = "cd " .. dir .. "; for f in a.txt b.txt sub/c.txt;"
+      .. " do [ ! -f $f ] || echo agent >> $f; done" } })
+    await(hermes.review.reject, { session_id = session })
+    await(function(opts) hermes.review.undo(nil, opts) end)
+    await(hermes.review.accept, { session_id = session })]]
+
   --- What changed outside of the projects, and what of it was sent.
   ---@return string[]
   local function differences()
@@ -673,9 +721,15 @@ describe("what a confined agent has prepared", function()
           check("the agent, later")
         end
       end
-      child.lua_notify("vim.cmd('qall!')")
-      eq(vim.fn.jobwait({ child.job.id }, 60000)[1], 0)
+      quit()
       check("the user quits")
+      if vim.env.HERMES_SOAK or (i - first) % (3 * step) == 0 then
+        open_editor()
+        child.lua("local dir = ...\n" .. tomorrow, { dir })
+        check("the user has decided on the next day")
+        quit()
+        check("the user quits again")
+      end
       clean = true
     end)
   end
