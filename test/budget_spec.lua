@@ -233,6 +233,44 @@ local cases = {
     require("hermes.view.chat.render").label({ type = "text", text = text })
   end)]],
   ["core.agent_log"] = [[Each(function(text) require("hermes.core.agent_log").add("demo", text) end)]],
+  ["ask.elicitation ask.form_fields"] = [[
+    local elicitation = require("hermes.ask.elicitation")
+    vim.ui.select = function(items, opts)
+      for _, item in ipairs(items) do opts.format_item(item) end
+    end
+    local many, required, choices = {}, {}, {}
+    for i = 1, 5000 do
+      many["f" .. i] = { type = "string", title = "field " .. i, default = "x" }
+      required[i] = "f" .. i
+    end
+    for i = 1, 50000 do
+      choices[i] = "choice " .. i
+    end
+    local forms = {
+      fields = { properties = many, required = required },
+      choices = { properties = { one = { type = "string", enum = choices, default = choices[50000] } } },
+      several = { properties = { some = {
+        type = "array", items = { enum = choices }, default = vim.list_slice(choices, 1, 2000) } } },
+    }
+    for name, text in pairs(texts) do
+      forms[name] = { properties = { [text] = {
+        type = "string", title = text, description = text, default = text, maxLength = 1 } } }
+    end
+    for _, style in ipairs({ "window", "select" }) do
+      require("hermes").setup({ questions = { style = style } })
+      for name, schema in pairs(forms) do
+        local function ask(data)
+          data.requestId, data.agent, data.sessionId = name .. style, "demo", "s"
+          Piece(elicitation.ask, data, function() end)
+          Piece(require("hermes.ask.questions").open)
+          shown = (shown or 0) + #require("hermes.ask.questions").list()
+          Piece(require("hermes.ask.questions").remove, data.requestId)
+        end
+        ask({ mode = "form", message = texts[name] or "", requestedSchema = schema })
+        ask({ mode = "url", host = "a", url = "https://a/" .. (texts[name] or ""), message = "m" })
+      end
+    end
+    assert(shown == 4 * vim.tbl_count(forms), shown)]],
   ["view.review.messages"] = [[Each(function(text)
     require("hermes.view.review.messages").safe(text, 200)
     require("hermes.view.review.messages").short(text)
@@ -288,7 +326,7 @@ local others = {
     .. " view.chat.draft view.chat.keys view.rule_words",
   ["writes of agents, which frames_spec.lua measures"] = "doc.agent_write",
   ["questions, which frames_spec.lua measures"] = ""
-    .. "ask.reading ask.answers asks ask.dialog ask.elicitation ask.form_fields ask.layout"
+    .. "ask.reading ask.answers asks ask.dialog ask.layout"
     .. " ask.permission ask.tool_call ask.question_window ask.questions ask.corner",
   ["the chat, which hermes_chat_spec.lua feeds in pieces"] = ""
     .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"

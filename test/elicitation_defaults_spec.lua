@@ -90,6 +90,25 @@ describe("the default of a field", function()
     end
   end)
 
+  it("is one of the values that a field offers", function()
+    local default_of = require("hermes.ask.form_fields").default_of
+    local sizes = { { const = "s" }, { const = "m", title = "M" }, { title = "nothing" } }
+    for _, row in ipairs({
+      { { type = "boolean", default = false }, false },
+      { { type = "boolean", default = true }, true },
+      { { type = "boolean", default = "yes" } },
+      { { type = "string", oneOf = sizes, default = "m" }, "m" },
+      { { type = "string", oneOf = sizes, default = "xl" } },
+      { { type = "string", enum = { "a", "b" }, default = "b" }, "b" },
+      { { type = "array", items = { anyOf = sizes }, default = { "m", "s" } }, { "m", "s" } },
+      { { type = "array", items = { enum = { "a" } }, default = {} }, {} },
+      { { type = "array", items = { enum = { "a" } }, default = { "a", "b" } } },
+      { { type = "array", items = { enum = { "a" } }, default = "a" } },
+    }) do
+      eq({ row[1], default_of(row[1]) }, { row[1], row[2] })
+    end
+  end)
+
   it("is still shown after an answer that does not fit", function()
     local got = fill({ type = "integer", default = 3 }, true, { "x", "" })
     eq(got.prompts[2], "Say: name (a whole number, please) (default: 3): ")

@@ -23,12 +23,16 @@ function M.of(data)
     names = vim.tbl_keys(properties)
     table.sort(names)
   end
+  local required = {} ---@type table<string, boolean>
+  for _, name in ipairs(schema.required or {}) do
+    required[name] = true
+  end
   return vim.tbl_map(function(name)
     local property = properties[name]
     return {
       name = name,
       property = property,
-      required = vim.tbl_contains(schema.required or {}, name),
+      required = required[name] or false,
       title = text.line(property.title or property.description or name, 80),
     }
   end, names)
@@ -78,12 +82,15 @@ function M.parse(property, typed)
 end
 
 ---@param list { value: any }[]
----@param value any
----@return boolean
-local function offers(list, value)
-  return vim.iter(list):any(function(item)
-    return item.value == value
-  end)
+---@return table<any, boolean>
+local function values_of(list)
+  local values = {}
+  for _, item in ipairs(list) do
+    if item.value ~= nil then
+      values[item.value] = true
+    end
+  end
+  return values
 end
 
 ---The default of a property; nil if it is not a valid value of the property.
@@ -92,15 +99,18 @@ end
 function M.default_of(property)
   local default, list = property.default, M.choices(property)
   if property.type == "array" then
-    local allowed = M.choices(property.items or {}) or {}
+    local allowed = values_of(M.choices(property.items or {}) or {})
     local fits = type(default) == "table"
       and vim.islist(default)
       and vim.iter(default):all(function(value)
-        return offers(allowed, value)
+        return allowed[value]
       end)
     return fits and vim.list_slice(default) or nil
   elseif list then
-    return default ~= nil and offers(list, default) and default or nil
+    if default ~= nil and values_of(list)[default] then
+      return default
+    end
+    return nil
   end
   local number = property.type == "number" or property.type == "integer"
   local fits = type(default) == (number and "number" or "string") and default ~= ""
