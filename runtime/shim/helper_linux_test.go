@@ -92,6 +92,20 @@ func helper(args []string) int {
 		case "rename":
 			check(unix.Renameat(tree, args[2], tree, args[3]))
 		}
+	case "write":
+		check(os.WriteFile(args[1], []byte(args[2]), 0o644))
+	case "remove":
+		check(unix.Unlink(args[1]))
+	case "mkdir":
+		check(os.Mkdir(args[1], 0o755))
+	case "chmod":
+		check(os.Chmod(args[1], 0o600))
+	case "truncate":
+		check(os.Truncate(args[1], 0))
+	case "link":
+		check(os.Link(args[1], args[2]))
+	case "symlink":
+		check(os.Symlink(args[1], args[2]))
 	case "rename":
 		check(os.Rename(args[1], args[2]))
 	case "exchange":
