@@ -3,6 +3,7 @@
 package shim_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,6 +101,54 @@ func TestTrackedFilesAreFilesOfTheProject(t *testing.T) {
 	want := []string{`write build/gen.go "old\n" "new\n"`, `write src/gen/a "old\n" "new\n"`, `remove build/gen.go "new\n"`}
 	if got := s.lines(journal.Post); !slices.Equal(got, want) || status != 0 {
 		t.Errorf("exit status %d, got\n  %s\n%s", status, strings.Join(got, "\n  "), out)
+	}
+}
+
+// A file that is added during the run is one of the project from then on, whoever adds it.
+func TestAFileThatGitTracksLaterIsAFileOfTheProject(t *testing.T) {
+	t.Parallel()
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		s.repository()
+		s.write("build/late", "old\n")
+		if gated {
+			s.config.Gate = &shim.Gate{Allow: []string{filepath.Join(s.root, ".git")}}
+		}
+		d := s.talk(`exec 2>&1
+change() { (echo $1 > build/other); (echo $1 > build/late); echo changed; read line; }
+change one; git add -f build/other; change two; git rm -q -f --cached build/other; change three; exit 0`)
+		refused := map[string]int{}
+		changed := func() {
+			for line := d.line(); line != "changed"; line = d.line() {
+				for _, file := range []string{"build/other", "build/late"} {
+					if strings.Contains(line, file) && strings.Contains(line, "denied") {
+						refused[file]++
+					}
+				}
+			}
+		}
+		changed()
+		d.enter()
+		changed()
+		add := exec.Command("git", "add", "-f", "build/late")
+		add.Dir, add.Env = s.root, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := add.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		d.enter()
+		changed()
+		d.enter()
+		if err := d.cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		got := slices.DeleteFunc(s.lines(journal.Post), func(line string) bool { return !strings.Contains(line, "build/") })
+		want, wantRefused := []string{`write build/other "one\n" "two\n"`, `write build/other "two\n" "three\n"`, `write build/late "two\n" "three\n"`}, map[string]int{}
+		if gated {
+			want, wantRefused = nil, map[string]int{"build/other": 2, "build/late": 1}
+		}
+		if !slices.Equal(got, want) || !maps.Equal(refused, wantRefused) {
+			t.Errorf("gate %v: refused %v, recorded\n  %s", gated, refused, strings.Join(got, "\n  "))
+		}
 	}
 }
 

@@ -121,9 +121,7 @@ func ownPolicy(dir, path string, user settings) policy {
 	for each := p.rules; each != nil; each = each.above {
 		each.skip = len(path) + 1
 	}
-	if p.tracked != nil {
-		p.tracked.skip = len(path) + 1
-	}
+	p.tracked.skip = len(path) + 1
 	return p
 }
 
@@ -142,9 +140,7 @@ func policyOf(root string, user settings) policy {
 	for each := p.rules; each != nil; each = each.above {
 		each.prepend = up
 	}
-	if p.tracked != nil {
-		p.tracked.prepend = up
-	}
+	p.tracked.prepend = up
 	// The root's own file is read by the scan.
 	dir, rest := top, up
 	for rest != "" {

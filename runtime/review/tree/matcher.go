@@ -14,7 +14,8 @@ import (
 // It reads the files with patterns of a directory when the first path in the directory
 // is asked about, and never again. Files whose status has changed by then count as
 // empty, because nobody knows what was in them. See Made for directories that come
-// later.
+// later. What git tracks is read again when it changes, and what it tracked before is not
+// ignored either.
 type Matcher struct {
 	root string
 	user settings
@@ -76,6 +77,9 @@ func (g *Matcher) Ignores(path string) bool {
 		return true
 	}
 	ignored, _ := in.ignores(path, dir)
+	if ignored && in.tracked.update() {
+		ignored, _ = in.ignores(path, dir)
+	}
 	return ignored
 }
 

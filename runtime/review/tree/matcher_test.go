@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,5 +116,37 @@ func TestAMatcherKnowsWhatWasIgnoredAtItsStart(t *testing.T) {
 		if got := m.Ignores(path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
+	}
+}
+
+// A file is not ignored from the moment on when git tracks it, whoever has added it, and it stays
+// one of the project.
+func TestAMatcherKnowsWhatGitTracksNow(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"nothing", "a file"} {
+		root := t.TempDir()
+		git(t, root, "", "init", "-q")
+		makeFiles(t, root, map[string]string{".gitignore": "build/\n", "a": "", "build/x": "", "build/deep/y": "", "build/z": "", "inner/.gitignore": "*.o\n", "inner/a.o": "", "inner/b.o": ""})
+		git(t, filepath.Join(root, "inner"), "", "init", "-q")
+		if first == "a file" {
+			git(t, root, "", "add", "a")
+		}
+		m := NewMatcher(root, nowhere, time.Now())
+		check := func(when string, tracked ...string) {
+			t.Helper()
+			for _, path := range []string{"build/x", "build/deep/y", "build/z", "inner/a.o", "inner/b.o"} {
+				if got := m.Ignores(path); got == slices.Contains(tracked, path) {
+					t.Errorf("%s was tracked at first; %s: %s is ignored: %v", first, when, path, got)
+				}
+			}
+		}
+		check("at first")
+		git(t, root, "", "add", "-f", "build/x")
+		check("with a file", "build/x")
+		git(t, filepath.Join(root, "inner"), "", "add", "-f", "a.o")
+		check("with one of a repository in it", "build/x", "inner/a.o")
+		git(t, root, "", "add", "-f", "build/deep")
+		git(t, root, "", "rm", "-q", "--cached", "build/x")
+		check("without the first one", "build/x", "build/deep/y", "inner/a.o")
 	}
 }

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ type tracked struct {
 	names   []string // sorted, below the top of the repository
 	skip    int      // see rules
 	prepend string
+
+	folder string // of the repository, which has the index
+	hash   int    // the bytes of a hash
+	index  identity
 }
 
 // has reports whether a path of the scan is tracked, or something below it is.
@@ -29,20 +34,37 @@ func (t *tracked) has(at string) bool {
 	return i < len(t.names) && strings.HasPrefix(t.names[i], name+"/")
 }
 
-// readTracked reads the index in the folder of a repository.
-func readTracked(at string, hash int) *tracked {
-	names, shared := indexNames(readUpTo(filepath.Join(at, "index"), maxIndex), hash)
+// readTracked reads the index in the folder of a repository, whose hashes have that many
+// bytes.
+func readTracked(folder string, hash int) *tracked {
+	t := &tracked{folder: folder, hash: hash}
+	t.update()
+	return t
+}
+
+// update reads the index if it is another one than before, and reports whether it was.
+// Names that are not in it any more count as tracked, too.
+func (t *tracked) update() bool {
+	if t == nil {
+		return false
+	}
+	file := filepath.Join(t.folder, "index")
+	info, err := os.Stat(file)
+	if err != nil || identify(info) == t.index {
+		return false
+	}
+	t.index = identify(info)
+	names, shared := indexNames(readUpTo(file, maxIndex), t.hash)
 	if shared != "" {
 		// The other half of a split index. Names that were removed from it since count
 		// as tracked, too.
-		more, _ := indexNames(readUpTo(filepath.Join(at, "sharedindex."+shared), maxIndex), hash)
+		more, _ := indexNames(readUpTo(filepath.Join(t.folder, "sharedindex."+shared), maxIndex), t.hash)
 		names = append(names, more...)
-		slices.Sort(names)
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &tracked{names: names}
+	t.names = append(t.names, names...)
+	slices.Sort(t.names)
+	t.names = slices.Compact(t.names)
+	return true
 }
 
 // maxIndex bounds the index of a repository, in bytes: about two million files.
