@@ -92,6 +92,10 @@ func TestTheReviewStaysWhereAFileIsNotSaved(t *testing.T) {
 		b.until(`done.ask`)
 		b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{0, 1})
 		b.is(`notes[1]:gsub("^.*keeps", "keeps")`, "keeps the review: notes.txt is not saved there; what agents change here is in that review")
+		// The user is told who has it, not that nothing is pending.
+		b.lua(`vim.cmd.runtime("plugin/hermes.lua"); vim.cmd("Hermes review")`)
+		b.until(`#notes == 2`)
+		b.is(`notes[2]:gsub("process %d+", "process N")`, "hermes: process N (Hermes in Neovim) reviews "+dir)
 		a.lua(`vim.cmd.write()`)
 		b.lua(`done.ask = nil; hermes.review.files({ open = true, on_done = finish("ask") })`)
 		b.until(`done.ask and #done.ask.result.files == 1`)
