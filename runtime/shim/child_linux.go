@@ -176,7 +176,7 @@ type program struct {
 	delivered  chan struct{}
 	stop       context.CancelFunc
 	ended      chan struct{} // is closed when the program has ended
-	served     chan struct{} // is closed when the last process has ended
+	served     chan struct{} // is closed when run has returned; the supervisor belongs to reap then
 	last       chan struct{} // is closed when all is in the journal
 }
 
@@ -332,6 +332,7 @@ func (p *program) reap(tell func(word)) {
 		case err == unix.EINTR, err == nil && pid != p.pid:
 		case err != nil: // what is left are not children
 			<-p.served
+			p.supervisor.end()
 			return
 		case w.Stopped():
 			tell(word{Signal: w.StopSignal()})
@@ -342,6 +343,7 @@ func (p *program) reap(tell func(word)) {
 			select {
 			case <-done:
 			case <-p.served:
+				p.supervisor.end()
 			}
 			p.recorder.sync()
 			tell(word{Ended: &w})

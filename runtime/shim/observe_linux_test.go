@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -193,6 +194,57 @@ func TestWhatIsRefusedCannotHideChanges(t *testing.T) {
 	s.write("f", "kept")
 	if out, _ := s.run("HELPER", "helper", "handle", "f"); out != "true\n" {
 		t.Errorf("open_by_handle_at: %s", out)
+	}
+}
+
+// A file that stays open is recorded when it is closed, with all that was written to it, also
+// if the end of the program closes it.
+func TestAFileThatIsHeldOpenIsRecordedWhenItIsClosed(t *testing.T) {
+	t.Parallel()
+	for end, leave := range map[string]string{
+		"close":             "exec 5>&-; echo closed; read line",
+		"exit":              "exit 0",
+		"the last one":      "exec 3<&0; sh -c 'read line <&3' & exec 5>&-; wait; echo closed; read line",
+		"kill":              "kill -9 $$",
+		"kill from outside": "echo kill me; read line; read line",
+	} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			s := newShimmed(t)
+			s.write("log", "old\n")
+			s.write("other", "old\n")
+			d := s.talk("exec 5>> log; echo one >&5; echo x > other; echo written; read line; echo two >&5; " + leave)
+			d.expect("written")
+			recorded := func(name string) bool {
+				data, _ := os.ReadFile(filepath.Join(s.config.Journal, "events.jsonl"))
+				return strings.Contains(string(data), `"phase":"post","op":"write","path":"`+filepath.Join(s.root, name)+`"`)
+			}
+			waitFor(t, func() bool { return recorded("other") }) // which came later
+			if recorded("log") {
+				t.Error("a file that is open is recorded")
+			}
+			d.enter()
+			switch end {
+			case "close":
+				d.expect("closed")
+				waitFor(t, func() bool { return recorded("log") })
+				d.enter()
+			case "the last one":
+				d.enter()
+				d.expect("closed")
+				d.enter()
+			case "kill from outside":
+				d.expect("kill me")
+				d.cmd.Process.Kill() // and the program with it
+			}
+			d.cmd.Wait()
+			waitFor(t, func() bool { return recorded("log") })
+			events := s.events()
+			last := slices.IndexFunc(events, func(e journal.Event) bool { return e.Phase == journal.Post && strings.HasSuffix(e.Path, "log") })
+			if got, want := s.lines(journal.Post), []string{`write other "old\n" "x\n"`, `write log "old\n" "old\none\ntwo\n"`}; !slices.Equal(got, want) || events[last].Inferred {
+				t.Errorf("recorded %q, want %q; inferred: %v", got, want, events[last].Inferred)
+			}
+		})
 	}
 }
 

@@ -99,7 +99,8 @@ func (s *supervisor) doQueued() {
 	}
 }
 
-// run serves the program until its last process has ended.
+// run serves the program until its last process makes no calls any more. What that has open
+// may be closed a little later, so that end comes after it.
 func (s *supervisor) run() {
 	// The listener comes first: whatever was closed before a call is then seen
 	// before the call.
@@ -129,7 +130,6 @@ func (s *supervisor) run() {
 				s.handle(&n)
 			}
 		case fds[0].Revents != 0:
-			s.end()
 			return
 		}
 		now := time.Now()
@@ -144,7 +144,7 @@ func (s *supervisor) run() {
 	}
 }
 
-// end settles everything when no process is left.
+// end settles everything when no process is left. It may be called again.
 func (s *supervisor) end() {
 	s.drain()
 	for _, p := range s.waiting() {
