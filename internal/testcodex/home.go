@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
@@ -12,7 +13,7 @@ import (
 // model at that address. The configuration is in the home folder that Env names.
 func Published(t testing.TB, model string) launch.Command {
 	t.Helper()
-	home := t.TempDir()
+	home := sockdir.New(t) // a daemon of Codex has its socket there
 	config := `model = "gpt-5.1-codex"
 model_provider = "fake"
 [model_providers.fake]

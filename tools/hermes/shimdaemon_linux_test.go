@@ -3,11 +3,23 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/gobuild"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/sockdir"
+	"github.com/hermes-nvim/hermes/internal/testcodex"
+	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/runtime/shim/journal"
+	"github.com/hermes-nvim/hermes/test/llm"
 )
 
 // A codex that has a daemon works in its own process, where the shim sees it.
@@ -29,5 +41,101 @@ func TestCodexWorksInItsOwnProcess(t *testing.T) {
 		if status != 0 || strings.TrimSpace(out) != c.want {
 			t.Errorf("%s with %s: %d %q %s", c.name, c.help, status, out, errs)
 		}
+	}
+}
+
+// The terminal of the published Codex works in the daemon that another terminal has left behind,
+// and in a shim in its own process. Under another name the shim does not know it: then it is in the
+// daemon, which is said, and proves that there is one to get around.
+func TestThePublishedCodexWorksInItsOwnProcess(t *testing.T) {
+	t.Parallel()
+	shimHere(t)
+	tmux, err := exec.LookPath(cmp.Or(os.Getenv("HERMES_TMUX"), "tmux"))
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no tmux: nothing is skipped in CI, run 'make test'")
+		}
+		t.Skip("skipped: needs tmux: run 'make test', or set HERMES_TMUX")
+	}
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	for _, name := range []string{"codex", "stock"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := underReview(t)
+			codex := testcodex.Published(t, model.URL)
+			home := strings.TrimPrefix(codex.Env[0], "HOME=")
+			trust, err := os.OpenFile(filepath.Join(home, "config.toml"), os.O_WRONLY|os.O_APPEND, 0)
+			if err == nil {
+				_, err = fmt.Fprintf(trust, "[projects.%q]\ntrust_level = \"trusted\"\n", r.root)
+				err = errors.Join(err, trust.Close())
+			}
+			dir := sockdir.New(t)
+			path := filepath.Join(dir, name)
+			if err := errors.Join(err, os.Symlink(codex.Path, path)); err != nil {
+				t.Fatal(err)
+			}
+			daemon := exec.Command(codex.Path, "app-server", "--listen", "unix://")
+			daemon.Env = append(os.Environ(), codex.Env...)
+			if err := daemon.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				daemon.Process.Kill()
+				daemon.Wait()
+			})
+			patience.True(t, "a socket of the daemon", func() bool {
+				found, _ := filepath.Glob(filepath.Join(home, "app-server-control", "*.sock"))
+				return len(found) == 1
+			})
+			inTmux := func(args ...string) (string, error) {
+				cmd := exec.Command(tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(dir, "tmux")}, args...)...)
+				cmd.Dir = r.root
+				cmd.Env = append(append(os.Environ(), codex.Env...), asHermes+"=1", "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=", "TMUX=")
+				out, err := cmd.CombinedOutput()
+				return string(out), err
+			}
+			if out, err := inTmux("new-session", "-d", "-x", "160", "-y", "50", "--", "env", "-u", "TMUX", self(t), "shim", "--", path, "-s", "danger-full-access", "-a", "never",
+				"CALL exec_command {\"cmd\":\"echo made > deep/a; echo more >> deep/a\"}\nSAY done"); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			shown := ""
+			t.Cleanup(func() {
+				inTmux("kill-server")
+				if t.Failed() {
+					t.Log(shown)
+				}
+			})
+			patience.True(t, "an end of the turn", func() bool {
+				shown, err = inTmux("capture-pane", "-p")
+				return err != nil || strings.Contains(shown, "Done.")
+			})
+			if data, err := os.ReadFile(filepath.Join(r.root, "deep/a")); string(data) != "made\nmore\n" {
+				t.Fatalf("the command has made %q, %v", data, err)
+			}
+			journals, err := filepath.Glob(filepath.Join(store.Dir(r.state, r.root), "shim", "*"))
+			if err != nil || len(journals) != 1 {
+				t.Fatalf("journals: %v, %v", journals, err)
+			}
+			missing, err := journal.MissingIn(journals[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name != "codex" {
+				if want := fmt.Sprintf(" works in process %d (codex), which is not watched", daemon.Process.Pid); !strings.Contains(missing.Reason, want) || missing.Count != 1 {
+					t.Errorf("the record lacks %+v, want %q", missing, want)
+				}
+				return
+			}
+			want := []string{`write deep/a "1\n2\n3\n" "made\n"`, `write deep/a "made\n" "made\nmore\n"`}
+			if missing.Count > 0 || missing.Reason != "" {
+				t.Errorf("the record lacks %+v", missing)
+			} else if got := fileChanges(t, r); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
