@@ -1,6 +1,7 @@
 -- Every line that docs/review.md and docs/shim.md tell the user to type, in a shell in a real
--- tmux. The home is not fresh: the journal of an older shim lies there, and a Neovim with a review
--- of another project is open. Needs bin/hermes (make build) and tmux.
+-- tmux. The home is not fresh: agents have been set up and used in it, journals of older shims lie
+-- there, one of a project that is gone, and a Neovim with a review of another project is open.
+-- Needs bin/hermes (make build) and tmux.
 
 local eq = MiniTest.expect.equality
 local here = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
@@ -19,6 +20,37 @@ local agents = (vim.env.HERMES_AGENTS or "") .. "/node_modules/.bin"
 local agent = [[#!/bin/sh
 echo claude >> src/list.go || echo "not allowed"
 ]]
+
+-- What is in the home, and stays as it is. Some of it is of older versions and of programs that are
+-- gone.
+local home = {
+  [".gitconfig"] = "[user]\n\tname = t\n[core]\n\texcludesFile = ~/.ignored\n",
+  [".ignored"] = "*.swp\n",
+  [".claude.json"] = '{"numStartups": 40, "projects": {"/gone": {"allowedTools": []}}}\n',
+  [".claude/settings.json"] = vim.json.encode({
+    model = "opus",
+    hooks = {
+      PostToolUse = {
+        {
+          matcher = "Edit|Write",
+          hooks = { { type = "command", command = "/gone/hermes review tell hook" } },
+        },
+      },
+    },
+  }) .. "\n",
+  [".codex/config.toml"] = [[
+model = "gpt-5.1-codex"
+approval_policy = "on-failure"
+sandbox_mode = "workspace-write"
+no_such_setting = true
+[mcp_servers.gone]
+command = "/gone/server"
+[projects."/gone"]
+trust_level = "trusted"
+]],
+  [".codex/history.jsonl"] = '{"session_id":"gone","ts":1,"text":"hello"}\n',
+  [".codex/app-server-control/app-server-control.sock"] = "", -- of a daemon that was killed
+}
 
 local first = "package src\n"
 local old = first .. "old\n"
@@ -199,13 +231,20 @@ local function runs(line, expects)
       return pending(project)
     end)
   end
+  for name, text in pairs(home) do
+    eq({ name, read(dir .. "/home/" .. name) }, { name, text })
+  end
   server:run("kill-pane", "-t", pane)
 end
 
 describe("the lines of the guides", function()
   setup(function()
     vim.fn.mkdir(dir .. "/bin", "p")
-    vim.fn.mkdir(dir .. "/home", "p")
+    for name, text in pairs(home) do
+      vim.fn.mkdir(vim.fs.dirname(dir .. "/home/" .. name), "p")
+      write(dir .. "/home/" .. name, text)
+    end
+    vim.fn.delete(new_project(), "rf")
     vim.fn.mkdir(dir .. "/other/.git", "p")
     write(dir .. "/bin/claude", agent, 493)
     write(dir .. "/other/a", "one\n")
