@@ -52,11 +52,13 @@ func Unescape(inner []byte) []byte {
 }
 
 // Mend replaces unpaired surrogate escapes in the text read so far with the escape
-// of U+FFFD, which has the same length. It changes the text in place.
-func (d *Dec) Mend() {
+// of U+FFFD, which has the same length. It changes the text in place, and reports
+// whether there were any.
+func (d *Dec) Mend() bool {
 	if d.lone {
 		appendPaired(d.b[:0], d.b[:d.p])
 	}
+	return d.lone
 }
 
 // texts makes strings. Short ones share an allocation with their neighbours, so

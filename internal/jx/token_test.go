@@ -51,13 +51,14 @@ func TestUnpairedSurrogatesAreMendedInPlace(t *testing.T) {
 		`{"\ud800":"a\udc00\ud83d\ude00","b":"\\ud800\ufffd"}`: `{"\ufffd":"a\ufffd\ud83d\ude00","b":"\\ud800\ufffd"}`,
 		`["\ud800\ud800\udc00"]`:                               `["\ufffd\ud800\udc00"]`,
 		`["\ud800",1,"\ud8`:                                    `["\ufffd",1,"\ud8`, // what was read
+		`["\ud83d\ude00","\\ud800"]`:                           `["\ud83d\ude00","\\ud800"]`,
 	} {
 		b := []byte(text)
 		d := New(b)
 		d.Skip()
-		d.Mend()
-		if string(b) != want {
-			t.Errorf("%s became %s", text, b)
+		mended := d.Mend()
+		if string(b) != want || mended != (text != want) {
+			t.Errorf("%s became %s, mended: %v", text, b, mended)
 		}
 	}
 }

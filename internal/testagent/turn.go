@@ -302,9 +302,14 @@ func (t *turn) bigWrite(ctx context.Context, rest string) error {
 func (t *turn) call(ctx context.Context, rest string) error {
 	method, params, _ := strings.Cut(rest, " ")
 	var r acp.Raw
-	err := t.conn.Call(ctx, method, acp.Raw(params), &r)
+	err := t.conn.Call(ctx, method, verbatim(params), &r)
 	return t.report(ctx, "CALL", r, err)
 }
+
+// verbatim is JSON text that is sent as it is. acp.Raw replaces half a surrogate pair.
+type verbatim string
+
+func (v verbatim) AppendJSON(b []byte) []byte { return append(b, v...) }
 
 func (t *turn) leave(ctx context.Context, rest string) error {
 	method, params, _ := strings.Cut(rest, " ")

@@ -50,6 +50,31 @@ end })`, buffered)
 	})
 }
 
+func TestHalfASurrogatePairIsNeitherWrittenNorRun(t *testing.T) {
+	inNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		path := e.agentFile("a.txt", "old\n")
+		id, _ := e.lua(`return s`).(string)
+		for _, call := range []string{
+			`fs/write_text_file {"sessionId":"` + id + `","path":"` + path + `","content":"x\ud83dy"}`,
+			`terminal/create {"sessionId":"` + id + `","command":"echo","args":["\ud83d"]}`,
+		} {
+			e.lua(`seen = {}`)
+			e.prompt("CALL " + call)
+			e.is(`said():find("half a surrogate pair", 1, true) ~= nil or said()`, true)
+			e.is(`#of("TerminalStarted") + #of("FileWritten") + #of("FileWritePre")`, 0)
+		}
+		if got := content(t, path); got != "old\n" {
+			t.Errorf("the file holds %q", got)
+		}
+		e.prompt(`CALL fs/write_text_file {"sessionId":"` + id + `","path":"` + path + `","content":"x\ud83d\ude00y\n"}`)
+		e.is(`#of("FileWritten")`, 1)
+		if got := content(t, path); got != "x\U0001f600y\n" {
+			t.Errorf("the file holds %q", got)
+		}
+	})
+}
+
 func TestFilesWithOtherNamesAreServedWhenTheUserWants(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		path := e.agentFile("a.txt", "one")

@@ -50,7 +50,8 @@ import (
 // panics of handlers are counted and reported (Options), answered where the
 // protocol asks for it, and never end the connection. No version of the protocol
 // uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone
-// surrogate escapes are replaced by U+FFFD.
+// surrogate escapes are replaced by U+FFFD, but fs/write_text_file and
+// terminal/create are refused then.
 //
 // End. When the peer is gone, what it sent before is still handled, and
 // pending calls fail with *ClosedError after it, at the latest after

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -241,6 +243,79 @@ func TestLoneSurrogatesNeverReachAHandlerOrACaller(t *testing.T) {
 	w.say(`{"jsonrpc":"2.0","id":1,"result":"\ud912"}`)
 	if err := receive(t, "answer", done); err != nil || string(got) != `"\ufffd"` {
 		t.Fatal(err, string(got))
+	}
+}
+
+// What is written to the disk or run would hold U+FFFD, and its author would not know.
+func TestHalfASurrogatePairIsNeitherWrittenNorRun(t *testing.T) {
+	t.Parallel()
+	_, w := dial(t, echo, rpc.Options{})
+	why := func(method string) string {
+		return method + `: half a surrogate pair (such as \\ud83d without \\ude00) is not a character; send both halves, or \\ufffd`
+	}
+	for method, params := range map[string][]string{
+		"fs/write_text_file": {
+			`{"sessionId":"s","path":"/a","content":"x%sy"}`, `{"sessionId":"s","path":"/%s","content":"x"}`,
+			`{"content":"","sessionId":"s","path":"/a","_meta":{"%s":[]}}`,
+		},
+		"terminal/create": {
+			`{"sessionId":"s","command":"%s"}`, `{"sessionId":"s","command":"c","args":["a","%s"]}`, `{"sessionId":"s","command":"c","cwd":"/%s"}`,
+			`{"sessionId":"s","command":"c","env":[{"name":"A","value":"%s"}]}`, `{"sessionId":"s","command":"c","env":[{"name":"%s","value":"A"}]}`,
+		},
+		"fs/read_text_file":          {`{"sessionId":"s","path":"/%s"}`},
+		"session/request_permission": {`{"sessionId":"s","toolCall":{"toolCallId":"c","title":"%s"},"options":[]}`},
+		"_extension":                 {`{"content":"%s"}`},
+	} {
+		lasts := method == "fs/write_text_file" || method == "terminal/create"
+		for _, p := range params {
+			for _, half := range []string{`\ud83d`, `\uDE00`, `\ude00\ud83d`, `\ud83d\ud83d\ude00`, `\ud83dude00`, `\ud83d\\ude00`} {
+				text := strings.ReplaceAll(p, "%s", half)
+				w.say(`{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}`, method, text)
+				got := w.hear()
+				if refused := strings.Contains(got, `"error":{"code":-32602,"message":"`+why(method)+`"`); refused != lasts {
+					t.Errorf("%s %s: %s", method, text, got)
+				}
+			}
+			for _, whole := range []string{`\ud83d\ude00`, `\uD83D\uDE00\ud83d\ude00`, `\\ud83d`, `\ufffd`, "\U0001f600"} {
+				text := strings.ReplaceAll(p, "%s", whole)
+				w.say(`{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}`, method, text)
+				w.expect(`{"jsonrpc":"2.0","id":1,"result":` + text + `}`)
+			}
+		}
+	}
+}
+
+// Any text that has a JSON encoding arrives, however much of it is escaped.
+func TestEveryTextIsWrittenAsItWasMeant(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 1)
+	_, w := dial(t, handler{request: func(_ context.Context, _ string, p json.RawMessage) (acp.Appender, error) {
+		var r acp.WriteTextFileRequest
+		err := r.UnmarshalJSON(p)
+		got <- r.Content
+		return nil, err
+	}}, rpc.Options{})
+	random := rand.New(rand.NewPCG(1, 2))
+	alphabet := []rune("a\\\"/u\n\u00e9\u4e16\ufffd\U0001f600\U0010ffff\U00010000\ud7ff\ue000d83d")
+	for range 500 {
+		var text, literal []rune
+		for range random.IntN(20) {
+			c := alphabet[random.IntN(len(alphabet))]
+			text = append(text, c)
+			switch {
+			case random.IntN(2) == 0 || c < 0x20 || c == '"' || c == '\\':
+				for _, unit := range utf16.Encode([]rune{c}) {
+					literal = append(literal, []rune(fmt.Sprintf(`\u%04x`, unit))...)
+				}
+			default:
+				literal = append(literal, c)
+			}
+		}
+		w.say(`{"jsonrpc":"2.0","id":1,"method":"fs/write_text_file","params":{"sessionId":"s","path":"/a","content":"%s"}}`, string(literal))
+		w.expect(`{"jsonrpc":"2.0","id":1,"result":null}`)
+		if c := receive(t, "content", got); c != string(text) {
+			t.Fatalf("%s arrived as %q", string(literal), c)
+		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // frame is one JSON-RPC message.
 type frame struct {
 	envelope.Envelope
-	key acp.RequestID // of ID
+	key    acp.RequestID // of ID
+	mended bool          // an unpaired surrogate escape was replaced
 }
 
 // SyntaxError reports a message that is not JSON.
@@ -35,7 +36,7 @@ func (f *frame) parse(msg []byte, lim *Limits) error {
 	d.Reset(msg)
 	d.Limit(lim.Depth)
 	err := f.Read(&d)
-	d.Mend()
+	f.mended = d.Mend()
 	f.key = acp.RequestID{}
 	if f.ID != nil {
 		var ok bool

@@ -15,6 +15,7 @@ type request struct {
 	key     acp.RequestID
 	method  string
 	params  []byte
+	mended  bool // see frame
 	session string
 	buf     *buffer
 	lane    *lane // in which it waits or waited; only the reader uses it
@@ -75,6 +76,15 @@ func isQuestion(method string) bool {
 	return method == acp.MethodSessionRequestPermission || method == acp.MethodElicitationCreate
 }
 
+// errHalf says what was mended.
+var errHalf = errors.New("half a surrogate pair (such as \\ud83d without \\ude00) is not a character; send both halves, or \\ufffd")
+
+// lasts reports whether the text of a method stays on the disk or becomes part of a
+// command. What was replaced in it would not be noticed.
+func lasts(method string) bool {
+	return method == acp.MethodFsWriteTextFile || method == acp.MethodTerminalCreate
+}
+
 // cancel ends the context of a request and returns it, if it is still
 // unanswered.
 func (in *inbound) cancel(key acp.RequestID) *request {
@@ -113,7 +123,7 @@ func (in *inbound) endQuestions(session string) {
 // session.
 func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	req := &request{
-		id: f.ID, key: f.key, method: c.intern(f.Method), params: params(f),
+		id: f.ID, key: f.key, method: c.intern(f.Method), params: params(f), mended: f.mended,
 		session: string(f.SessionID), buf: buf,
 	}
 	if err := c.in.add(req, &c.lim); err != nil {
@@ -231,6 +241,9 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	}
 	if c.h == nil {
 		return acp.MethodNotFound(req.method)
+	}
+	if req.mended && lasts(req.method) {
+		return acp.InvalidParams(req.method, errHalf)
 	}
 	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
 	if c.cancelledPrompt(req, err) {

@@ -215,6 +215,42 @@ func TestBuffersObeyTheSameRoots(t *testing.T) {
 	}
 }
 
+// text is sent as it is.
+type text string
+
+func (t text) AppendJSON(b []byte) []byte { return append(b, t...) }
+
+func TestHalfASurrogatePairIsNeitherWrittenNorRun(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	b := newBench(t, Options{ApproveCommand: func(context.Context, acp.SessionID, *terminal.Command) error {
+		ran++
+		return errors.New("not here")
+	}})
+	for _, c := range []struct{ method, params string }{
+		{acp.MethodFsWriteTextFile, `"path":"DIR/a","content":"x%sy"`},
+		{acp.MethodFsWriteTextFile, `"path":"DIR/a%s","content":"xy"`},
+		{acp.MethodTerminalCreate, `"command":"echo %s"`},
+		{acp.MethodTerminalCreate, `"command":"echo","args":["%s"]`},
+		{acp.MethodTerminalCreate, `"command":"echo","env":[{"name":"A","value":"%s"}]`},
+		{acp.MethodTerminalCreate, `"command":"echo","cwd":"DIR/%s"`},
+	} {
+		params := `{"sessionId":"s",` + strings.ReplaceAll(c.params, "DIR", b.dir) + `}`
+		err := b.raw.Call(t.Context(), c.method, text(strings.ReplaceAll(params, "%s", `\ud83d`)), nil)
+		if code(err) != acp.ErrorCodeInvalidParams || !strings.Contains(err.Error(), "half a surrogate pair") {
+			t.Errorf("%s %s: %v", c.method, c.params, err)
+		}
+	}
+	if list, err := os.ReadDir(b.dir); len(list) > 0 || err != nil || ran > 0 {
+		t.Errorf("wrote %v, asked about %d commands, %v", list, ran, err)
+	}
+	err := b.raw.Call(t.Context(), acp.MethodFsWriteTextFile, text(`{"sessionId":"s","path":"`+b.dir+`/a","content":"x\ud83d\ude00y"}`), nil)
+	must(t, err)
+	if got, err := os.ReadFile(filepath.Join(b.dir, "a")); err != nil || string(got) != "x\U0001f600y" {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
+}
+
 // C127, C129, TER10; point 4 of what real agents do.
 func TestTerminalsOverAConnection(t *testing.T) {
 	t.Parallel()
