@@ -28,7 +28,7 @@ func (s *Server) serveHTTP(ctx context.Context, l *Listener) error {
 	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsUnspecified() {
 		guard.Hosts = append([]string{host}, guard.Hosts...)
 	}
-	streams := &httpstream.Server{Guard: guard, Handle: s.handle, Admit: s.admit, Logger: s.Logger}
+	streams := &httpstream.Server{Guard: guard, Handle: s.handle, Admit: s.admit, Logger: s.Logger, MaxBody: int64(s.maxMessage)}
 	ws := &websocket.Server{Guard: guard, Handle: s.handle, Admit: s.admit, Logger: s.Logger}
 	mux := http.NewServeMux()
 	mux.HandleFunc(l.path, func(w http.ResponseWriter, r *http.Request) {

@@ -46,6 +46,8 @@ type Server struct {
 	// nothing is logged.
 	Logger *slog.Logger
 
+	maxMessage int // 0: what the transports allow
+
 	mu      sync.Mutex
 	open    int
 	last    int
@@ -137,9 +139,18 @@ func (s *Server) handle(ctx context.Context, client transport.Transport) {
 	}
 	log.Info("connected", "pid", p.PID())
 	began := time.Now()
+	s.bound(p.Transport())
+	s.bound(client)
 	agent := &messages{&end{p.Transport(), "agent", log}}
 	err = transport.Pipe(ctx, &end{client, "client", log}, agent, transport.PipeLimits{Stall: stall, Idle: s.Idle})
 	log.Info("disconnected", "after", time.Since(began).Round(time.Millisecond), "why", why(err))
+}
+
+// bound sets the limit of a message.
+func (s *Server) bound(t transport.Transport) {
+	if l, ok := t.(transport.Limiter); ok && s.maxMessage > 0 {
+		l.SetMaxMessage(s.maxMessage)
+	}
 }
 
 // why says in words how a connection ended.

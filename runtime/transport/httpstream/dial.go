@@ -259,7 +259,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
-		return c.refused(answer, e, key)
+		return c.refused(answer, e, key, session)
 	}
 	io.Copy(io.Discard, io.LimitReader(answer.Body, maxErrorBody)) // so that the connection can be used again
 	if session != "" && (!e.IsRequest() || c.waits(key)) {
@@ -269,7 +269,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 }
 
 // refused handles a message that the server did not accept.
-func (c *client) refused(answer *http.Response, e *envelope.Envelope, key string) error {
+func (c *client) refused(answer *http.Response, e *envelope.Envelope, key, session string) error {
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	err := statusError(http.MethodPost, answer.StatusCode, body)
 	switch answer.StatusCode {
@@ -289,6 +289,15 @@ func (c *client) refused(answer *http.Response, e *envelope.Envelope, key string
 	}
 	// No call to fail and no reason to end: the reader reports it as noise.
 	c.deliver(arrival{msg: []byte(err.Error())})
+	if answer.StatusCode == http.StatusRequestEntityTooLarge && e.IsAnswer() && e.Result != nil {
+		// The agent waits for it.
+		instead := envelope.Failure(e.ID, err.Error(), nil)
+		small := envelope.Beginning(instead)
+		c.mu.Lock()
+		c.asked[key] = session
+		c.mu.Unlock()
+		return c.post(instead, &small)
+	}
 	return nil
 }
 

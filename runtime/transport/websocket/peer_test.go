@@ -112,21 +112,24 @@ func TestFramesDuringInitializeWaitForItsAnswer(t *testing.T) {
 func TestTheServersCloseSaysWhy(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		send string
-		want ws.StatusCode
+		send   string
+		want   ws.StatusCode
+		reason string
 	}{
-		"it ends":               {hello, ws.StatusGoingAway},
-		"not initialize":        {`{"jsonrpc":"2.0","id":1,"method":"x"}`, ws.StatusProtocolError},
-		"a message without end": {strings.Repeat("x", 40_000), ws.StatusMessageTooBig},
+		"it ends":               {hello, ws.StatusGoingAway, "no more work"},
+		"not initialize":        {`{"jsonrpc":"2.0","id":1,"method":"x"}`, ws.StatusProtocolError, "the first message is not an initialize request"},
+		"a message too large":   {strings.Repeat("x", 1001), ws.StatusMessageTooBig, "message is above the limit of 1000 bytes"},
+		"a message without end": {strings.Repeat("x", 40_000), ws.StatusMessageTooBig, "frame without end: message is above the limit of 1000 bytes"},
 	} {
 		url, client := start(t, &websocket.Server{MaxMessage: 1000, Handle: func(_ context.Context, c transport.Transport) {
 			c.Read(nil)
-			c.Close()
+			c.(transport.Explainer).CloseWith(errors.New("no more work"))
 		}})
 		c := raw(t, url, client)
 		c.Write(t.Context(), ws.MessageText, []byte(test.send))
-		if _, _, err := c.Read(t.Context()); ws.CloseStatus(err) != test.want {
-			t.Errorf("%s: %v, want %d", name, err, test.want)
+		var got ws.CloseError
+		if _, _, err := c.Read(t.Context()); !errors.As(err, &got) || got.Code != test.want || got.Reason != test.reason {
+			t.Errorf("%s: %v, want %d and %q", name, err, test.want, test.reason)
 		}
 	}
 }

@@ -127,6 +127,7 @@ func (c *serverConn) begin() error {
 	e, err := envelope.Parse(msg)
 	if err != nil || string(e.Method) != acp.MethodInitialize || e.Key() == "" {
 		c.status.Store(int32(websocket.StatusProtocolError))
+		c.because(errNotInitialize)
 		return errNotInitialize
 	}
 	c.first = msg
