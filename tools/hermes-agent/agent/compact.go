@@ -12,17 +12,23 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
-// window is the size of the context window in tokens, 0 if it is unknown.
+// window is the size of the context window in tokens, 0 if it is unknown. It is no larger
+// than what the endpoint has refused, whatever the user has configured.
 func (s *session) window() int {
-	return cmp.Or(s.agent.opts.Window, s.agent.opts.Models.Context(s.info().Model))
+	models, name := s.agent.opts.Models, s.info().Model
+	size := cmp.Or(s.agent.opts.Window, models.Context(name))
+	if refused := models.Refused(name); refused > 0 && size > refused {
+		return refused
+	}
+	return size
 }
 
-// shortener returns what keeps a turn within the context window.
-func (s *session) shortener() func(context.Context, []model.Message, *model.OverflowError) []model.Message {
+// keeper keeps a turn within the context window.
+func (s *session) keeper() compact.Keeper {
 	return compact.Keeper{
 		Window: s.window, Learn: func(size int) { s.agent.opts.Models.Learn(s.info().Model, size) },
 		Tokens: s.estimate, Compact: s.compact,
-	}.Shortener()
+	}
 }
 
 // estimate guesses how many tokens a history has: what the endpoint counted, and what came
@@ -80,7 +86,7 @@ func (s *session) sayCompact(ctx context.Context) string {
 	s.mu.Lock()
 	history := s.stored.Messages
 	s.mu.Unlock()
-	shorter, err := s.compact(ctx, history, max(cmp.Or(s.window(), compact.UnknownWindow), compact.SmallWindow))
+	shorter, err := s.keeper().Shorten(ctx, history)
 	switch {
 	case errors.Is(err, compact.ErrShort):
 		return "The conversation is short already."

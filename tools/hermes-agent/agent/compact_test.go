@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/compact"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
@@ -18,7 +19,10 @@ type reader struct {
 	mu      sync.Mutex
 	reads   int // that are left
 	summary error
-	largest int // request in bytes
+	window  int  // in tokens; 0: none
+	silent  bool // it does not say how large the window is
+	largest int  // request in bytes
+	refused int  // requests above the window
 	faults  []string
 }
 
@@ -26,6 +30,14 @@ func (r *reader) Complete(_ context.Context, q model.Request, on func(model.Delt
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	answer := model.Message{Role: model.Assistant}
+	if full := compact.Tokens(q.Messages) > r.window; full && r.window > 0 {
+		r.refused++
+		err := &model.OverflowError{Err: errors.New("the prompt is too long"), Window: r.window}
+		if r.silent {
+			err.Window = 0
+		}
+		return model.Reply{}, err
+	}
 	if len(q.Tools) == 0 {
 		answer.Text = "much was read"
 		return model.Reply{Message: answer}, r.summary
@@ -137,5 +149,58 @@ func TestCompactIsACommandAndSurvivesTheAgent(t *testing.T) {
 	after := e.play(id, "/context", acp.StopReasonEndTurn)
 	if !strings.HasPrefix(before, strings.TrimSuffix(after, " of 10000")) {
 		t.Errorf("%q before, %q after", before, after)
+	}
+}
+
+// The endpoint has the last word on its window.
+func TestAWindowThatIsConfiguredTooLargeIsNoDeadEnd(t *testing.T) {
+	t.Parallel()
+	const window = 8_000
+	for name, test := range map[string]struct {
+		configured, declared int
+		silent               bool
+	}{
+		"configured":                   {configured: 1_000_000},
+		"configured, unlike declared":  {configured: 1_000_000, declared: 200_000},
+		"declared":                     {declared: 200_000},
+		"configured, a silent refusal": {configured: 1_000_000, silent: true},
+		"declared, a silent refusal":   {declared: 200_000, silent: true},
+		"unknown, a silent refusal":    {silent: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEditor(t)
+			r := &reader{window: window, silent: test.silent}
+			e.model, e.sizes, e.window = r, map[string]int{"scripted": test.declared}, test.configured
+			e.start()
+			e.file("a.txt", strings.Repeat("some words in a line\n", 200))
+			id := e.open()
+
+			// The user wants room before it is needed.
+			r.reads = 4
+			e.play(id, "read some of it", acp.StopReasonEndTurn)
+			if got := e.play(id, "/compact", acp.StopReasonEndTurn); !strings.Contains(got, "replaced by a summary: about") || r.refused > 0 {
+				t.Errorf("%q after %d refusals", got, r.refused)
+			}
+			for turn := range 3 {
+				r.reads = 20
+				if shown := e.play(id, "read it all", acp.StopReasonEndTurn); !strings.HasSuffix(shown, "agent: enough") {
+					t.Errorf("turn %d:\n%s", turn, shown)
+				}
+			}
+			if r.refused == 0 || !test.silent && r.refused > 1 {
+				t.Errorf("%d requests were refused", r.refused)
+			}
+			if len(r.faults) > 0 {
+				t.Errorf("the history is not valid: %s", r.faults[0])
+			}
+			before := e.play(id, "/context", acp.StopReasonEndTurn)
+			if got := e.play(id, "/compact", acp.StopReasonEndTurn); !strings.Contains(got, "replaced by a summary: about") {
+				t.Errorf("with %q: %q", before, got)
+			}
+			if !test.silent && !strings.Contains(before, fmt.Sprint("of ", window)) {
+				t.Errorf("%q", before)
+			}
+		})
 	}
 }

@@ -46,6 +46,7 @@ type editor struct {
 	rude   bool           // the traffic is not checked, for example because the test breaks rules
 	name   string         // of the model
 	sizes  map[string]int // of the context windows, by the name of the model
+	window int            // in the settings
 	own    []string       // folders of the agent's settings
 	end    func()         // of the agent
 
@@ -119,7 +120,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs,
+			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs, Window: e.window,
 			Approval: approval.Options{Own: e.own}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()

@@ -17,6 +17,7 @@ type Models struct {
 	name     string
 	answered chan struct{}  // closed when the endpoint has answered or failed
 	sizes    map[string]int // context windows in tokens, 0 where unknown
+	refused  map[string]int // those that the endpoint has named in a refusal
 }
 
 // modelsPatience is how long a session waits for the endpoint to name its models.
@@ -101,6 +102,17 @@ func (m *Models) Learn(name string, size int) {
 		m.sizes = map[string]int{}
 	}
 	m.sizes[name] = size
+	if m.refused == nil {
+		m.refused = map[string]int{}
+	}
+	m.refused[name] = size
+}
+
+// Refused returns the size that Learn has kept, 0 if there is none.
+func (m *Models) Refused(name string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused[name]
 }
 
 // Context returns the size of a model's context window, 0 if it is unknown.

@@ -64,7 +64,7 @@ func (s *session) run(ctx context.Context) (acp.StopReason, error) {
 	l := &loop.Loop{
 		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
 		Limits: s.limits(), Log: s.agent.opts.Log, Used: s.tellUsage,
-		Calls: calls, Shorten: s.shortener(),
+		Calls: calls, Shorten: s.keeper().Shortener(),
 	}
 	return l.Turn(ctx, history, s.add)
 }

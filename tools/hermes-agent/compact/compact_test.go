@@ -164,3 +164,55 @@ func TestACheapModelWritesTheSummaryIfItCan(t *testing.T) {
 		}
 	}
 }
+
+// narrow refuses what is longer than its window, also what the summary is made from.
+type narrow struct {
+	summarizer
+	window int
+	named  bool
+}
+
+func (n *narrow) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
+	if reply, err := n.summarizer.Complete(ctx, r, on); Tokens(r.Messages) <= n.window {
+		return reply, err
+	}
+	full := &model.OverflowError{Err: errors.New("too long")}
+	if n.named {
+		full.Window = n.window
+	}
+	return model.Reply{}, full
+}
+
+func TestTheUsersWishIsDoneInAWindowThatIsSmallerThanKnown(t *testing.T) {
+	t.Parallel()
+	var history []model.Message
+	for i := range 40 {
+		history = append(history, model.Message{Role: model.User, Text: fmt.Sprint("prompt ", i, strings.Repeat(" word", 300))},
+			model.Message{Role: model.Assistant, Text: strings.Repeat("well ", 300)})
+	}
+	for _, named := range []bool{true, false} {
+		m := &narrow{summarizer: summarizer{says: "much"}, window: 3000, named: named}
+		known := 1_000_000
+		k := Keeper{
+			Window: func() int { return known }, Learn: func(size int) { known = size },
+			Compact: func(ctx context.Context, h []model.Message, size int) ([]model.Message, error) {
+				shorter, _, err := Compactor{Model: m, Window: size}.Compact(ctx, h)
+				return shorter, err
+			},
+		}
+		shorter, err := k.Shorten(t.Context(), history)
+		if err != nil || Tokens(shorter) > m.window || len(m.asked) < 2 || named != (known == m.window) {
+			t.Errorf("named %v: %d tokens after %d requests, the window has %d, %v", named, Tokens(shorter), len(m.asked), known, err)
+		}
+		check(t, shorter)
+	}
+	// Nothing is asked for a conversation without a part that can go.
+	m := new(summarizer)
+	k := Keeper{Window: func() int { return 1_000_000 }, Compact: func(ctx context.Context, h []model.Message, size int) ([]model.Message, error) {
+		_, _, err := Compactor{Model: m, Window: size}.Compact(ctx, h)
+		return nil, err
+	}}
+	if _, err := k.Shorten(t.Context(), history[:2]); !errors.Is(err, ErrShort) || len(m.asked) > 0 {
+		t.Errorf("%v, %d requests", err, len(m.asked))
+	}
+}

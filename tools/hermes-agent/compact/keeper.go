@@ -18,7 +18,7 @@ const (
 // Keeper keeps a conversation within the context window.
 type Keeper struct {
 	Window func() int                // the size in tokens; 0: unknown
-	Learn  func(size int)            // hears a size that the endpoint has named
+	Learn  func(size int)            // hears a size that the endpoint has named in a refusal
 	Tokens func([]model.Message) int // what a history has, as well as that is known
 	// Compact makes a history shorter for a window of a size.
 	Compact func(ctx context.Context, history []model.Message, size int) ([]model.Message, error)
@@ -55,14 +55,38 @@ func (k Keeper) makeRoom(ctx context.Context, history []model.Message, full *mod
 	} else {
 		size = min(cmp.Or(k.Window(), UnknownWindow), Tokens(history)*fullPercent/100)
 	}
-	for ; size >= SmallWindow/4; size /= 2 {
+	shorter, err := k.shorten(ctx, history, size, SmallWindow/4)
+	if err != nil {
+		return history
+	}
+	return shorter
+}
+
+// Shorten makes a history shorter because the user wants it, however much room there is: what
+// is known of the window may be wrong.
+func (k Keeper) Shorten(ctx context.Context, history []model.Message) ([]model.Message, error) {
+	size := min(cmp.Or(k.Window(), UnknownWindow), Tokens(history))
+	return k.shorten(ctx, history, max(size, SmallWindow), SmallWindow)
+}
+
+// shorten compacts for a window of a size, and of smaller ones if that is not short enough. Below
+// least it goes on only because the endpoint refuses the summary.
+func (k Keeper) shorten(ctx context.Context, history []model.Message, size, least int) ([]model.Message, error) {
+	for {
 		shorter, err := k.Compact(ctx, history, size)
 		if err == nil {
-			return shorter
+			return shorter, nil
 		}
-		if !errors.As(err, new(*model.OverflowError)) && !errors.Is(err, ErrShort) {
-			break
+		size /= 2
+		var full *model.OverflowError
+		switch {
+		case errors.As(err, &full) && size >= SmallWindow/4:
+			if full.Window > 0 {
+				k.Learn(full.Window)
+				size = min(size, full.Window)
+			}
+		case !errors.Is(err, ErrShort) || size < least:
+			return nil, err
 		}
 	}
-	return history
 }
