@@ -148,3 +148,27 @@ func TestSessionsAreListedInPages(t *testing.T) {
 		t.Errorf("the pages have %s sessions, %d different ones; want %s", got, len(seen), want)
 	}
 }
+
+// The model must not count on a server that it has started in a command.
+func TestTheModelHearsThatTheBackgroundOfACommandHasEnded(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t).start()
+	id := e.open()
+	const said = "[what the command left running in the background was ended with it]"
+	for line, want := range map[string]bool{
+		"sleep 600 & echo started":                true,
+		"(sleep 601 &); exit 3":                   true,
+		"if true; then sleep 602 & fi":            true,
+		"sleep 603 &\necho started":               true,
+		"echo 'a & b' && echo \"& c\" 2>&1 # & d": false,
+		"echo one; echo two | cat || echo three":  false,
+	} {
+		call, err := json.Marshal(map[string]any{"command": line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.play(id, "CALL terminal "+string(call), acp.StopReasonEndTurn); strings.Contains(got, said) != want {
+			t.Errorf("%s:\n%s", line, got)
+		}
+	}
+}

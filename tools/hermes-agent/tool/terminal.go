@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // defaultTimeout is that of a command.
@@ -59,6 +60,9 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	if text == "" {
 		text = "[no output]"
 	}
+	if inBackground(args.Command) {
+		text += "\n[what the command left running in the background was ended with it]"
+	}
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s\n[the user cancelled the command]", text)
@@ -74,6 +78,21 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 		return "", fmt.Errorf("%s\n[exit code %d]", text, *out.Code)
 	}
 	return text, nil
+}
+
+// inBackground reports whether a line puts a command in the background.
+func inBackground(line string) (found bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return false
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.Stmt); ok && s.Background {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // allow asks whether a command may run.
