@@ -3,6 +3,7 @@ package confine_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -67,6 +68,33 @@ func TestWhatIsAllowedWorks(t *testing.T) {
 			out, err := p.run(t, &r, c.argv...)
 			if err != nil || !strings.Contains(out, c.want) {
 				t.Errorf("%v: %s, want %s", err, out, c.want)
+			}
+		})
+	}
+}
+
+// docs/confine.md says so of what Python's multiprocessing, Chromium and others need.
+func TestSemaphoresWorkWhereSharedMemoryMayBeWritten(t *testing.T) {
+	t.Parallel()
+	if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {
+		t.Skip(lacks)
+	}
+	for name, argv := range map[string][]string{
+		"as in C": {"", "semaphore", fmt.Sprintf("hermes-confine-%d", os.Getpid())},
+		"Python":  {"python3", "-c", "import multiprocessing; l = multiprocessing.Lock(); l.acquire(); l.release()"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			if out, err := p.run(t, nil, argv...); err != nil {
+				t.Skipf("not here: %s, %v", out, err)
+			}
+			if out, err := p.run(t, &confine.Rules{Write: []string{p.project, "/dev/shm"}}, argv...); err != nil {
+				t.Errorf("where /dev/shm may be written: %s, %v", out, err)
+			}
+			out, err := p.run(t, &confine.Rules{Write: []string{p.project}}, argv...)
+			if err == nil || !strings.Contains(strings.ToLower(out), "permission denied") {
+				t.Errorf("otherwise: %q, %v", out, err)
 			}
 		})
 	}

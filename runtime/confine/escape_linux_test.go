@@ -2,6 +2,7 @@ package confine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -368,6 +369,42 @@ var attempts = map[string]func(args []string) error{
 		pid, _ := strconv.Atoi(a[0])
 		_, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, 1, uintptr(pid), 2<<13|4)
 		return failed(errno)
+	},
+	"semaphore": func(a []string) (err error) { // with a name, as sem_open makes it
+		draft, name := "/dev/shm/"+a[0], "/dev/shm/sem."+a[0]
+		defer os.Remove(name)
+		defer os.Remove(draft)
+		share := func(path string, flags int) (memory []byte, err error) {
+			f, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			if flags != 0 {
+				if _, err := f.Write(make([]byte, 32)); err != nil {
+					return nil, err
+				}
+			}
+			return unix.Mmap(int(f.Fd()), 0, 32, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		}
+		mine, err := share(draft, os.O_CREATE|os.O_EXCL)
+		if err != nil {
+			return err
+		}
+		if err := os.Link(draft, name); err != nil {
+			return err
+		}
+		if err := os.Remove(draft); err != nil {
+			return err
+		}
+		theirs, err := share(name, 0)
+		if err != nil {
+			return err
+		}
+		if mine[0]++; theirs[0] != 1 {
+			return errors.New("the memory is not shared")
+		}
+		return os.Remove(name)
 	},
 	"attach": func(a []string) error { // memory whose number is known
 		id, _ := strconv.Atoi(a[0])
