@@ -392,7 +392,7 @@ describe("permission.details", function()
       }),
       ["resource_link plan<1b> file:///w/plan.md"] = of(link),
       ["image image/png"] = of({ type = "image", mimeType = "image/png", data = "AAAA" }),
-      ["terminal t1"] = { type = "terminal", terminalId = "t1" },
+      ["terminal t1 (not known here)"] = { type = "terminal", terminalId = "t1" },
       ["plan x"] = { type = "text", text = "plan x" }, -- as an example of the protocol has it
       ["content"] = { type = "content" },
       ["unknown content"] = {},

@@ -46,6 +46,23 @@ for _, style in ipairs({ "window", "line" }) do
       }
     end
 
+    it("say whether there is the terminal that a call shows", function()
+      local known = screen:lua([[
+        local output = require("hermes.core.output")
+        local id = { agent = "demo", sessionId = "s", terminalId = "known" }
+        local command = { command = "make", cwd = "/w" }
+        output.update("TerminalStarted", vim.tbl_extend("error", id, command))
+        return output.get("s", "known", "demo") ~= nil
+      ]])
+      eq(known, true)
+      local content = vim.tbl_map(function(id)
+        return { type = "terminal", terminalId = id }
+      end, { "known", "gone" })
+      permission({ kind = "execute", title = "Build", content = content })
+      screen:wait_for_text("terminal gone (not known here)")
+      eq(screen:framed():find("terminal known\n", 1, true) ~= nil, true)
+    end)
+
     local padded = {
       ["1500 blanks"] = host_command("sh -c 'echo ok" .. (" "):rep(1500) .. evil .. "'"),
       ["60 options"] = host_command(

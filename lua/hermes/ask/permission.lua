@@ -122,7 +122,7 @@ local function news_of(data)
     return list
   end
   local before = tool_call.facts(one.call, one.cwd, data)
-  local alone = { deciding = data.deciding, truncated = data.truncated } -- places are those of then
+  local alone = vim.tbl_extend("force", data, { places = {} }) -- those are of then
   local new = vim.tbl_filter(function(fact)
     return fact.decides
       and not vim.iter(before):any(function(old)

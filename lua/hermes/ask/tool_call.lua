@@ -185,10 +185,11 @@ function M.compare_later(changes, budget, done)
 end
 
 --- What a block of a tool call's content says, apart from changes of files. Of what is not text
---- that is its type and where it comes from.
+--- that is its type and where it comes from, and of a terminal whether there is one.
 ---@param block table
+---@param data table of PermissionRequest
 ---@return string
-local function words_of(block)
+local function words_of(block, data)
   local content = block.type == "content" and block.content or block
   local resource = content.resource or {}
   local said = content.text or resource.text
@@ -200,6 +201,11 @@ local function words_of(block)
     content.mimeType or resource.mimeType or "",
   }) do
     parts[#parts + 1] = part ~= "" and part or nil
+  end
+  if block.type == "terminal" then
+    local output = require("hermes.core.output")
+    local known = output.get(data.sessionId, block.terminalId, data.agent)
+    parts[#parts + 1] = not known and "(not known here)" or nil
   end
   parts[#parts + 1] = said
   return table.concat(parts, said and "\n" or " ")
@@ -260,7 +266,7 @@ function M.facts(call, cwd, data)
       changes[#changes + 1] = change(content, cwd)
       changes[#changes].place = places[#changes]
     else
-      local value, rows = words_of(content), max_rows
+      local value, rows = words_of(content, data), max_rows
       if not said[value] then
         texts[#texts + 1] = { value = value, rows = rows, decides = deciding.words, words = true }
       end
