@@ -239,10 +239,14 @@ func (p *Folder) inBuffer(c review.Change) (*apply, error) {
 	switch {
 	case c.After.Kind == review.Absent:
 		message["delete"] = true
-	case c.After.Kind == review.Link || c.Before.Kind == review.Link:
+	case c.Before.Kind == review.Link:
 		return a, errors.New("it is a link now; close its buffer first")
-	case c.After.Kind == review.Other || c.Before.Kind == review.Other:
+	case c.Before.Kind == review.Other:
 		return a, errors.New("it is not a file with lines now; close its buffer first")
+	case c.After.Kind == review.Link:
+		return a, errors.New("it would be a link again; close its buffer first")
+	case c.After.Kind == review.Other:
+		return a, errors.New("it would again not be a file with lines; close its buffer first")
 	case c.Before.Kind == review.Absent:
 		message["text"] = c.After.Text
 	default:
