@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,8 @@ end, done.pending.result.hunks), "; ")`).(string)
 	}
 }
 
-// What the user saves while a tool call runs does not settle what the call has changed on the disk.
+// What the user saves while a tool call runs does not settle what the call has changed on the disk,
+// whether somebody has seen the change by then or not.
 func TestASaveDuringACallSettlesNothing(t *testing.T) {
 	const on = `vim.cmd([[autocmd TextChanged,TextChangedI,InsertLeave * %s]])`
 	saves := map[string]string{
@@ -68,7 +70,11 @@ func TestASaveDuringACallSettlesNothing(t *testing.T) {
 	}
 	for save, autocmd := range saves {
 		for _, held := range []bool{false, true} {
-			t.Run(fmt.Sprint(save, " held ", held), func(t *testing.T) {
+			after := time.Duration(rand.IntN(800)) * time.Millisecond
+			if rand.IntN(2) == 0 {
+				after = 0
+			}
+			t.Run(fmt.Sprint(save, " held ", held, " after ", after), func(t *testing.T) {
 				inEveryScreen(t, func(t *testing.T, s *screen) {
 					if held {
 						s.isHeld()
@@ -79,6 +85,7 @@ func TestASaveDuringACallSettlesNothing(t *testing.T) {
 					s.lua(`done.turn = nil; hermes.prompt(s, ..., { on_done = finish("turn") })`,
 						s.inCall("TOUCH "+s.path+` alpha\nBETA\n`+gamma+`\n`, "TOUCH "+changed+" x", "UNTIL "+saved))
 					s.exists(changed)
+					time.Sleep(after)
 					s.keys("x")
 					if save == "write" {
 						s.keys(":w<CR>")

@@ -18,7 +18,7 @@ var clockExcuses = map[string]string{
 	"it looks again and again until internal/patience ends": "internal/hostile/cycle_test.go plugin/host/neovim_test.go plugin/host/refresh_test.go " +
 		"plugin/host/review_kill_test.go runtime/review/project/vouch_test.go test/injection/injection_test.go test/injection/menus_test.go " +
 		"tools/hermes/shim_linux_test.go",
-	"somebody is slow, or dies at one of many moments": "internal/hostile/flood_test.go internal/hostile/http_test.go runtime/codex/script_test.go " +
+	"somebody is slow, or acts or dies at one of many moments": "internal/hostile/flood_test.go internal/hostile/http_test.go plugin/host/review_saves_test.go runtime/codex/script_test.go " +
 		"runtime/codex/codexagent/consent_test.go " +
 		"runtime/launch/agent_test.go runtime/review/store/process_unix_test.go runtime/transport/httpstream/dial_test.go " +
 		"tools/hermes-agent/batch/batch_test.go",
