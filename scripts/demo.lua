@@ -59,10 +59,23 @@ local function finish(command)
 end
 
 if headless then
+  local said = ""
+  hermes.on("AgentTextMessage", function(data)
+    said = said .. data.text
+  end)
+  hermes.on("AgentToolCall", function()
+    said = "" -- what comes after it is another message
+  end)
   hermes.on({ "TurnEnded", "ConnectionFailed" }, function(data)
-    vim.defer_fn(function() -- the transcript is written a little later
+    local last = vim.trim(said):match("[^\n]*$")
+    local function look() -- the transcript is written a little later
+      local shown = vim.api.nvim_buf_get_lines(require("hermes.chat").list()[1].buf, 0, -1, false)
+      if not table.concat(shown, "\n"):find(last, 1, true) then
+        return vim.defer_fn(look, 20)
+      end
       finish(data.stopReason == "end_turn" and "qa!" or "cquit")
-    end, 200)
+    end
+    look()
   end)
   vim.defer_fn(function()
     finish("cquit")
