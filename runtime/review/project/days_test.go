@@ -25,6 +25,7 @@ type days struct {
 	rand    *rand.Rand
 	agents  [2]*supervised
 	reports [2][]feed.Report // on their way
+	told    [2][]feed.Report
 	tell    func(feed.Report)
 	files   [2][]line
 	fresh   int
@@ -75,6 +76,7 @@ func (w *days) hear(agent, n int) {
 		w.log = append(w.log, fmt.Sprintf("report %d of agent %d", report.Seq, agent))
 		w.tell(report)
 	}
+	w.told[agent] = append(w.told[agent], w.reports[agent][:n]...)
 	w.reports[agent] = w.reports[agent][n:]
 }
 
@@ -111,15 +113,39 @@ func (w *days) step() {
 		}
 		w.hearAll()
 		w.log = append(w.log, "the second program has the project")
-		w.reopen()
+		w.deafen()
+		if w.rand.IntN(2) == 0 { // a crash: how far it has heard is not stored, and all comes again
+			w.store.Save(feedCache, nil)
+		}
+		w.must(w.Close())
+		w.begin()
+		if w.rand.IntN(2) == 0 {
+			w.wait()
+		}
 		w.listen()
 	}
 }
 
-// listen has reports come. What is in the journals already comes first.
+// listen has reports come. What is in the journals already comes first, or at the same time. The
+// agents go on with what the program does not know yet.
 func (w *days) listen() {
 	w.tell = w.rig.tell()
-	w.must(w.Replayed(patience.Context(w.t, patience.Soon)))
+	if w.rand.IntN(2) == 0 {
+		w.must(w.Replayed(patience.Context(w.t, patience.Soon)))
+	}
+	ctx := patience.Context(w.t, patience.Soon)
+	c, err := feed.Dial(ctx, feed.Path(store.Dir(w.state, w.root)))
+	w.must(err)
+	defer c.Close()
+	for i, told := range w.told {
+		known, err := c.Resume(ctx, "shim "+w.agents[i].agent)
+		w.must(err)
+		for _, report := range told {
+			if report.Seq > known {
+				w.tell(report)
+			}
+		}
+	}
 }
 
 // TestDaysOfAProjectEndWithWhatTheUserDid is the property of reports, looks and writes outside on a

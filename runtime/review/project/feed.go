@@ -231,6 +231,9 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 		}
 	default:
 		p.noticeSteering(author, paths...)
+		if p.hasCaughtUp(r, paths) {
+			break
+		}
 		told := toldOf(paths)
 		if journal := p.vouch(r); journal != nil && p.chain(r, journal, &told) {
 			author.At = r.At

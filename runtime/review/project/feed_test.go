@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +24,8 @@ func (r *rig) tell() func(feed.Report) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(stop)
+	r.deafen = sync.OnceFunc(stop)
+	r.t.Cleanup(r.deafen)
 	ctx := patience.Context(r.t, patience.Soon)
 	c, err := feed.Dial(ctx, feed.Path(store.Dir(r.state, r.root)))
 	if err != nil {

@@ -30,12 +30,14 @@ func (p *Project) catchUp() {
 		told   Told
 	}
 	var changes []change
+	caught := make(map[string]uint64)
 	known := make(map[string]time.Time)
 	for _, name := range p.review.Paths() {
 		known[name] = p.review.LastChange(name).Truncate(time.Millisecond) // as reports say it
 	}
 	for _, dir := range p.journals() {
 		err := journal.Reports(dir, func(r feed.Report) {
+			caught[r.Producer] = max(caught[r.Producer], r.Seq)
 			if r.Seq <= seen[r.Producer] || r.Author.Inferred {
 				return
 			}
@@ -65,6 +67,19 @@ func (p *Project) catchUp() {
 	for name := range known {
 		p.redone[name] = true
 	}
+	p.caught = caught
+}
+
+// hasCaughtUp reports whether what a report says is recorded already, by this program or one
+// before it. A look for it would give its author what the user does meanwhile.
+func (p *Project) hasCaughtUp(r feed.Report, paths []string) bool {
+	if r.Seq > 0 {
+		p.caughtUp()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.Seq > 0 && r.Seq <= p.caught[r.Producer] && !r.Author.Inferred &&
+		!slices.ContainsFunc(paths, func(path string) bool { return !p.redone[p.Name(path)] })
 }
 
 // told calls f with what a report says that each of its files was and is, nil for no

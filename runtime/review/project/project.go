@@ -119,20 +119,22 @@ type Project struct {
 	jobs      []*job
 	doing     *job // now, or nil
 	working   bool
-	records   int             // since the journal was made short
-	left      int             // records of files, when it was
-	opened    time.Time       // when it was first known what the files are
-	earliest  map[string]Told // of missed changes: what the files were, by path
-	chained   map[string]bool // files that are known from exact missed changes alone
-	redone    map[string]bool // files whose missed changes are recorded
-	announced map[string]bool // files that programs outside are about to change
-	caughtUp  func()          // records the missed changes of known files, once
-	went      []moved         // files that are gone since the last prompt, and
-	came      []moved         // those that are new, whose other name is not known
-	guessed   map[string]bool // files with an inferred change since a turn began
-	made      map[string]bool // folders that agents have made
-	troubled  bool            // something could not be stored
-	head      string          // the last commit that is known
+	records   int               // since the journal was made short
+	left      int               // records of files, when it was
+	began     time.Time         // when this program had the project
+	opened    time.Time         // when it was first known what the files are
+	earliest  map[string]Told   // of missed changes: what the files were, by path
+	chained   map[string]bool   // files that are known from exact missed changes alone
+	redone    map[string]bool   // files whose missed changes are recorded, if they were in a journal,
+	caught    map[string]uint64 // and the last report of each that had them, by producer
+	announced map[string]bool   // files that programs outside are about to change
+	caughtUp  func()            // records the missed changes of known files, once
+	went      []moved           // files that are gone since the last prompt, and
+	came      []moved           // those that are new, whose other name is not known
+	guessed   map[string]bool   // files with an inferred change since a turn began
+	made      map[string]bool   // folders that agents have made
+	troubled  bool              // something could not be stored
+	head      string            // the last commit that is known
 	logged    map[string]bool
 	unseen    map[string]unseen // files that changed and cannot be reviewed
 
@@ -176,7 +178,7 @@ func Open(state, root string, opts Options) (*Project, error) {
 		scans: opts.Home || !contains(real, opts.home),
 		later: make(map[string]later), writing: make(map[string]int), gone: make(map[string]time.Time), held: make(map[string]*inBuffer), vouchers: make(map[string]*voucher),
 		running: make(map[string]review.Author), joined: make(map[string]*joining), guessed: make(map[string]bool), logged: make(map[string]bool), earliest: make(map[string]Told),
-		chained: make(map[string]bool), unseen: make(map[string]unseen), redone: make(map[string]bool), announced: make(map[string]bool),
+		began: time.Now(), chained: make(map[string]bool), unseen: make(map[string]unseen), redone: make(map[string]bool), caught: make(map[string]uint64), announced: make(map[string]bool),
 	}
 	apart := opts.Apart
 	if state, err := filepath.EvalSymlinks(filepath.Dir(store.Dir(state, real))); err == nil {

@@ -25,6 +25,7 @@ type rig struct {
 	t           *testing.T
 	state, root string
 	opts        Options
+	deafen      func() // ends what tell began
 
 	mu     sync.Mutex
 	edits  []review.Event // of the kind Edited
@@ -45,7 +46,14 @@ func newRig(t *testing.T, files ...string) *rig {
 	return r
 }
 
+// open begins, and waits until it is known what the files are.
 func (r *rig) open() {
+	r.t.Helper()
+	r.begin()
+	r.wait()
+}
+
+func (r *rig) begin() {
 	r.t.Helper()
 	opts := r.opts
 	opts.OnEvent = func(e review.Event) {
@@ -66,7 +74,6 @@ func (r *rig) open() {
 	}
 	r.Project = p
 	r.t.Cleanup(func() { p.Close() })
-	r.wait()
 }
 
 // reopen ends the program and begins it again.

@@ -2,6 +2,7 @@ package project
 
 import (
 	"strings"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
@@ -144,7 +145,7 @@ func (p *Project) reportedExactly(j *job, author review.Author, name string, tol
 // of the file came to be known is not that of the journal.
 func (p *Project) chain(r feed.Report, in *journal.Reader, told *[]Told) bool {
 	var all []Told
-	missed := p.isMissed(r)
+	missed := p.began.Sub(r.At) >= time.Millisecond // as reports say it
 	late := false
 	ok := p.told(r, func(v *feed.Version) (*string, bool) {
 		if v == nil || v.Absent || v.Text != nil {
