@@ -2,6 +2,7 @@ package shim
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -26,6 +27,8 @@ type content struct {
 	file io.ReadCloser // nil once it is read, or if there is nothing to read
 	data []byte        // until it is in the store
 	hash store.Hash
+
+	fault error // of this process, which kept the bytes from being read
 }
 
 // identity is what stays the same as long as a file is not touched.
@@ -53,6 +56,7 @@ func (c *content) read() {
 		}
 		data := bytes.NewBuffer(make([]byte, 0, c.size+bytes.MinRead))
 		if _, err := data.ReadFrom(io.LimitReader(c.file, maxContent+1)); err != nil || data.Len() > maxContent {
+			c.fault = err
 			return
 		}
 		c.data, c.size, c.hash = data.Bytes(), int64(data.Len()), store.HashOf(data.Bytes())
@@ -77,6 +81,14 @@ func (c *content) keep(st *store.Store) (*journal.Version, error) {
 		c.data = nil
 	}
 	return v, err
+}
+
+// unread returns an error if something of this process kept the bytes from being read.
+func (c *content) unread() error {
+	if c == nil || c.fault == nil {
+		return nil
+	}
+	return fmt.Errorf("a file could not be read: %w", c.fault)
 }
 
 // sameBytes returns two contents that differ in their permissions, one of which may

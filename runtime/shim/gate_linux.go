@@ -265,7 +265,7 @@ func (s *supervisor) perform(o *operation, p *planned) {
 	if p != nil {
 		// Nothing may change whose old content is not kept, and named in the journal.
 		if err := s.recorder.keep(p.event(journal.Pre)); err != nil {
-			s.deny(o, p, "the journal cannot be written")
+			s.deny(o, p, "its old content cannot be kept: "+err.Error())
 			return
 		}
 		s.watch(p)

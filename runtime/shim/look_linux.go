@@ -3,6 +3,7 @@
 package shim
 
 import (
+	"errors"
 	"io"
 	"runtime"
 	"strconv"
@@ -110,6 +111,8 @@ func (p *place) hold(seen, known *content, unchanged bool) *content {
 		file := &heldFile{fd: fd}
 		file.lost = runtime.AddCleanup(file, func(fd int) { unix.Close(fd) }, fd)
 		seen.file = file
+	} else if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
+		seen.fault = err
 	}
 	return seen
 }

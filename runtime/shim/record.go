@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync/atomic"
@@ -145,11 +146,14 @@ func (r *recorder) take(c *change) {
 	if c.Phase == journal.Post && c.Op == journal.Write && c.before.same(c.after) {
 		return // opened, but not changed
 	}
-	e, err := r.event(c)
+	e, unread, err := r.event(c)
 	if err != nil {
 		r.failed(err)
 	} else {
 		r.broken.Store(false)
+	}
+	if unread != nil {
+		r.held = append(r.held, held{Event: journal.Event{Time: c.Time, Phase: journal.Post, Op: journal.Unseen, PID: c.PID, Text: unread.Error()}})
 	}
 	if e.Phase != journal.Post {
 		r.failed(r.journal.Add(e))
@@ -167,7 +171,7 @@ func (r *recorder) take(c *change) {
 
 // takeFirst writes an event before anything else.
 func (r *recorder) takeFirst(c *change) {
-	e, err := r.event(c)
+	e, unread, err := r.event(c)
 	if err == nil {
 		err = r.journal.Add(e)
 	}
@@ -175,16 +179,17 @@ func (r *recorder) takeFirst(c *change) {
 		err = r.journal.Flush()
 	}
 	r.failed(err)
-	c.kept <- err
+	c.kept <- errors.Join(unread, err)
 }
 
-// event keeps the contents of a change and is what the journal says of it.
-func (r *recorder) event(c *change) (journal.Event, error) {
+// event keeps the contents of a change and is what the journal says of it. It returns what
+// kept a content from being read, and what kept one from being stored.
+func (r *recorder) event(c *change) (e journal.Event, unread, err error) {
 	var before, after error
-	e := c.Event
+	e = c.Event
 	e.Before, before = c.before.keep(r.journal.Store)
 	e.After, after = c.after.keep(r.journal.Store)
-	return e, errors.Join(before, after)
+	return e, cmp.Or(c.before.unread(), c.after.unread()), errors.Join(before, after)
 }
 
 // join makes a rename of a file that was just written a write.
