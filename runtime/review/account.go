@@ -126,7 +126,10 @@ func (r *Review) edited(path string, f *tracked, before, after State) error {
 	author := r.authors[r.changes]
 	r.turn(author.Session).files[path] = true
 	r.tell(Event{Kind: Edited, Path: path, Change: r.changes, Author: author, Before: before, After: after})
-	f.changed, f.newest = author.At, r.changes
+	f.newest = r.changes
+	if author.At.After(f.changed) {
+		f.changed = author.At
+	}
 	r.tell(Event{Kind: Updated, Path: path})
 	return r.save(path, f)
 }

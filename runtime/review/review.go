@@ -178,7 +178,8 @@ func (r *Review) Known(path string) (base, current State, known bool) {
 	return f.base(), f.current(), true
 }
 
-// LastChange returns when an agent last changed a file, or when it became known.
+// LastChange returns the time of the latest change of a file by an agent, zero if there is
+// none. Changes may be recorded in another order.
 func (r *Review) LastChange(path string) (at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,7 +244,6 @@ func (r *Review) changed(author Author, path string, f *tracked, after State) er
 		author.At = known.At
 		r.authors[f.last] = author
 		f.version-- // the hunks may be others' now
-		f.changed = author.At
 		r.tell(Event{Kind: Updated, Path: path})
 		return r.save(path, f)
 	}

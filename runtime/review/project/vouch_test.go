@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -336,4 +337,30 @@ func TestASaveThatTheEditorReportsAfterAnExactReportIsTheUsers(t *testing.T) {
 	r.UserWrote(r.path("a"))
 	r.wait()
 	r.reported(`a x shim true +"agent\n" -""`)
+}
+
+// Two programs report over two connections, so the later change may come first. After a crash
+// both come again, and count once.
+func TestReportsThatCameInAnotherOrderCountOnceAfterACrash(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "1\n2\n")
+	a, b := r.shim("a"), r.shim("b")
+	with, without := "1\na\n2\n", "1\n2\nb\n"
+	reports := []feed.Report{a.changes("f", &with), b.changes("f", &without)}
+	tell := r.tell()
+	tell(reports[1])
+	tell(reports[0])
+	r.wait()
+	want := r.pending()
+	r.deafen()
+	r.must(r.store.Save(feedCache, nil)) // how far it has heard
+	r.reopen()
+	r.tell()
+	r.must(r.Replayed(patience.Context(t, patience.Soon)))
+	r.wait()
+	r.reported(want)
+	r.reject(review.Selection{}, nil)
+	if text, err := os.ReadFile(r.path("f")); err != nil || string(text) != "1\n2\n" {
+		t.Errorf("after a rejection it is %q, %v", text, err)
+	}
 }
