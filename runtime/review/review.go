@@ -322,6 +322,9 @@ func (r *Review) Renamed(from, to string) error {
 			}
 			from = first
 		}
+		if f.base().Kind == Absent { // an agent made it, so the user has never had it there
+			return nil
+		}
 		f.to, t.from = to, from
 		return errors.Join(r.save(from, f), r.save(to, t))
 	})

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -50,13 +49,6 @@ func TestCodexWorksInItsOwnProcess(t *testing.T) {
 func TestThePublishedCodexWorksInItsOwnProcess(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
-	tmux, err := exec.LookPath(cmp.Or(os.Getenv("HERMES_TMUX"), "tmux"))
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no tmux: nothing is skipped in CI, run 'make test'")
-		}
-		t.Skip("skipped: needs tmux: run 'make test', or set HERMES_TMUX")
-	}
 	model, err := llm.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -91,28 +83,9 @@ func TestThePublishedCodexWorksInItsOwnProcess(t *testing.T) {
 				found, _ := filepath.Glob(filepath.Join(home, "app-server-control", "*.sock"))
 				return len(found) == 1
 			})
-			inTmux := func(args ...string) (string, error) {
-				cmd := exec.Command(tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(dir, "tmux")}, args...)...)
-				cmd.Dir = r.root
-				cmd.Env = append(append(os.Environ(), codex.Env...), asHermes+"=1", "XDG_STATE_HOME="+filepath.Dir(filepath.Dir(r.state)), "NVIM_APPNAME=", "TMUX=")
-				out, err := cmd.CombinedOutput()
-				return string(out), err
-			}
-			if out, err := inTmux("new-session", "-d", "-x", "160", "-y", "50", "--", "env", "-u", "TMUX", self(t), "shim", "--", path, "-s", "danger-full-access", "-a", "never",
-				"CALL exec_command {\"cmd\":\"echo made > deep/a; echo more >> deep/a\"}\nSAY done"); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			shown := ""
-			t.Cleanup(func() {
-				inTmux("kill-server")
-				if t.Failed() {
-					t.Log(shown)
-				}
-			})
-			patience.True(t, "an end of the turn", func() bool {
-				shown, err = inTmux("capture-pane", "-p")
-				return err != nil || strings.Contains(shown, "Done.")
-			})
+			pane := r.pane(codex.Env, path, "-s", "danger-full-access", "-a", "never",
+				"CALL exec_command {\"cmd\":\"echo made > deep/a; echo more >> deep/a\"}\nSAY done")
+			pane.shows("Done.")
 			if data, err := os.ReadFile(filepath.Join(r.root, "deep/a")); string(data) != "made\nmore\n" {
 				t.Fatalf("the command has made %q, %v", data, err)
 			}

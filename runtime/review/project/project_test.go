@@ -380,6 +380,25 @@ func TestSessionsShareAFolder(t *testing.T) {
 	}
 }
 
+// The user has never had it where it was first.
+func TestAFileThatAnAgentMadeAndMovedIsANewOne(t *testing.T) {
+	t.Parallel()
+	for _, looked := range []bool{false, true} {
+		r := newRig(t)
+		a := r.turn("s")
+		r.write("f", "one\n")
+		r.look(tool(a, "c"), "f")
+		r.must(os.Rename(r.path("f"), r.path("g")))
+		if looked {
+			r.look(tool(a, "d"), "f", "g")
+		}
+		r.ends(a)
+		if files := r.Review().Files(); len(files) != 1 || files[0].Path != "g" || files[0].From != "" {
+			t.Errorf("looked %v: %+v", looked, files)
+		}
+	}
+}
+
 func TestAMovedFileIsAMove(t *testing.T) {
 	t.Parallel()
 	const text = "one\ntwo\nthree\n"
