@@ -12,9 +12,9 @@ import (
 
 // Client tells a Server about files. It is safe for concurrent use.
 type Client struct {
-	mu   sync.Mutex
-	t    transport.Transport
-	last int64 // id
+	mu             sync.Mutex
+	t              transport.Transport
+	last, answered int64 // ids
 }
 
 // Dial connects to a socket. The server must run as the same user.
@@ -53,11 +53,27 @@ func (c *Client) Yield(ctx context.Context, to Program) error {
 	}, nil)
 }
 
+// Send sends a report without waiting until it has been handled, which Answer does. Both are for
+// one goroutine, which has to call Answer for each report before it uses anything else.
+func (c *Client) Send(ctx context.Context, r Report) error {
+	return c.send(ctx, func(id int64) ([]byte, error) { return encode(id, r) })
+}
+
+// Answer waits until the first report that Send has sent, and that has no answer yet, has been
+// handled. It returns what Tell would.
+func (c *Client) Answer(ctx context.Context) error { return c.answer(ctx, nil) }
+
 func (c *Client) call(ctx context.Context, request func(id int64) ([]byte, error), result any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last++
-	line, err := request(c.last)
+	if err := c.send(ctx, request); err != nil {
+		return err
+	}
+	return c.answer(ctx, result)
+}
+
+func (c *Client) send(ctx context.Context, request func(id int64) ([]byte, error)) error {
+	line, err := request(c.last + 1)
 	if err != nil {
 		return err
 	}
@@ -69,9 +85,18 @@ func (c *Client) call(ctx context.Context, request func(id int64) ([]byte, error
 	if err := c.t.Write(line); err != nil {
 		return c.broken(ctx, err)
 	}
-	if line, err = c.t.Read(nil); err != nil {
+	c.last++
+	return nil
+}
+
+func (c *Client) answer(ctx context.Context, result any) error {
+	stop := context.AfterFunc(ctx, func() { c.t.Close() })
+	defer stop()
+	line, err := c.t.Read(nil)
+	if err != nil {
 		return c.broken(ctx, err)
 	}
+	c.answered++
 	var answer struct {
 		ID     json.RawMessage
 		Result json.RawMessage
@@ -86,8 +111,8 @@ func (c *Client) call(ctx context.Context, request func(id int64) ([]byte, error
 		return c.broken(ctx, err)
 	case answer.Error != nil:
 		return &Error{answer.Error.Code, answer.Error.Message, answer.Error.Data.Pointer}
-	case string(answer.ID) != fmt.Sprint(c.last):
-		return c.broken(ctx, fmt.Errorf("the answer has the id %.40q, expected %d", answer.ID, c.last))
+	case string(answer.ID) != fmt.Sprint(c.answered):
+		return c.broken(ctx, fmt.Errorf("the answer has the id %.40q, expected %d", answer.ID, c.answered))
 	case result != nil:
 		return json.Unmarshal(answer.Result, result)
 	}

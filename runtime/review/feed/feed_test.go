@@ -475,6 +475,34 @@ func TestARefusedReportMayBeSentAgain(t *testing.T) {
 	}
 }
 
+func TestReportsOnTheirWayAreAnsweredInTheirOrder(t *testing.T) {
+	t.Parallel()
+	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
+	c := dial(t, r.path)
+	for i, path := range []string{"/a", "/refused", "/a", "/b"} {
+		if err := c.Send(t.Context(), Report{Kind: Write, Path: path, Producer: "p", Seq: uint64(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		if err := c.Answer(t.Context()); (i == 1) != errors.As(err, new(*Error)) || i != 1 && err != nil {
+			t.Errorf("report %d: %v", i+1, err)
+		}
+	}
+	if at, err := c.Resume(t.Context(), "p"); err != nil || at != 4 || len(r.got()) != 4 {
+		t.Errorf("%d, %v, %+v", at, err, r.got())
+	}
+	if err := c.Send(t.Context(), Report{Kind: Write, Path: "/a"}); err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+	patience.Ends(t, "the answers", func() error { // the editor has gone
+		for c.Answer(t.Context()) == nil {
+		}
+		return nil
+	})
+}
+
 func TestOnlyTheLastProducersAreRemembered(t *testing.T) {
 	t.Parallel()
 	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)

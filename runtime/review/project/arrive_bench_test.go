@@ -19,6 +19,11 @@ import (
 func BenchmarkReports(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			must := func(err error) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
 			for b.Loop() {
 				b.StopTimer()
 				dir := b.TempDir()
@@ -53,10 +58,16 @@ func BenchmarkReports(b *testing.B) {
 					})
 				}
 				b.StartTimer()
-				for _, r := range all {
-					if err := c.Tell(b.Context(), r); err != nil {
+				for i, r := range all {
+					if err := c.Send(b.Context(), r); err != nil {
 						b.Fatal(err)
 					}
+					if i >= 32 {
+						must(c.Answer(b.Context()))
+					}
+				}
+				for range min(n, 32) {
+					must(c.Answer(b.Context()))
 				}
 				b.StopTimer()
 				if got := len(p.Review().Files()); got != n {

@@ -104,6 +104,10 @@ func deliveryOf(dir string) (*delivery, error) {
 	return &delivery{journal: &Writer{Name: first.Text, Store: st, dir: dir, agent: first.Agent, session: first.Session}, last: last}, nil
 }
 
+// maxSent is how many reports are on their way to an editor at once: the next are made while it
+// handles one.
+const maxSent = 32
+
 // connection reports to an editor until it is gone.
 func (d *delivery) connection(ctx context.Context) {
 	c, err := feed.Dial(ctx, d.socket)
@@ -120,9 +124,16 @@ func (d *delivery) connection(ctx context.Context) {
 		return
 	}
 	defer r.Close()
+	sent := 0 // and not answered
 	for {
 		more := d.journal.arrived()
 		e, err := r.Next()
+		for ; sent > 0 && (err != nil || sent == maxSent); sent-- {
+			// A report that the editor refuses is not sent again.
+			if err := c.Answer(ctx); err != nil && !errors.As(err, new(*feed.Error)) {
+				return
+			}
+		}
 		switch {
 		case err == io.EOF:
 			select {
@@ -143,10 +154,10 @@ func (d *delivery) connection(ctx context.Context) {
 		case e.Seq <= told:
 			continue
 		}
-		// A report that the editor refuses is not sent again.
-		if err := c.Tell(ctx, d.report(e)); err != nil && !errors.As(err, new(*feed.Error)) {
+		if err := c.Send(ctx, d.report(e)); err != nil {
 			return
 		}
+		sent++
 	}
 }
 
