@@ -199,6 +199,45 @@ describe("health and the command", function()
     has(text(), "npm is not in PATH; install Node.js to install agents with it")
   end)
 
+  it("name each agent once, and no program as one that is there and is not", function()
+    local agents = child.lua_get([[(require("hermes.core.known_agents").list())]])
+    local all, some = vim.fn.tempname(), vim.fn.tempname()
+    for i, agent in ipairs(agents) do
+      for _, dir in ipairs(i % 2 == 0 and { all } or { all, some }) do
+        local path = dir .. "/" .. vim.fs.basename(agent.command)
+        vim.fn.mkdir(dir, "p")
+        vim.fn.writefile({ "#!/bin/sh", "echo v1.2.3" }, path)
+        vim.fn.setfperm(path, "rwx------")
+      end
+    end
+    for _, path in ipairs({ "/nowhere", some, all }) do
+      child.lua("vim.env.PATH = ...", { path })
+      child.cmd("checkhealth hermes")
+      local section = vim.split(text(), "hermes: agents ~\n", { plain = true })[2]
+      local there, missing, names = {}, {}, {}
+      for line in vim.gsplit(text(), "\n") do
+        local found = line:match(" (/%S+)$") or line:match(" (/%S+) %(")
+        local program = found and vim.fs.basename(found)
+        local lost = line:match("(%S+) is not installed") or line:match("(%S+) is not in PATH")
+        there[program or ""], missing[lost or ""] = line, line
+      end
+      there[""], missing[""] = nil, nil
+      for line in section:gmatch("[^\n]+") do
+        local name = line:match("^%- .-(%S+): ")
+        if name then
+          eq({ name, names[name] }, { name })
+          names[name] = line
+        end
+      end
+      for program in pairs(there) do
+        eq(missing[program] and { there[program], missing[program] }, nil)
+      end
+      eq({ path, vim.tbl_count(names) }, { path, #agents })
+    end
+    vim.fn.delete(all, "rf")
+    vim.fn.delete(some, "rf")
+  end)
+
   it("say how to get a host that is missing", function()
     child.lua([[
       require("hermes.core.host").root = function() return "/nowhere" end

@@ -126,6 +126,9 @@ local function interpreter(path)
   return words[1]
 end
 
+--- What is installed for agents that are programs of Hermes with another one behind.
+local bridged = { ["claude-terminal"] = "claude", codex = "codex" }
+
 local function check_agents()
   local npm = false
   local agents, unknown = require("hermes.core.known_agents").list()
@@ -154,8 +157,7 @@ local function check_agents()
       )
     else
       -- Names of agents and of programs may be the same and mean different things.
-      local watched = agent.name == "claude-terminal"
-      local program = watched and "claude" or vim.fs.basename(agent.command)
+      local program = bridged[agent.name] or vim.fs.basename(agent.command)
       vim.health.info(
         ("%s: %s is not installed (%s)"):format(agent.name, program, agent.install or "")
       )
