@@ -95,11 +95,15 @@ func lintMatrix(ctx context.Context, o *runFlags, m *matrixFlags, std *stdio) er
 	if b.agents, err = matrix.Read(m.file); err != nil {
 		return usageError("%w", err)
 	}
-	if _, err := o.ready("agent"); err != nil { // before the work begins
+	options, err := o.ready("agent") // before the work begins
+	if err != nil {
 		return err
 	}
 	if err := o.checkTimes(); err != nil {
 		return err
+	}
+	if knows := func(a *matrix.Agent) bool { return b.of(a).checkSteps(options) == nil }; !slices.ContainsFunc(b.agents, knows) {
+		return b.of(b.agents[0]).checkSteps(options)
 	}
 	if err := os.MkdirAll(filepath.Join(m.results, reportsFolder), 0o777); err != nil {
 		return &exit{statusUsage, err}

@@ -403,6 +403,7 @@ func TestMistakesInAMatrixAreToldBeforeAnAgentIsDriven(t *testing.T) {
 		{"none at a time", agentTable("a", []string{"cat"}, ""), []string{"--at-once", "0"}, "--at-once 0"},
 		{"no time", agentTable("a", []string{"cat"}, ""), []string{"--matrix-total", "0s"}, "--matrix-total 0s is in the past"},
 		{"a profile", agentTable("a", []string{"cat"}, ""), []string{"--profile", "loose"}, `profile "loose"`},
+		{"a step that no agent has", agentTable("a", []string{"cat"}, ""), []string{"--step", "session-nwe"}, `there is no step "session-nwe"; did you mean "session-new"?`},
 		{"no time for a step", agentTable("a", []string{"cat"}, ""), []string{"--timeout", "0s"}, "--timeout 0s is in the past"},
 		{"other results", agentTable("a", []string{"cat"}, ""), []string{"--results", "other"}, "other/index.json: not a scoreboard"},
 	} {

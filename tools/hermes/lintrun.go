@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,18 @@ func (o *runFlags) checkTimes() error {
 	return nil
 }
 
+// checkSteps refuses steps that there are not.
+func (o *runFlags) checkSteps(options lint.Options) error {
+	run := live.Options{Lint: options, Prompts: o.prompts, Steps: o.steps}
+	if len(run.Prompts) == 0 {
+		run.Prompts = []string{plainPrompt}
+	}
+	if err := run.CheckSteps(); err != nil {
+		return usageError("%w", err)
+	}
+	return nil
+}
+
 // lintRun drives an agent, or those of a matrix.
 func lintRun(ctx context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
@@ -94,7 +107,7 @@ func lintRun(ctx context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if err := o.checkTimes(); err != nil {
+	if err := cmp.Or(o.checkTimes(), o.checkSteps(options)); err != nil {
 		return err
 	}
 	var done func(live.Outcome)

@@ -112,7 +112,9 @@ func TestTheExitStatusOfARunSaysHowItEnded(t *testing.T) {
 		{with(nil, "sh", "-c", "echo usage: me; exit 0"), 1, "TR02"},
 		{with(nil, "no-such-agent"), 2, "cannot start no-such-agent"},
 		{[]string{"--"}, 2, "missing after --"},
-		{[]string{"--step", "nothing", "--", "cat"}, 1, `there is no step "nothing"`},
+		{[]string{"--step", "nothing", "--", "cat"}, 2, `there is no step "nothing"`},
+		{[]string{"--step", "prompt-2", "--", "cat"}, 2, `there is no step "prompt-2"`}, // as there is one prompt
+		{[]string{"--step", "session-nwe", "--", "cat"}, 2, `did you mean "session-new"?`},
 		{[]string{"--timeout", "-1s", "--", "cat"}, 2, "--timeout"},
 		{[]string{"--report", "x.pdf", "--", "cat"}, 2, `".pdf"`},
 		{[]string{"--profile", "x", "--", "cat"}, 2, `profile "x"`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
@@ -32,12 +33,28 @@ func stepsIn(set *lint.RuleSet, groups ...[]*step) (list []*step) {
 	return list
 }
 
-// unknownStep says that there is no step of a name.
-func unknownStep(id string, set *lint.RuleSet) error {
-	if set == nil {
-		return fmt.Errorf("there is no step %q", id)
+// CheckSteps returns an error if Steps has a step that there is not.
+func (o *Options) CheckSteps() error {
+	all := stage{Options: *o}
+	all.Steps = nil
+	var names []string
+	for _, one := range all.steps() {
+		names = append(names, one.id)
 	}
-	return fmt.Errorf("there is no step %q in the rules of %s", id, set.Name)
+	for _, id := range o.Steps {
+		if slices.Contains(names, id) {
+			continue
+		}
+		hint := ""
+		if near := jx.Near(id, names); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		if o.Lint.RuleSet != nil {
+			return fmt.Errorf("there is no step %q in the rules of %s%s", id, o.Lint.RuleSet.Name, hint)
+		}
+		return fmt.Errorf("there is no step %q%s", id, hint)
+	}
+	return nil
 }
 
 // clientStepsIn are those of clientSteps that a set of rules has.

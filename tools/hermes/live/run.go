@@ -165,16 +165,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Lint.Whole = true
 	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent), hangs: map[string]int{}, faults: map[string]bool{}}
 	defer s.stop()
-	steps := s.steps()
-	for _, id := range o.Steps {
-		if !slices.ContainsFunc(steps, func(one *step) bool { return one.id == id }) {
-			return nil, unknownStep(id, o.Lint.RuleSet)
-		}
+	if err := o.CheckSteps(); err != nil {
+		return nil, err
 	}
 	if o.Total > 0 {
 		s.end = time.Now().Add(o.Total)
 	}
-	for _, step := range steps {
+	for _, step := range s.steps() {
 		out := s.play(ctx, step)
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
