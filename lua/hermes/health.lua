@@ -126,8 +126,14 @@ local function interpreter(path)
   return words[1]
 end
 
---- What is installed for agents that are programs of Hermes with another one behind.
-local bridged = { ["claude-terminal"] = "claude", codex = "codex" }
+--- The program that is missing. The agent "codex" runs either of two; what its hint installs is
+--- called codex.
+---@param agent hermes.KnownAgent
+---@return string
+local function named(agent)
+  local either = agent.command == "codex-acp" and agent.install ~= ""
+  return agent.behind or either and "codex" or agent.command
+end
 
 local function check_agents()
   local npm = false
@@ -152,12 +158,12 @@ local function check_agents()
       end
     elseif agent.configured then
       vim.health.error(
-        ("%s: %s is not in PATH"):format(agent.name, agent.command),
+        ("%s: %s is not in PATH"):format(agent.name, named(agent)),
         agent.install ~= "" and agent.install or nil
       )
     else
       -- Names of agents and of programs may be the same and mean different things.
-      local program = bridged[agent.name] or vim.fs.basename(agent.command)
+      local program = vim.fs.basename(named(agent))
       vim.health.info(
         ("%s: %s is not installed (%s)"):format(agent.name, program, agent.install or "")
       )

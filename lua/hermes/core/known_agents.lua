@@ -8,14 +8,8 @@ local M = {}
 ---@field why? string why its program is this one
 ---@field protocol? string
 ---@field configured? boolean whether setup() names it
+---@field behind? string the program that it cannot do without, where `command` is one of Hermes
 ---@field installed boolean whether its program is there, or needs none here
-
----Whether the program is there that an agent of Hermes itself watches.
----@param agent hermes.KnownAgent
----@return boolean
-local function runs(agent)
-  return agent.name ~= "claude-terminal" or agent.configured or vim.fn.executable("claude") == 1
-end
 
 ---The agents that connect() knows.
 ---@return hermes.KnownAgent[]
@@ -28,6 +22,9 @@ function M.list()
     list[parts[1]] =
       { name = parts[1], command = parts[2], install = parts[3] or "", why = parts[4] or "" }
   end
+  if list["claude-terminal"] then
+    list["claude-terminal"].behind = "claude"
+  end
   for name, agent in pairs(require("hermes.core.config").get().agents) do
     list[name] = vim.tbl_extend("force", list[name] or { name = name, command = "" }, {
       command = agent.command,
@@ -36,6 +33,9 @@ function M.list()
       protocol = agent.protocol,
       configured = true,
     })
+    if agent.command or agent.args then -- which may name another one
+      list[name].behind = nil
+    end
   end
   local sorted = vim.tbl_values(list)
   table.sort(sorted, function(a, b)
@@ -43,7 +43,9 @@ function M.list()
   end)
   for _, agent in ipairs(sorted) do
     local elsewhere = agent.protocol and agent.protocol ~= "stdio"
-    agent.installed = elsewhere or (vim.fn.executable(agent.command) == 1 and runs(agent))
+    agent.installed = elsewhere
+      or vim.fn.executable(agent.command) == 1
+        and (not agent.behind or vim.fn.executable(agent.behind) == 1)
   end
   return sorted, err
 end
