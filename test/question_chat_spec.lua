@@ -6,19 +6,20 @@ local screens = dofile(here .. "/screen.lua")
 local recorded = dofile(here .. "/recorded_questions.lua")
 local eq = MiniTest.expect.equality
 
-describe("a question of a real agent in the chat", function()
-  local screen ---@type hermes.test.Screen?
-  local answered, asking = 0, false
+for _, columns in ipairs({ 40, 80, 120 }) do
+  describe(("a question of a real agent in a chat of %d columns"):format(columns), function()
+    local screen ---@type hermes.test.Screen?
+    local answered, asking = 0, false
 
-  before_each(function()
-    if screen and not asking then
-      return
-    elseif screen then -- a failed test left its question
-      screen:stop()
-    end
-    screen, answered = screens.start(nil, 80, 24), 0
-    screen:lua(
-      [[local root, program = ...
+    before_each(function()
+      if screen and not asking then
+        return
+      elseif screen then -- a failed test left its question
+        screen:stop()
+      end
+      screen, answered = screens.start(nil, columns, 24), 0
+      screen:lua(
+        [[local root, program = ...
       _G.hermes, _G.by = require("hermes"), {}
       hermes.setup({ agents = { scripted = {
         command = program,
@@ -62,68 +63,69 @@ describe("a question of a real agent in the chat", function()
           end
         end
       end]],
-      vim.fs.dirname(here),
-      vim.v.progpath
-    )
-    screen:type(":Hermes chat scripted<CR>")
-    screen:wait_for_text("scripted · idle")
-  end)
-
-  for name, params in vim.spairs(recorded.all()) do
-    it("is allowed only once all of it was on the screen: " .. name, function()
-      asking = true
-      screen:wait_for("the end of the question before", function()
-        return not screen:lua("return Offers()")
-      end)
-      screen:lua("vim.g.went = 0; Put(...)", params)
-      screen:wait_for("the question", function()
-        return screen:lua("return Offers()")
-      end)
-      screen:type("<Esc>:Hermes respond<CR>:let g:went = 1<CR>")
-      screen:wait_for("the cursor on a choice", function()
-        return screen:lua("return vim.g.went == 1 and vim.startswith(vim.fn.getline('.'), '▸')")
-      end)
-      local seen, label = {}, recorded.once(params).name .. "  [allow once]"
-      local function top()
-        return screen:lua("return vim.fn.line('w0')")
-      end
-      local function look()
-        recorded.note(seen, screen:lua("return Shown()"))
-      end
-      look()
-      local function at_the_beginning()
-        return screen:lua("return vim.fn.getline('.')"):find(" asks: ", 1, true)
-      end
-      local last = screen:lua("return Choose(...)", label)
-      look()
-      screen:type("<CR>")
-      screen:wait_for("an answer, or the reason for none", function()
-        return screen:lua("return #by") > answered or at_the_beginning()
-      end)
-      if at_the_beginning() then
-        look()
-        while screen:lua("return vim.fn.line('w$')") < last do
-          local before = top()
-          screen:type("<C-d>")
-          screen:wait_for("the next page", function()
-            return top() > before
-          end)
-          look()
-        end
-        screen:lua("Choose(...)", label)
-        screen:type("<CR>")
-        screen:wait_for("the answer", function()
-          return screen:lua("return #by") > answered
-        end)
-      end
-      answered = answered + 1
-      eq(screen:lua("return { #by, by[#by] }"), { answered, recorded.once(params).optionId })
-      eq(recorded.missing(seen), {})
-      asking = false
+        vim.fs.dirname(here),
+        vim.v.progpath
+      )
+      screen:type(":Hermes chat scripted<CR>")
+      screen:wait_for_text("scripted · idle")
     end)
-  end
 
-  it("leaves the screen", function()
-    screen:stop()
+    for name, params in vim.spairs(recorded.all()) do
+      it("is allowed only once all of it was on the screen: " .. name, function()
+        asking = true
+        screen:wait_for("the end of the question before", function()
+          return not screen:lua("return Offers()")
+        end)
+        screen:lua("vim.g.went = 0; Put(...)", params)
+        screen:wait_for("the question", function()
+          return screen:lua("return Offers()")
+        end)
+        screen:type("<Esc>:Hermes respond<CR>:let g:went = 1<CR>")
+        screen:wait_for("the cursor on a choice", function()
+          return screen:lua("return vim.g.went == 1 and vim.startswith(vim.fn.getline('.'), '▸')")
+        end)
+        local seen, label = {}, recorded.once(params).name .. "  [allow once]"
+        local function top()
+          return screen:lua("return vim.fn.line('w0')")
+        end
+        local function look()
+          recorded.note(seen, screen:lua("return Shown()"))
+        end
+        look()
+        local function at_the_beginning()
+          return screen:lua("return vim.fn.getline('.')"):find(" asks: ", 1, true)
+        end
+        local last = screen:lua("return Choose(...)", label)
+        look()
+        screen:type("<CR>")
+        screen:wait_for("an answer, or the reason for none", function()
+          return screen:lua("return #by") > answered or at_the_beginning()
+        end)
+        if at_the_beginning() then
+          look()
+          while screen:lua("return vim.fn.line('w$')") < last do
+            local before = top()
+            screen:type("<C-d>")
+            screen:wait_for("the next page", function()
+              return top() > before
+            end)
+            look()
+          end
+          screen:lua("Choose(...)", label)
+          screen:type("<CR>")
+          screen:wait_for("the answer", function()
+            return screen:lua("return #by") > answered
+          end)
+        end
+        answered = answered + 1
+        eq(screen:lua("return { #by, by[#by] }"), { answered, recorded.once(params).optionId })
+        eq(recorded.missing(seen), {})
+        asking = false
+      end)
+    end
+
+    it("leaves the screen", function()
+      screen:stop()
+    end)
   end)
-end)
+end
