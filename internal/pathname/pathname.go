@@ -1,11 +1,13 @@
-// Package pathname compares paths of this system by their names alone. It follows no
-// links: who guards something by a name resolves it before.
+// Package pathname compares paths of this system by their names alone, and says how far
+// a path exists. Comparing follows no links: who guards something by a name resolves it
+// before.
 package pathname
 
 import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sort"
 	"strings"
 )
 
@@ -52,4 +54,33 @@ func clean(path string) string {
 		path = filepath.Clean(path)
 	}
 	return strings.TrimSuffix(path, separator)
+}
+
+// Existing returns the longest beginning of an absolute path that exists, with all links
+// resolved, and the rest, "" if all of it does. A link that leads nowhere does not exist.
+// real is "" if not even the root does. An agent chooses how long a path is, so the work
+// is proportional to its length.
+func Existing(path string) (real, rest string) {
+	path = filepath.Clean(path)
+	ends := []int{min(len(filepath.VolumeName(path))+1, len(path))} // of its beginnings, the root first
+	for i := ends[0]; i < len(path); i++ {
+		if os.IsPathSeparator(path[i]) {
+			ends = append(ends, i)
+		}
+	}
+	if ends[len(ends)-1] < len(path) {
+		ends = append(ends, len(path))
+	}
+	deepest := -1
+	sort.Search(len(ends), func(i int) bool {
+		to, err := filepath.EvalSymlinks(path[:ends[i]])
+		if err == nil && i > deepest {
+			deepest, real = i, to
+		}
+		return err != nil
+	})
+	if deepest < 0 {
+		return "", path
+	}
+	return real, strings.TrimPrefix(path[ends[deepest]:], separator)
 }

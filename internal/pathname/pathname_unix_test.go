@@ -2,7 +2,12 @@
 
 package pathname
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 func TestWhatIsBelowAFolder(t *testing.T) {
 	t.Parallel()
@@ -44,4 +49,44 @@ func TestWhatIsBelowAFolder(t *testing.T) {
 		{"/w", "w/a", ""},
 		{"/w", "a", ""},
 	})
+}
+
+func TestHowFarAPathExists(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		os.MkdirAll(dir+"/a/b", 0o700),
+		os.WriteFile(dir+"/a/file", nil, 0o600),
+		os.Symlink("a/b", dir+"/link"),
+		os.Symlink("nowhere/else", dir+"/dangling"),
+		os.Symlink("loop", dir+"/loop"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	endless := strings.Repeat("n/", 1<<20) + "n"
+	for path, want := range map[string][2]string{
+		"/":                      {"/", ""},
+		dir:                      {dir, ""},
+		dir + "/a/b":             {dir + "/a/b", ""},
+		dir + "/a//./b/":         {dir + "/a/b", ""},
+		dir + "/a/c":             {dir + "/a", "c"},
+		dir + "/a/c/d/e":         {dir + "/a", "c/d/e"},
+		dir + "/a/file/x":        {dir + "/a/file", "x"},
+		dir + "/link":            {dir + "/a/b", ""},
+		dir + "/link/c/d":        {dir + "/a/b", "c/d"},
+		dir + "/dangling":        {dir, "dangling"},
+		dir + "/dangling/x":      {dir, "dangling/x"},
+		dir + "/loop/x":          {dir, "loop/x"},
+		dir + "/link/" + endless: {dir + "/a/b", endless},
+		dir + "/" + strings.Repeat("long", 1<<20): {dir, strings.Repeat("long", 1<<20)},
+	} {
+		if real, rest := Existing(path); real != want[0] || rest != want[1] {
+			t.Errorf("%.100s: %.100q, %.100q", path, real, rest)
+		}
+	}
 }

@@ -125,3 +125,30 @@ func TestRulesAnswerForTheUserAtAGate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The editor offers a yes only to what it has whole, and shows all of a name before it does.
+func TestAGatedChangeIsNeverAskedWithHalfAName(t *testing.T) {
+	t.Parallel()
+	d, asks := gated(t)
+	for _, c := range []struct {
+		length int
+		denied string
+	}{{30000, ""}, {1 << 20, "bytes, and 32768 are allowed"}, {10 << 20, "bytes, and 32768 are allowed"}} {
+		path := d.path(strings.Repeat("n/", c.length/2) + "f")
+		var data map[string]any
+		d.answers(func(asks map[string]any) any {
+			data, _ = asks["data"].(map[string]any)
+			return option(ask.OptionAllow)
+		})
+		err := asks(t.Context(), feed.Report{Kind: feed.Write, Path: path})
+		if (err == nil) != (c.denied == "") || err != nil && !strings.Contains(err.Error(), c.denied) {
+			t.Errorf("%d bytes: %v, want %q", c.length, err, c.denied)
+		}
+		if c.denied != "" {
+			d.is("asked", data, map[string]any(nil))
+			continue
+		}
+		call, _ := data["toolCall"].(map[string]any)
+		d.is("named", []any{data["truncated"], call["locations"]}, []any{nil, []any{map[string]any{"path": path}}})
+	}
+}

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 // maxPaths bounds the paths of a request that are checked.
@@ -60,18 +62,19 @@ func locate(name string) place {
 	if isOfProcess(p.name) {
 		return p
 	}
-	for dir, rest := p.name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
-		real, err := filepath.EvalSymlinks(dir)
-		if err == nil {
-			p.real, p.known = filepath.Join(real, rest), true
-			info, err := os.Stat(p.real)
-			p.file = err == nil && info.Mode().IsRegular()
-			return p
-		}
-		if _, gone := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || !errors.Is(gone, fs.ErrNotExist) {
-			return p // such as a link that leads nowhere
+	real, rest := pathname.Existing(p.name)
+	if rest != "" {
+		first, _, _ := strings.Cut(rest, string(filepath.Separator))
+		for _, missing := range []string{filepath.Join(real, first), p.name} {
+			if _, err := os.Lstat(missing); !errors.Is(err, fs.ErrNotExist) {
+				return p // such as a link that leads nowhere
+			}
 		}
 	}
+	p.real, p.known = filepath.Join(real, rest), true
+	info, err := os.Stat(p.real)
+	p.file = err == nil && info.Mode().IsRegular()
+	return p
 }
 
 // maxLinks bounds the links on the way to a file, as systems do.
@@ -88,6 +91,8 @@ func isOfProcess(path string) bool {
 		}
 		to, err := os.Readlink(next)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG):
+			return false // there is nothing below it
 		case err != nil:
 			at = next
 		case filepath.IsAbs(to):

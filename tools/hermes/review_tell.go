@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -148,7 +149,7 @@ func (o *reviewFlags) dial(ctx context.Context, path string) (*feed.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	for dir = existing(dir); ; dir = filepath.Dir(dir) {
+	for dir, _ = pathname.Existing(dir); ; dir = filepath.Dir(dir) {
 		c, err := feed.Dial(ctx, feed.Path(store.Dir(o.state, dir)))
 		if err == nil {
 			return c, nil
@@ -159,15 +160,5 @@ func (o *reviewFlags) dial(ctx context.Context, path string) (*feed.Client, erro
 		if o.root != "" || dir == filepath.Dir(dir) {
 			return nil, nil
 		}
-	}
-}
-
-// existing returns the nearest folder that exists, without links in its name.
-func existing(dir string) string {
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil || dir == filepath.Dir(dir) {
-			return real
-		}
-		dir = filepath.Dir(dir)
 	}
 }

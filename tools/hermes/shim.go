@@ -218,7 +218,7 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	if c.Journal, err = filepath.Abs(c.Journal); err != nil {
 		return c, nil, "", &exit{statusNoShim, err}
 	}
-	if real := existing(c.Journal); real == c.Root || isBelow(c.Root, real) {
+	if real, _ := pathname.Existing(c.Journal); real == c.Root || isBelow(c.Root, real) {
 		return c, nil, "", usageError("--journal %s is in the project %s, where COMMAND could change it", c.Journal, c.Root)
 	}
 	// An editor believes only the journals that are here.

@@ -24,27 +24,15 @@ func contains(folder, home string) bool {
 // review knows a text by one name.
 func (p *Project) Name(path string) string {
 	path = p.abs(path)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return p.below(real)
-	}
-	return p.linkName(path)
+	return p.below(filepath.Join(pathname.Existing(path)))
 }
 
 // linkName is Name without resolving the last name of the path, which may be a
 // link under review itself.
 func (p *Project) linkName(path string) string {
 	path = p.abs(path)
-	dir, rest := filepath.Dir(path), filepath.Base(path)
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return p.below(filepath.Join(real, rest))
-		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			return p.below(path)
-		}
-		dir, rest = above, filepath.Join(filepath.Base(dir), rest)
-	}
+	real, rest := pathname.Existing(filepath.Dir(path))
+	return p.below(filepath.Join(real, rest, filepath.Base(path)))
 }
 
 func (p *Project) abs(path string) string {
