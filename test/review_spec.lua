@@ -579,6 +579,15 @@ describe("the view of the review", function()
     command("tabclose")
     wait_for("#vim.api.nvim_list_tabpages() == 1 and not vim.wo.diff")
     wait_for(virtual .. " > 0")
+    for _, leave in ipairs({ "quit", "wincmd h | quit" }) do -- the file, the base
+      command("Hermes review diff")
+      wait_for("vim.wo.diff and #vim.api.nvim_tabpage_list_wins(0) == 2")
+      command(leave)
+      wait_for([[#vim.tbl_filter(function(win)
+        return vim.wo[win].diff or vim.wo[win].statusline == "base"
+      end, vim.api.nvim_list_wins()) == 0]])
+      command("silent! tabonly")
+    end
   end)
 
   it("goes back to a checkpoint after it has shown what would change", function()

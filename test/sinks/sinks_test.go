@@ -336,6 +336,7 @@ var meant = map[string]string{
 	`lua/hermes/traffic.lua: vim.keymap.set("n", its.key, plug, vim.tbl_extend("force", opts, { remap = true }))`:   "constants",
 
 	`lua/hermes/review.lua: bufnr = vim.fn.bufadd(hunk.path),`:                                                           "the absolute path of a file under review, nothing is expanded",
+	`lua/hermes/view/review/view.lua: api.nvim_create_autocmd("WinClosed", {`:                                            "the number of a window",
 	`lua/hermes/review.lua: vim.fn.setqflist({}, " ", { title = title or "Review", items = items })`:                     "texts are shown, by text.line",
 	`lua/hermes/doc/show.lua: vim.bo[buf].modeline = modeline`:                                                           "what it was",
 	`lua/hermes/doc/show.lua: local buf = vim.fn.bufadd(path)`:                                                           "the absolute path of a file that the user chose from a list, nothing is expanded",

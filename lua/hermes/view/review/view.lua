@@ -182,6 +182,15 @@ local function diff()
           end
         end,
       })
+      api.nvim_create_autocmd("WinClosed", {
+        pattern = tostring(right),
+        once = true,
+        callback = vim.schedule_wrap(function() -- a base alone compares nothing
+          if api.nvim_win_is_valid(left) and api.nvim_win_get_buf(left) == scratch then
+            pcall(api.nvim_win_close, left, true) -- not where it is the last window
+          end
+        end),
+      })
     end),
   })
 end
