@@ -17,7 +17,7 @@ type call struct {
 // call judges the words of a simple command.
 func (s *script) call(words []string, in input) {
 	for range maxDepth * 2 {
-		if *s.calls--; *s.calls < 0 {
+		if s.left.calls--; s.left.calls < 0 || !s.spend(len(words)) {
 			break
 		}
 		c := &call{name: programName(words[0]), args: words[1:], in: in, script: s}

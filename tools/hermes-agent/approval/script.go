@@ -25,6 +25,8 @@ var (
 const (
 	maxDepth = 8       // scripts in scripts, such as sh -c 'sh -c …'
 	maxCalls = 2000    // commands, counted for each dialect
+	maxWords = 20000   // words, counted for each dialect and each program that may run them
+	maxBrace = 12      // expansions such as {a,b} in a word: each doubles it
 	maxValue = 1 << 10 // bytes of a variable whose value counts
 )
 
@@ -41,11 +43,24 @@ type script struct {
 	findings  []Finding
 
 	depth     int
-	calls     *int              // how many commands may still be judged
+	printing  int               // outputs within outputs, such as $(echo $(echo …))
+	left      *bounds           // what may still be judged
 	maybe     int               // within a part that may not run, or not in this shell
 	vars      map[string]string // those whose value is certain
 	changed   map[string]int    // how often the text may set a variable
 	functions map[string]bool   // those being defined around this place
+}
+
+// bounds are how much of a script may still be judged, and of those in it.
+type bounds struct{ calls, words int }
+
+// spend reports whether so many words may still be judged.
+func (s *script) spend(words int) bool {
+	if s.left.words -= words; s.left.words < 0 {
+		s.find(unreadable, "too many words", "…")
+		return false
+	}
+	return true
 }
 
 // input is what a command reads. The zero value is what the script itself reads.
@@ -55,8 +70,7 @@ type input struct {
 }
 
 func newScript(p Place) *script {
-	calls := maxCalls
-	return &script{Place: p, start: p.Dir, settings: p.own(), temporary: []string{"/tmp", "/var/tmp", filepath.ToSlash(os.TempDir())}, calls: &calls, functions: make(map[string]bool)}
+	return &script{Place: p, start: p.Dir, settings: p.own(), temporary: []string{"/tmp", "/var/tmp", filepath.ToSlash(os.TempDir())}, left: &bounds{maxCalls, maxWords}, functions: make(map[string]bool)}
 }
 
 func (s *script) find(r rule, reason, command string) {
@@ -230,7 +244,7 @@ func (s *script) loop(c *syntax.ForClause, in input) {
 		return
 	}
 	values := s.words(words.Items)
-	if len(values) > maxTurns {
+	if len(values) > maxTurns || s.left.words < 0 { // loops within loops
 		s.node(c, in)
 		return
 	}

@@ -26,13 +26,30 @@ func (s *script) words(list []*syntax.Word) []string {
 		if w == nil {
 			continue
 		}
-		fields, err := expand.Fields(s.config(), w)
-		if err != nil {
-			fields = []string{string(unknown)}
+		fields := []string{string(unknown)}
+		if s.spend(1) && s.mayExpand(w) {
+			if found, err := expand.Fields(s.config(), w); err == nil && s.spend(len(found)) {
+				fields = found
+			}
 		}
 		all = append(all, fields...)
 	}
 	return all
+}
+
+// mayExpand reports whether a word becomes so few others that they can be judged.
+func (s *script) mayExpand(w *syntax.Word) bool {
+	braces := 0
+	for _, part := range w.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			braces += strings.Count(lit.Value, "{")
+		}
+	}
+	if braces > maxBrace {
+		s.find(unreadable, "a word stands for too many others", "…")
+		return false
+	}
+	return true
 }
 
 func (s *script) heredoc(r *syntax.Redirect) string {
@@ -93,6 +110,11 @@ func (s *script) variable(name string) string {
 
 // output returns what a statement prints, if it only prints text.
 func (s *script) output(stmt *syntax.Stmt) string {
+	if s.printing++; s.printing > maxDepth {
+		s.printing--
+		return string(unknown)
+	}
+	defer func() { s.printing-- }()
 	if pipe, ok := stmt.Cmd.(*syntax.BinaryCmd); ok && pipe.Op == syntax.Pipe && len(stmt.Redirs) == 0 {
 		if right, ok := pipe.Y.Cmd.(*syntax.CallExpr); ok && len(right.Args) > 0 && slices.Contains(filters, right.Args[0].Lit()) {
 			return s.output(pipe.X)
