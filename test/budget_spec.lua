@@ -188,17 +188,36 @@ local cases = {
     end]],
   ["paths of agents: buffer disk refresh"] = [[
     local buffer, disk = require("hermes.doc.buffer"), require("hermes.core.disk")
-    vim.cmd.edit(vim.fn.tempname())
+    local file, age = vim.fn.tempname(), 0
+    local function write() -- the paths of a tool call are looked at when a file has changed
+      age = age + 10
+      vim.fn.writefile({ ("%d"):format(age) }, file)
+      vim.uv.fs_utime(file, os.time() - 5000 + age, os.time() - 5000 + age)
+    end
+    write()
+    vim.cmd.edit(file)
     Each(function(text) buffer.find("/" .. text) end)
     Each(function(text) disk.place("/" .. text) end)
+    for _, part in ipairs({ "/a", "/n/../m/./", "//a" }) do -- as long as a path may be
+      local path = part:rep(disk.max_path / #part):sub(1, disk.max_path)
+      Piece(disk.place, path)
+      Piece(disk.place, vim.fn.tempname() .. path:sub(200))
+      Piece(buffer.find, path)
+    end
     Each(function(text) buffer.read("/" .. text) end)
     Each(function(text) require("hermes.doc.agent_write").write("/" .. text, "x", {}, function() end) end)
     local refresh, locations = require("hermes.doc.refresh"), {}
     for _, text in pairs(texts) do
       for _ = 1, 3 do locations[#locations + 1] = { path = "/" .. text } end
     end
-    refresh.check(1, { call = { locations = locations, content = locations } })
-    Piece(refresh.now, 1)]],
+    local long = {}
+    for i = 1, 20 do long[i] = { path = ("/%d"):format(i) .. ("/a"):rep(2000) } end
+    for _, list in ipairs({ locations, long }) do
+      write()
+      refresh.check(1, { call = { locations = list, content = list } })
+      Piece(refresh.now, 1)
+      assert(vim.fn.getline(1) == ("%d"):format(age), "it was not refreshed")
+    end]],
   ["view.traffic.json view.traffic.list"] = [[
     local json, list = require("hermes.view.traffic.json"), require("hermes.view.traffic.list")
     local messages = {

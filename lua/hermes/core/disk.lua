@@ -12,6 +12,8 @@ M.max_path = 4096
 --- What Neovim handles within a frame or two, in bytes. It reads no larger file by itself.
 M.max_bytes = 1024 * 1024
 
+local is_windows = vim.fn.has("win32") == 1
+
 --- Where a path leads once all links are resolved. What does not exist yet keeps its name.
 ---@param path string absolute
 ---@return string? place nil when a link on the way leads nowhere, or the path is too long
@@ -22,12 +24,32 @@ function M.place(path)
   local found = vim.uv.fs_realpath(path)
   if found then
     return found
-  elseif vim.uv.fs_lstat(path) then
-    return nil
   end
-  local dir = vim.fs.dirname(path)
-  local above = dir ~= path and M.place(dir) or nil
-  return above and vim.fs.joinpath(above, vim.fs.basename(path)) or nil
+  path = is_windows and path:gsub("\\", "/") or path
+  local root = is_windows and (path:match("^//[^/]+/[^/]+/?") or path:match("^%a:/+"))
+    or path:match("^/*")
+  if path:find("//", #root + 1, true) then
+    path = root .. path:sub(#root + 1):gsub("//+", "/")
+  end
+  path = #path > #root and path:byte(-1) == 47 and path:sub(1, -2) or path
+  if vim.uv.fs_lstat(path) then
+    return (vim.uv.fs_realpath(path))
+  end
+  -- The longest part that exists is found by halving. On the way from folder to folder, each step
+  -- would go over the whole path.
+  local exists, missing = #root, #path
+  while missing - exists > 1 do
+    local middle = math.floor((exists + missing) / 2)
+    local slash = path:sub(middle + 1, missing):find("/", 1, true)
+    if slash and vim.uv.fs_lstat(path:sub(1, middle + slash - 1)) then
+      exists = middle + slash - 1
+    else
+      missing = middle
+    end
+  end
+  local above = vim.uv.fs_realpath(exists > 0 and path:sub(1, exists) or ".")
+  local rest = path:sub(exists + (path:byte(exists + 1) == 47 and 2 or 1))
+  return above and (rest == "" and above or vim.fs.joinpath(above, rest)) or nil
 end
 
 --- The absolute form of a path that somebody names. Neovim's own one follows links of folders.

@@ -12,28 +12,67 @@ local disk = require("hermes.core.disk")
 local replace = require("hermes.doc.replace")
 local writing = require("hermes.doc.write")
 
+--- The loaded buffers that hold files.
+---@return integer[]
+function M.all()
+  return vim.tbl_filter(function(buf)
+    return vim.api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].buftype == ""
+      and vim.api.nvim_buf_get_name(buf) ~= ""
+  end, vim.api.nvim_list_bufs())
+end
+
+--- The loaded buffers by the places that they were read from, with all links resolved.
+---@return table<string, integer>
+local function by_place()
+  local bufs = {}
+  for _, buf in ipairs(M.all()) do
+    local home = versions.home(buf)
+    if home and not bufs[home] then
+      bufs[home] = buf
+    end
+  end
+  return bufs
+end
+
+--- A path without double slashes and dots. vim.fs.normalize() looks at each name of a long one.
+---@param path string absolute
+---@return string
+local function normal(path)
+  local is_odd = path:find("/[/.]")
+    and (path:find("//", 1, true) or path:find("/%.%.?/") or path:find("/%.%.?$"))
+  if is_odd or path:byte(-1) == 47 or not path:find("^/") then
+    path = vim.fs.normalize(path, { expand_env = false })
+  end
+  return path
+end
+
+--- Finds the loaded buffers that show files, for many paths: it looks at the buffers once.
+---@return fun(path: string): integer? find for an absolute path
+function M.finder()
+  local bufs ---@type table<string, integer>?
+  return function(path)
+    if #path > disk.max_path or path:find("^%a[%w+.-]+://") or path:find("%z") then
+      return nil
+    end
+    local place = disk.place(normal(path))
+    bufs = bufs or place and by_place()
+    return place and bufs[place]
+  end
+end
+
 --- The loaded buffer that shows a file.
 ---@param path string absolute
 ---@return integer? buf
 function M.find(path)
-  if #path > disk.max_path or path:find("^%a[%w+.-]+://") or path:find("%z") then
-    return nil
-  end
-  local place = disk.place(vim.fs.normalize(path, { expand_env = false }))
-  return place and M.at(place)
+  return M.finder()(path)
 end
 
 --- The loaded buffer that was read from a place.
 ---@param place string with all links resolved
 ---@return integer? buf
 function M.at(place)
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" then
-      if vim.api.nvim_buf_get_name(buf) ~= "" and versions.home(buf) == place then
-        return buf
-      end
-    end
-  end
+  return by_place()[place]
 end
 
 --- Whether the user is busy in the buffer, such as typing.
@@ -224,23 +263,13 @@ end
 ---@field path string
 ---@field reason "conflict"|"deleted"|"strayed"|"large"|"unsettled"
 
---- The loaded buffers that hold files.
----@return integer[]
-function M.all()
-  return vim.tbl_filter(function(buf)
-    return vim.api.nvim_buf_is_loaded(buf)
-      and vim.bo[buf].buftype == ""
-      and vim.api.nvim_buf_get_name(buf) ~= ""
-  end, vim.api.nvim_list_bufs())
-end
-
 --- Updates buffers whose files changed on disk. Buffers with unsaved edits, and
 --- those whose file is gone or has just been emptied, stay as they are and are returned.
 ---@param paths? string[] absolute; by default every loaded file
 ---@return hermes.buffer.Conflict[]
 function M.refresh(paths)
   local kept = {}
-  for _, buf in ipairs(paths and vim.tbl_map(M.find, paths) or M.all()) do
+  for _, buf in ipairs(paths and vim.tbl_map(M.finder(), paths) or M.all()) do
     local outcome = M.update(buf)
     if outcome and outcome ~= "refreshed" then
       kept[#kept + 1] = { path = vim.api.nvim_buf_get_name(buf), reason = outcome }

@@ -100,10 +100,11 @@ end
 ---@param buf integer
 ---@return boolean
 local function names(call, buf)
+  local find = require("hermes.doc.buffer").finder()
   for _, list in ipairs({ call.locations or {}, call.content or {} }) do
     for i = 1, math.min(#list, 20) do
       local path = type(list[i]) == "table" and list[i].path
-      if type(path) == "string" and require("hermes.doc.buffer").find(path) == buf then
+      if type(path) == "string" and find(path) == buf then
         return true
       end
     end
