@@ -294,6 +294,96 @@ local cases = {
     require("hermes.view.review.messages").safe(text, 200)
     require("hermes.view.review.messages").short(text)
   end)]],
+  ["view.review.lists"] = [[
+    local lists, answer = require("hermes.view.review.lists"), nil
+    require("hermes.core.rpc").call = function(_, payload, info)
+      vim.json.encode(payload())
+      answer = info.on_done
+    end
+    -- Shows a list of what the host says, and takes the choice of its first line.
+    local function list(result, open, ...)
+      answer = nil
+      Piece(open, ...)
+      Piece(answer, nil, result)
+      assert(vim.b.hermes_title, "there is no list")
+      shown = (shown or 0) + vim.api.nvim_buf_line_count(0)
+    end
+    local function close()
+      Piece(vim.cmd.normal, "q")
+    end
+    for i = 1, 300 do
+      vim.fn.bufload(vim.fn.bufadd(("/nowhere/%d/file"):format(i)))
+    end
+    local function sessions(i, count, text)
+      local ids = {}
+      for k = 1, count do ids[k] = ("%d %d "):format(i, k) .. text:sub(1, 100) end
+      return ids
+    end
+    for name, text in pairs(texts) do
+      local start = ("/" .. text:sub(1, 4000)):gsub("[\n/]+", "/") -- clean, as the host sends it
+      local function path(i)
+        return ("/nowhere/%d"):format(i) .. start
+      end
+      local files, hunks, names, points, previews = {}, {}, {}, {}, {}
+      for i = 1, 1000 do -- as many as the host sends at once
+        files[i] = { path = path(i), hunks = i, added = i, removed = i, base = "regular",
+          current = "regular", from = path(i), sessions = sessions(i, 20, text), partial = true }
+        for _, id in ipairs(files[i].sessions) do names[id] = text:sub(1, 200) end
+      end
+      list({ files = files, total = 2000, more = 1000, unseen = 3, added = 1, removed = 1, elsewhere = {},
+        names = names }, lists.files)
+      close()
+      list({ files = { { path = path(1), hunks = 1, added = 1, removed = 1,
+        sessions = sessions(1, 20000, text) } }, total = 1, more = 0, unseen = 0, added = 1,
+        removed = 1, elsewhere = {}, names = {} }, lists.files)
+      close()
+      for i = 1, 500 do
+        hunks[i] = { id = i, path = path(i), kind = "text", sessionId = "s", version = 1,
+          current = { start = i, ["end"] = i }, old = { text:sub(1, 4000) .. "\n" } }
+      end
+      for i = 1, 2 do hunks[i].old = { (text:sub(1, 262144):gsub("\n", " ")) .. "\n" } end
+      hunks[3].old = { (" "):rep(262144) .. "\n" }
+      list({ hunks = hunks, total = 1000, more = 500 }, lists.hunks)
+      close()
+      Piece(require("hermes").review.quickfix, { open = false })
+      Piece(answer, nil, { hunks = vim.list_slice(hunks, 1, 50), more = 450 })
+      for i = 1, 10000 do
+        points[i] = { id = "c" .. i, name = text:sub(1, 200), at = text:sub(1, 200) }
+      end
+      list({ checkpoints = points }, lists.checkpoints, {})
+      close()
+      for i = 1, 5000 do
+        previews[i] = { path = path(i), before = "regular", after = "regular", added = 1, removed = 1 }
+      end
+      -- As much of diffs as the host sends: 64 KB of a file, 1 MB in all.
+      for i = 1, 16 do
+        previews[i].diff, previews[i].cut = "--- a\n+++ b\n@@ -1 +1 @@\n" .. text:sub(1, 65536), true
+      end
+      list({ files = previews, shown = "s" }, lists.restore, { id = "c", name = text, root = "/" }, {})
+      Piece(vim.cmd, "normal \r")
+      local failed = {}
+      for i = 1, 1000 do failed[i] = { path = path(i), error = text:sub(1, 1000) } end
+      Piece(answer, nil, { decision = 1, files = failed, failed = 1000, total = 1000 })
+      assert(vim.wait(60000, function() return waiting == 0 end, 1))
+    end
+    assert(shown > 10 * 10000)]],
+  ["review.comment"] = [[
+    local review, hunk = require("hermes.review"), nil
+    require("hermes.core.rpc").call = function(_, payload)
+      vim.json.encode(type(payload) == "function" and payload() or payload)
+    end
+    local comment = require("hermes.review.comment")
+    Each(function(text)
+      local lines = {}
+      for i = 1, 1000 do lines[i] = text:sub(256 * i + 1, 256 * (i + 1)) end
+      for _, quoted in ipairs({ lines, { text:sub(1, 262144) }, { (" "):rep(262144) } }) do
+        hunk = { id = 1, path = "/" .. text:sub(1, 4000), sessionId = text:sub(1, 4000), agent = "demo",
+          first = 1, count = #quoted, old_count = #quoted, old = quoted, new = quoted }
+        comment.prompt(hunk, text)
+        review.comment(hunk, "why?")
+        comment.send_in_terminal(hunk, text, { sessionId = "s" })
+      end
+    end)]],
   ["channel core.rpc core.events core.listeners core.user_autocmds core.flat_events session.state core.output view.status session.compat session.overview session.words view.waiting session.attention"] = [[
     Deliver({ "StateChanged", { agent = "demo", from = "starting", to = "ready" } })
     Deliver({ "SessionCreated", { agent = "demo", sessionId = "s" } })
@@ -351,7 +441,7 @@ local others = {
     .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"
     .. " view.chat.follow view.chat.sends",
   ["the review, which review_held_spec.lua measures"] = ""
-    .. "review review.host review.hunk review.comment review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text view.review.lists view.review.mini_diff"
+    .. "review review.host review.hunk review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text view.review.mini_diff"
     .. " view.review.signs view.review.view",
   ["a reason that is cut to a line before it is shown"] = "session.unseen",
   ["windows that traffic_spec.lua and terminals_spec.lua feed"] = ""

@@ -517,6 +517,67 @@ describe("the view of the review", function()
     wait_for("#vim.fn.getqflist() == 3 and vim.bo.buftype == 'quickfix'")
   end)
 
+  it("names ten sessions of a file, and counts the others", function()
+    lua([[local files = {}
+    for i, count in ipairs({ 10, 11, 12 }) do
+      local sessions = {}
+      for k = 1, count do sessions[k] = ("s%d"):format(k) end
+      files[i] = { path = vim.fn.getcwd() .. "/f" .. i, hunks = 1, added = 1, removed = 0,
+        base = "regular", current = "regular", sessions = sessions }
+    end
+    hermes.review.files = function(opts)
+      opts.on_done(nil, { files = files, total = 3, more = 0, unseen = 0, added = 3, removed = 0,
+        elsewhere = {}, names = { s2 = "asked", s11 = "not named" } })
+    end]])
+    command("Hermes review")
+    wait_for("vim.bo.filetype == 'hermes'")
+    local named = "  +1 -0  1 hunk, s1, asked, s3, s4, s5, s6, s7, s8, s9, s10"
+    eq(lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), {
+      "f1" .. named,
+      "f2" .. named .. ", 1 more session",
+      "f3" .. named .. ", 2 more sessions",
+    })
+    lua("hermes.sessions = function() return { { sessionId = 's1', name = 'open' } } end")
+    command("Hermes review")
+    wait_for("vim.api.nvim_get_current_line():find('1 hunk, open, asked, s3', 1, true) ~= nil")
+  end)
+
+  it("shows 20,000 lines of the diffs of a restore, and goes back below them, too", function()
+    lua([[local function file(name, count)
+      local diff = { "--- a", "+++ b" }
+      for i = 1, count do diff[i + 2] = i == 1 and "@@ -1 +1 @@" or "+" .. i end
+      return { path = vim.fn.getcwd() .. "/" .. name, added = 1, removed = 2,
+        diff = table.concat(diff, "\n") .. "\n" }
+    end
+    local files = { file("a", 19998), file("b", 2), file("c", 1), file("d", 0) }
+    files[3].cut = true
+    _G.files, _G.restored = files, nil
+    hermes.review.restore = function(_, opts)
+      restored = opts.shown
+      opts.on_done(nil, { files = files, shown = "this" })
+    end
+    require("hermes.view.review.lists").restore({ id = "c", name = "c", root = "/" }, {})
+    function _G.last(count) return vim.api.nvim_buf_get_lines(0, -count - 1, -1, false) end]])
+    wait_for("vim.bo.filetype == 'hermes'")
+    eq(lua("return last(7)"), {
+      "  +19998",
+      "b  +1 -2",
+      "  @@ -1 +1 @@",
+      "  +2",
+      "c  +1 -2",
+      "  …",
+      "d  +1 -2",
+    })
+    eq(lua("return vim.api.nvim_buf_line_count(0)"), 20000 + 5)
+    -- One more, and it is the end of its file that is not shown.
+    lua([[vim.cmd.normal("q")
+    files[2].diff = files[2].diff .. "+3\n"
+    require("hermes.view.review.lists").restore({ id = "c", name = "c", root = "/" }, {})]])
+    eq(lua("return last(6)"), { "  @@ -1 +1 @@", "  +2", "  …", "c  +1 -2", "  …", "d  +1 -2" })
+    screen:type("G<CR>")
+    wait_for("restored == 'this'")
+  end)
+
   it("acts on the line of the window that has the keys", function()
     two_files()
     for _, first_closes in ipairs({ false, true }) do

@@ -122,9 +122,9 @@ end
 function M.files(opts)
   opts = host.options(opts, "files", { from = "integer", open = "boolean" })
   return host.ask("files", opts, { from = opts.from, open = opts.open }, function(result)
-    local files = result.files or {}
+    local files, find = result.files or {}, require("hermes.doc.buffer").finder()
     for _, file in ipairs(files) do
-      file.bufnr = require("hermes.doc.buffer").find(file.path)
+      file.bufnr = find(file.path)
     end
     result.files, result.elsewhere = files, result.elsewhere or {}
     result.names = result.names or {}
@@ -408,12 +408,13 @@ function M.quickfix(opts)
     local items = {}
     for _, hunk in ipairs(result.hunks) do
       if not opts.session_id or hunk.sessionId == opts.session_id then
-        local shown = hunk.new[1] or hunk.old[1] or hunk.kind
+        -- vim.trim() takes minutes for a long line of spaces.
+        local shown = (hunk.new[1] or hunk.old[1] or hunk.kind):gsub("^%s+", "")
         items[#items + 1] = {
           bufnr = vim.fn.bufadd(hunk.path),
           lnum = hunk.first,
           end_lnum = hunk.first + math.max(hunk.count - 1, 0),
-          text = line(("+%d -%d  %s"):format(hunk.count, hunk.old_count, vim.trim(shown)), 200),
+          text = line(("+%d -%d  %s"):format(hunk.count, hunk.old_count, shown), 200),
           user_data = hunk,
         }
       end

@@ -61,12 +61,27 @@ local function event_of(file)
   return file.base == "absent" and "new" or file.current == "absent" and "deleted" or nil
 end
 
----@param session_id string
+local max_named = 10 -- sessions of a file
+
+---How the sessions of a file are named. Open sessions are looked at once for all files.
 ---@param asked table<string, string> what sessions were asked first
----@return string
-local function session_name(session_id, asked)
-  local session = require("hermes").sessions({ session_id = session_id })[1]
-  return safe(session and session.name or asked[session_id] or session_id, 40)
+---@return fun(session_ids: string[]): string[]
+local function session_names(asked)
+  local names = {} ---@type table<string, string>
+  for _, session in ipairs(require("hermes").sessions()) do -- the one used last first
+    names[session.sessionId] = names[session.sessionId] or session.name
+  end
+  return function(session_ids)
+    local shown = {}
+    for i = 1, math.min(#session_ids, max_named) do
+      local id = session_ids[i]
+      shown[i] = safe(names[id] or asked[id] or id, 40)
+    end
+    if #session_ids > max_named then
+      shown[#shown + 1] = counted(#session_ids - max_named, "more session")
+    end
+    return shown
+  end
 end
 
 ---What a list says below its page.
@@ -91,25 +106,23 @@ function M.files(from)
         local unseen = result.unseen > 0 and nothing .. "; " .. not_seen(result.unseen)
         return say(result.elsewhere[1] and safe(result.elsewhere[1], 300) or unseen or nothing)
       end
-      local width = 0
-      for _, file in ipairs(result.files) do
-        width = math.max(width, math.min(api.nvim_strwidth(short(file.path)), 60))
+      local names_of, width, names, lines = session_names(result.names or {}), 0, {}, {}
+      for i, file in ipairs(result.files) do
+        names[i] = short(file.path)
+        width = math.max(width, math.min(api.nvim_strwidth(names[i]), 60))
       end
-      local lines = vim.tbl_map(function(file)
-        local name = short(file.path)
+      for i, file in ipairs(result.files) do
         local notes = { counted(file.hunks, "hunk"), event_of(file) }
-        for _, session_id in ipairs(file.sessions or {}) do
-          notes[#notes + 1] = session_name(session_id, result.names)
-        end
+        vim.list_extend(notes, names_of(file.sessions or {}))
         notes[#notes + 1] = file.partial and "record not complete" or nil
-        return ("%s%s  +%d -%d  %s"):format(
-          name,
-          (" "):rep(width - api.nvim_strwidth(name)),
+        lines[i] = ("%s%s  +%d -%d  %s"):format(
+          names[i],
+          (" "):rep(width - api.nvim_strwidth(names[i])),
           file.added,
           file.removed,
           table.concat(notes, ", ")
         )
-      end, result.files)
+      end
       local files = counted(result.total, "file")
       local title = ("Review: %s, +%d -%d"):format(files, result.added, result.removed)
       if result.unseen > 0 then
@@ -140,7 +153,7 @@ local function hunk_label(hunk)
     hunk.first,
     hunk.count,
     hunk.old_count,
-    safe(vim.trim(shown), 200)
+    safe(shown:gsub("^%s+", ""), 200) -- vim.trim() takes minutes for a long line of spaces
   )
 end
 
@@ -177,10 +190,13 @@ local function checkpoint_label(checkpoint)
   )
 end
 
+local max_lines = 20000 -- of all diffs of a preview: Neovim takes too long for all that may be sent
+
 ---What going back would do to a file: the line with counts, and the lines of the diff below it.
 ---@param file table of a preview
+---@param room integer lines of the diff, at most
 ---@return string[]
-local function change_of(file)
+local function change_of(file, room)
   local event = file.after == "absent" and "  is deleted"
     or file.before == "absent" and "  comes back"
     or ""
@@ -190,12 +206,14 @@ local function change_of(file)
     file.removed or 0,
     event
   )
-  local lines = { count }
-  local at = (file.diff or ""):find("\n@@", 1, true)
-  for _, line in ipairs(at and vim.split(file.diff:sub(at + 1, -2), "\n") or {}) do
-    lines[#lines + 1] = "  " .. safe(line, 500)
+  local lines, diff = { count }, file.diff or ""
+  local at = diff:find("\n@@", 1, true) or #diff
+  while at < #diff and #lines <= room do
+    local stop = diff:find("\n", at + 1, true) or #diff + 1
+    lines[#lines + 1] = "  " .. safe(diff:sub(at + 1, stop - 1), 500)
+    at = stop
   end
-  if file.cut then
+  if file.cut or at < #diff then
     lines[#lines + 1] = "  …"
   end
   return lines
@@ -217,11 +235,13 @@ function M.restore(checkpoint, opts)
         if #preview.files == 0 then
           return say("nothing has changed since")
         end
-        local lines, items = {}, {}
+        local lines, items, room = {}, {}, max_lines
         for _, file in ipairs(preview.files) do
-          for _, line in ipairs(change_of(file)) do
+          local change = change_of(file, room)
+          for _, line in ipairs(change) do
             lines[#lines + 1], items[#items + 1] = line, file
           end
+          room = math.max(0, room - (#change - 1))
         end
         local name = type(checkpoint) == "table" and checkpoint.name or checkpoint
         local title = ("Restore %s: <CR> goes back, q does not"):format(
@@ -253,9 +273,9 @@ end
 function M.checkpoints(opts)
   review().checkpoints({
     on_done = outcome(function(result)
-      local newest = {}
-      for _, checkpoint in ipairs(result.checkpoints or {}) do
-        table.insert(newest, 1, checkpoint)
+      local newest, oldest = {}, result.checkpoints or {}
+      for i = #oldest, 1, -1 do
+        newest[#newest + 1] = oldest[i]
       end
       if #newest == 0 then
         return say("there is no checkpoint")
