@@ -384,6 +384,46 @@ local cases = {
         comment.send_in_terminal(hunk, text, { sessionId = "s" })
       end
     end)]],
+  ["view.review.mini_diff"] = [[
+    local held, source = require("hermes.doc.held"), require("hermes.view.review.mini_diff")
+    local buf, taken, refs, asked = nil, {}, 0, nil
+    require("hermes.core.rpc").call = function(_, payload, info)
+      local sent = vim.json.decode(vim.json.encode(payload()))
+      asked = sent["do"] == "base" and info.on_done or asked
+      if sent["do"] == "accept" then taken[#taken + 1] = sent.hunk end
+    end
+    MiniDiff = {
+      enable = function(b) source.attach(b) end,
+      disable = function(b) source.detach(b) end,
+      set_ref_text = function() refs = refs + 1 end,
+    }
+    held.start()
+    local path, lines, hunks, theirs = vim.fn.tempname(), {}, {}, {}
+    for i = 1, 50000 do lines[i] = "a line" end
+    vim.fn.writefile(lines, path)
+    vim.cmd("silent edit " .. path)
+    buf, path = vim.api.nvim_get_current_buf(), vim.uv.fs_realpath(path)
+    held.receive("hold", { path = path })
+    source.attach(buf) -- listens
+    for i = 1, 5000 do
+      local first = 10 * i - 5
+      hunks[i] = { id = i, path = path, kind = "text", sessionId = "s", version = 1, oldLines = 1,
+        base = { start = first, ["end"] = first + 1 }, old = { "gone\n" },
+        current = { start = first, ["end"] = first + 1 } }
+      theirs[i] = { buf_start = first + 1, buf_count = 1 }
+    end
+    Piece(held.receive, "hunks", { path = path, tick = vim.b.changedtick, hunks = hunks })
+    assert(vim.wait(60000, function() return asked ~= nil and waiting == 0 end, 1))
+    Each(function(text)
+      local done = asked
+      done(nil, { text = text, kind = "regular" })
+      vim.bo.fileformat = "dos"
+      done(nil, { text = text, kind = "regular" })
+      vim.bo.fileformat = "unix"
+    end)
+    Piece(source.apply_hunks, buf, theirs)
+    assert(vim.wait(60000, function() return #taken == 5000 and waiting == 0 end, 1))
+    assert(refs >= 2 * vim.tbl_count(texts), refs)]],
   ["channel core.rpc core.events core.listeners core.user_autocmds core.flat_events session.state core.output view.status session.compat session.overview session.words view.waiting session.attention"] = [[
     Deliver({ "StateChanged", { agent = "demo", from = "starting", to = "ready" } })
     Deliver({ "SessionCreated", { agent = "demo", sessionId = "s" } })
@@ -441,7 +481,7 @@ local others = {
     .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"
     .. " view.chat.follow view.chat.sends",
   ["the review, which review_held_spec.lua measures"] = ""
-    .. "review review.host review.hunk review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text view.review.mini_diff"
+    .. "review review.host review.hunk review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text"
     .. " view.review.signs view.review.view",
   ["a reason that is cut to a line before it is shown"] = "session.unseen",
   ["windows that traffic_spec.lua and terminals_spec.lua feed"] = ""

@@ -433,6 +433,51 @@ describe("a held buffer", function()
     eq({ signs, hunks, worst < most_instructions or worst }, { 10000, 5000, true })
   end)
 
+  it("has those hunks accepted that touch hunks of mini.diff", function()
+    local seed = vim.uv.hrtime() % 1e6
+    local fault = lua(
+      [[local roll = dofile((...) .. "/test/dice.lua").new(select(2, ...))
+      Open("a", ("a line\n"):rep(3000))
+      local review, source = require("hermes.review"), require("hermes.view.review.mini_diff")
+      local accepted
+      review.accept = function(hunk) accepted[#accepted + 1] = hunk.id end
+      for round = 1, 40 do
+        local hunks, theirs, row = {}, {}, 0
+        local count = round == 1 and 1200 or roll(30)
+        for i = 1, count do
+          local first = row + roll(2) - 1
+          row = first + roll(3) - 1
+          hunks[i] = { id = i, kind = "text", current = { start = first, ["end"] = row }, old = {} }
+        end
+        for i = 1, count do
+          theirs[i] = { buf_start = roll(row + 3), buf_count = roll(4) - 1 }
+        end
+        local path = held.path(vim.api.nvim_get_current_buf())
+        held.receive("hunks", { path = path, tick = vim.b.changedtick, hunks = hunks })
+        local want = {}
+        for _, hunk in ipairs(review.hunks(0)) do
+          local from, to = hunk.first - 1, hunk.first - 1 + hunk.count
+          for _, other in ipairs(theirs) do
+            local first = other.buf_count == 0 and other.buf_start or other.buf_start - 1
+            if from <= first + other.buf_count and first <= to then
+              want[#want + 1] = hunk.id
+              break
+            end
+          end
+        end
+        accepted = {}
+        source.apply_hunks(vim.api.nvim_get_current_buf(), theirs)
+        vim.wait(60000, function() return #accepted >= #want end, 1)
+        if not vim.deep_equal(accepted, want) then
+          return vim.inspect({ round, hunks, theirs, accepted, want })
+        end
+      end]],
+      root,
+      seed
+    )
+    eq({ seed, fault }, { seed, vim.NIL })
+  end)
+
   it("keeps hunks in place while the user goes on", function()
     lua([[Open("a", "one\ntwo\nthree\nfour\n")
     function _G.Push(tick)

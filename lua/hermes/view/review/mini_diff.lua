@@ -104,20 +104,49 @@ local function detach(buf)
   end
 end
 
+---The hunks of a buffer that lie in hunks of mini.diff, in one pass over both.
+---@param buf integer
+---@param theirs { buf_start: integer, buf_count: integer }[]
+---@return hermes.review.Hunk[]
+local function shared(buf, theirs)
+  local places = {} ---@type integer[][] first and last row
+  for i, hunk in ipairs(theirs) do
+    local first = hunk.buf_count == 0 and hunk.buf_start or hunk.buf_start - 1
+    places[i] = { first, first + hunk.buf_count }
+  end
+  table.sort(places, function(a, b)
+    return a[1] < b[1]
+  end)
+  local list, at = {}, 1
+  for _, hunk in ipairs(review().hunks(buf)) do
+    local from, to = hunk.first - 1, hunk.first - 1 + hunk.count
+    while places[at] and places[at][2] < from do
+      at = at + 1
+    end
+    if places[at] and places[at][1] <= to then
+      list[#list + 1] = hunk
+    end
+  end
+  return list
+end
+
+local slice = 500 -- hunks that are accepted at once; between slices Neovim takes keys
+
 ---Accepts the hunks that lie in hunks of mini.diff.
 ---@param buf integer
 ---@param theirs { buf_start: integer, buf_count: integer }[]
 local function apply_hunks(buf, theirs)
-  for _, hunk in ipairs(review().hunks(buf)) do
-    local from, to = hunk.first - 1, hunk.first - 1 + hunk.count
-    for _, other in ipairs(theirs) do
-      local first = other.buf_count == 0 and other.buf_start or other.buf_start - 1
-      if from <= first + other.buf_count and first <= to then
-        review().accept(hunk)
-        break
-      end
+  local hunks, at = shared(buf, theirs), 1
+  local function go_on()
+    for i = at, math.min(at + slice - 1, #hunks) do
+      review().accept(hunks[i])
+    end
+    at = at + slice
+    if at <= #hunks then
+      vim.defer_fn(go_on, 8)
     end
   end
+  go_on()
 end
 
 return { name = "hermes", attach = attach, detach = detach, apply_hunks = apply_hunks }
