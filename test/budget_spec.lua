@@ -240,6 +240,24 @@ local cases = {
       Piece(list.line, { agent = message, time = message, method = message, id = message,
         kind = "request", direction = "in", message = message })
     end]],
+  ["view.traffic.message"] = [[
+    local message, buf = require("hermes.view.traffic.message"), vim.api.nvim_create_buf(false, true)
+    texts.words = ("word "):rep(400000)
+    texts.escaped = ("\\\\"):rep(MB)
+    for name, text in pairs(texts) do
+      local entries = {
+        { kind = "other", message = text },
+        { kind = "request", message = '{"params":{"text":"' .. text .. '"}}' },
+        { kind = "request", message = vim.json.encode({ text:sub(1, MB), { text:sub(-MB) } }) },
+        { kind = "request", message = text },
+      }
+      for _, entry in ipairs(entries) do
+        entry.agent, entry.direction, entry.method, entry.ms = text, "in", text, 1
+        Piece(message.describe, entry)
+        Piece(message.fill, buf, entry, function() return true end)
+        assert(vim.wait(60000, function() return waiting == 0 end, 1), name)
+      end
+    end]],
   ["core.escapes"] = [[Each(function(text)
     -- As much as the host sends of the output of a command at once.
     require("hermes.core.escapes").new():feed(text:sub(1, 65536))
@@ -485,7 +503,7 @@ local others = {
     .. " view.review.signs view.review.view",
   ["a reason that is cut to a line before it is shown"] = "session.unseen",
   ["windows that traffic_spec.lua and terminals_spec.lua feed"] = ""
-    .. "terminals view.terminals.drawing traffic view.traffic.filters view.traffic.message view.traffic.recording view.traffic.store",
+    .. "terminals view.terminals.drawing traffic view.traffic.filters view.traffic.recording view.traffic.store",
 }
 
 describe("no piece of work is too much", function()

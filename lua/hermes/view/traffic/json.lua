@@ -8,8 +8,10 @@ local M = {}
 --- Where the string ends that begins at a position.
 ---@param s string
 ---@param at integer
+---@param pause? fun() called now and then
 ---@return integer
-local function string_end(s, at)
+local function string_end(s, at, pause)
+  local escapes = 0
   while true do
     local found = s:find('["\\]', at + 1)
     if not found then
@@ -18,6 +20,10 @@ local function string_end(s, at)
       return found
     end
     at = found + 1
+    escapes = escapes + 1
+    if pause and escapes % 1000 == 0 then
+      pause()
+    end
   end
 end
 
@@ -39,7 +45,7 @@ function M.layout(s, emit, pause)
     local char = s:sub(at, at)
     local last = at
     if char == '"' then
-      last = string_end(s, at)
+      last = string_end(s, at, pause)
       -- A line is cut there anyway.
       line[#line + 1] = s:sub(at, math.min(last, at + text.max_line))
     elseif char == "{" or char == "[" then
