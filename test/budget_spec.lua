@@ -266,6 +266,8 @@ local cases = {
   Each(function(text)
     require("hermes").text.printed(text:rep(5), { lines = 200 }) -- 10 MB, more than Hermes keeps
   end)]],
+  ["core.log"] = [[texts.spaces = (" "):rep(65536)
+  Each(function(text) require("hermes.core.log").line(text) end)]],
   ["view.chat.render"] = [[Each(function(text)
     require("hermes.view.chat.render").label({ type = "text", text = text })
   end)]],
@@ -480,7 +482,7 @@ local others = {
     .. "api_gen core.event_names core.event_types_gen core.events_gen core.types_gen"
     .. " program.presets",
   ["functions that the user calls"] = ""
-    .. "api api.sessions api.permissions api.text core.async await connect init core.log session.queue session.rules"
+    .. "api api.sessions api.permissions api.text core.async await connect init session.queue session.rules"
     .. " session.modes session.models doc.conflict view.settings doc.merge view.picker view.choose"
     .. " command command.agents command.sessions command.requests command.views command.host command.line view.logs core.install core.install_task core.job core.exec core.host ask.login session.sandbox session.project core.sha256 health view.sign_in"
     .. " program.shared_session program.claude program.shim maps core.quit view.restored"

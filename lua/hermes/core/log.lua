@@ -21,7 +21,11 @@ local max_logged = 64 * 1024
 ---@param max? integer bytes; by default the limit of hermes.text
 ---@return string
 function M.line(text, max)
-  return require("hermes.core.text").line(tostring(text):gsub("%s*\n%s*", " | "), max)
+  -- "%s*\n%s*" would begin anew at each space of a long run.
+  local joined = tostring(text):gsub("%s+", function(space)
+    return space:find("\n", 1, true) and " | " or nil
+  end)
+  return require("hermes.core.text").line(joined, max)
 end
 
 ---Sets a log file aside: path becomes path.1, path.1 becomes path.2, and so on.
