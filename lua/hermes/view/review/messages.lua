@@ -48,13 +48,14 @@ end
 ---@param verb string
 ---@param next? string what the user may do then
 function M.report(result, verb, next)
-  local why = {}
+  local why, errors = {}, 0
   for _, file in ipairs(result.files or {}) do
-    if file.error then
+    errors = errors + (file.error and 1 or 0)
+    if file.error and #why < 100 then -- more do not fit into a message
       why[#why + 1] = ("%s: %s"):format(vim.fn.fnamemodify(file.path, ":~:."), file.error)
     end
   end
-  local failed = result.failed or #why
+  local failed = result.failed or errors
   local done = (result.total or #(result.files or {})) - failed
   local said = done > 1 and ("%s in %s"):format(verb, M.counted(done, "file")) or nil
   if failed == 0 then
