@@ -77,3 +77,16 @@ describe("text.row", function()
     vim.cmd.close()
   end)
 end)
+
+describe("text.joined", function()
+  for name, case in pairs({
+    ["keeps one line as it is"] = { "  a  b\t ", "  a  b\t " },
+    ["takes the spaces around breaks"] = { "a \n\n\t b\r\nc", "a|b|c" },
+    ["shows breaks at both ends"] = { "\na\n", "|a|" },
+    ["goes over long runs of spaces once"] = { (" "):rep(1e6) .. "a", (" "):rep(1e6) .. "a" },
+  }) do
+    it(name, function()
+      eq(text.joined(case[1], "|"), case[2])
+    end)
+  end
+end)

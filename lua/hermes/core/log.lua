@@ -21,11 +21,8 @@ local max_logged = 64 * 1024
 ---@param max? integer bytes; by default the limit of hermes.text
 ---@return string
 function M.line(text, max)
-  -- "%s*\n%s*" would begin anew at each space of a long run.
-  local joined = tostring(text):gsub("%s+", function(space)
-    return space:find("\n", 1, true) and " | " or nil
-  end)
-  return require("hermes.core.text").line(joined, max)
+  local plain = require("hermes.core.text")
+  return plain.line(plain.joined(tostring(text), " | "), max)
 end
 
 ---Sets a log file aside: path becomes path.1, path.1 becomes path.2, and so on.

@@ -29,6 +29,19 @@ local hidden = {
   { 0xE0000, 0xE0FFF },
 }
 
+--- Puts the lines of a text on one, without the spaces around their breaks.
+---@param text string
+---@param with string what is between them
+---@return string
+function M.joined(text, with)
+  -- "%s*\n%s*" would begin anew at each space of a long run.
+  return (
+    text:gsub("%s+", function(space)
+      return space:find("\n", 1, true) and with or nil
+    end)
+  )
+end
+
 ---@param s string bytes
 ---@return string
 local function as_bytes(s)

@@ -185,7 +185,7 @@ function M.diagnostics(buf, opts)
       d.lnum + 1,
       d.col + 1,
       severities[d.severity] or "error",
-      d.message:gsub("%s*\n%s*", " "),
+      require("hermes.core.text").joined(d.message, " "),
       d.code and (" [%s]"):format(d.code) or ""
     )
   end
@@ -201,7 +201,7 @@ function M.quickfix(opts)
   opts = checked(opts, "quickfix")
   local list = {}
   for _, item in ipairs(vim.fn.getqflist()) do
-    local text = vim.trim(item.text:gsub("%s*\n%s*", " "))
+    local text = require("hermes.core.text").joined(item.text, " "):match("^%s*(.*%S)") or ""
     if item.bufnr > 0 then
       text = ("%s:%d:%d: %s"):format(name_of(item.bufnr), item.lnum, item.col, text)
     end

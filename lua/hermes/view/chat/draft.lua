@@ -26,7 +26,7 @@ end
 ---@param cwd string folder of the chat
 ---@param text string
 function M.keep(cwd, text)
-  if vim.trim(text) == "" then
+  if not text:find("%S") then
     return
   end
   local file = path(cwd)

@@ -64,7 +64,7 @@ function Prompt:put_back(text)
   local row = self.mark and api.nvim_buf_get_extmark_by_id(self.buf, ns, self.mark, {})[1] or 0
   local rest = table.concat(api.nvim_buf_get_lines(self.buf, row, -1, true))
   local lines = vim.split(text, "\n")
-  local empty = row < count and vim.trim(rest) == ""
+  local empty = row < count and not rest:find("%S")
   api.nvim_buf_set_lines(self.buf, row, empty and -1 or row, true, lines)
   self.mark = api.nvim_buf_set_extmark(self.buf, ns, row + #lines, 0, { id = self.mark })
 end

@@ -199,7 +199,7 @@ function Chat:unsent()
   end
   vim.list_extend(texts, vim.tbl_values(rest))
   local writing = self.prompt:text()
-  if vim.trim(writing) ~= "" then
+  if writing:find("%S") then
     texts[#texts + 1] = writing
   end
   return table.concat(texts, "\n")
@@ -226,7 +226,7 @@ end
 ---@param text? string its beginning, when the rest was typed since
 function Chat:send(text)
   text = text or self.prompt:text()
-  if vim.trim(text) == "" or self.prompt.sent or self.ended then
+  if not text:find("%S") or self.prompt.sent or self.ended then
     return
   elseif not self.id or self.state == "loading" then
     self.wants_send = text
