@@ -258,6 +258,9 @@ func configRules() []Rule {
 						return
 					}
 					bad.Delete(m.Answers.Number)
+					if m.missesSession() {
+						return
+					}
 					c.Exercised()
 					switch m.ErrorCode() {
 					case codeInvalidParams, codeAuthRequired, codeNoMethod, codeCancelled, codeNotFound:

@@ -147,7 +147,7 @@ func contentRules() []Rule {
 			Why:     "The client tells by the code that it should send the content in another way.",
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {
-					if m.Answers == nil || !m.Failed() || !c.AgentHello.Exists() {
+					if m.Answers == nil || !m.Failed() || m.missesSession() || !c.AgentHello.Exists() {
 						return
 					}
 					kind := c.foreignBlock(m.Answers.Params().Get("prompt"))

@@ -296,7 +296,7 @@ func elicitationRules() []Rule {
 				c.Answer(func(m *Message) {
 					mode := m.Answers.Params().Get("mode")
 					if !mode.OneOf("form", "url") || !c.ClientCapabilities.Get("elicitation").IsObject() ||
-						advertised(c.ClientCapabilities, []string{"elicitation", mode.Str()}) || m.Answers.Cancelled > 0 || m.ErrorCode() == codeCancelled {
+						advertised(c.ClientCapabilities, []string{"elicitation", mode.Str()}) || m.Answers.Cancelled > 0 || m.ErrorCode() == codeCancelled || m.missesSession() {
 						return
 					}
 					c.Exercised()

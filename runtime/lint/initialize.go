@@ -312,7 +312,7 @@ func initializeRules() []Rule {
 				c.Update(note, "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
 				c.Answer(func(m *Message) {
 					prompt := m.Answers.Params().Get("prompt")
-					if m.Session == nil || m.Session.State != Open || !isPlainPrompt(prompt) || m.Known == nil || !m.Known.Request.Fits(m.Answers.Params()) {
+					if m.Session == nil || m.Session.State != Open || !isPlainPrompt(prompt) || m.missesSession() || m.Known == nil || !m.Known.Request.Fits(m.Answers.Params()) {
 						return
 					}
 					c.Exercised()

@@ -454,8 +454,8 @@ func jsonrpcRules() []Rule {
 						return
 					}
 					wrong.Delete(k)
-					if !m.Failed() {
-						return // a lenient peer
+					if !m.Failed() || m.missesSession() {
+						return // a lenient peer, or one that has not looked
 					}
 					c.Exercised()
 					if !slices.Contains([]int64{codeInvalidParams, codeNoMethod, codeAuthRequired, codeNotFound}, m.ErrorCode()) {

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/lazyregexp"
 )
 
 // clientMethodsOfSession are what a client sends about a session that is open. Methods
@@ -188,4 +190,18 @@ func checkMissingSession(c *Checker) {
 			c.Report(m.Frame, Finding{Text: "a session that does not exist is refused with another code than -32002", Also: []int{m.Answers.Number}}, m.Error.Get("code"))
 		}
 	}, "session/prompt", "session/set_config_option", "session/close")
+}
+
+var missingSession = lazyregexp.New(`(?i)\b(unknown|invalid|expired|no( such)?) session([ _-]?id)?([^\w/]|$)` +
+	`|\bsession([ _-]?id)?( with( the)? id)?([^\w/]+[\w-]+)?[^\w/]+(is |was |has |could )?(not (be )?(found|exist|known)|does(n't| not) exist|unknown|expired)` +
+	`|\bsession_?not_?found`)
+
+// missesSession reports whether an error says that there is no such session. The peer has
+// then not looked at the rest of the request.
+func (m *Message) missesSession() bool {
+	if !m.Failed() {
+		return false
+	}
+	id := m.Error.Get("data", "sessionId")
+	return id.IsString() && bounded(id.Bytes()) == m.SessionID || missingSession().Match(m.Error.Text())
 }

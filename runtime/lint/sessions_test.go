@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -394,4 +395,44 @@ func about(r *lint.Report) (list []string) {
 
 func subset(list []string, of string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return s != of })
+}
+
+// Who says that it does not know the session has not looked at what else the request has:
+// the rules about that are neither broken nor kept.
+func TestAnErrorAboutTheSessionSaysNothingAboutTheRequest(t *testing.T) {
+	t.Parallel()
+	missing := []string{
+		`"message":"Session not found"`, `"message":"Session not found: s1"`, `"message":"session s1 not found"`, `"message":"Session \"s1\" was not found."`,
+		`"message":"Unknown session s1"`, `"message":"unknown sessionId: s1"`, `"message":"No such session"`, `"message":"Invalid session ID"`,
+		`"message":"session/prompt: there is no session s1"`, `"message":"A session with id s1 does not exist"`, `"message":"The session has expired"`,
+		`"message":"Internal error","data":{"details":"Session s1 not found"}`, `"message":"Invalid params","data":"session_not_found"`,
+		`"message":"Invalid params","data":{"sessionId":"s1"}`,
+	}
+	other := []string{
+		`"message":"Invalid params"`, `"message":"session/prompt: not supported"`, `"message":"session/prompt: unknown type"`, `"message":"Session s1 does not take this"`,
+		`"message":"invalid session/prompt: the content is not found"`, `"message":"no","data":{"sessionId":"s2"}`,
+	}
+	answered := regexp.MustCompile(`"error":\{"code":(-?\d+),.*\}\}\}`)
+	for _, id := range []string{"INI18", "CNT08", "CFG13", "ELI18", "RPC26"} {
+		capture := lint.Example(id, false)
+		if !answered.Match(capture) {
+			t.Fatalf("%s: its example has no error", id)
+		}
+		judged := func(code, says string) *lint.Verdict {
+			text := answered.ReplaceAll(capture, []byte(`"error":{"code":`+code+`,`+says+`}}}`))
+			return outcome(judge(t, text, options(id)), id)
+		}
+		for _, says := range missing {
+			for _, code := range []string{"$1", "-32602"} {
+				if v := judged(code, says); v.Failed > 0 || v.Exercised > 0 {
+					t.Errorf("%s: the error %s (%s): failed %d times, exercised %d times", id, says, code, v.Failed, v.Exercised)
+				}
+			}
+		}
+		for _, says := range other {
+			if v := judged("$1", says); v.Failed == 0 && id != "CNT08" { // whose error has to be about the content
+				t.Errorf("%s: the error %s is not found", id, says)
+			}
+		}
+	}
 }
