@@ -21,11 +21,14 @@ func TestInNeovimEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 			"EDIT " + s.path + ` alpha\nBETA\ngamma\n`,
 			"WRITE " + other + " ONE",
 			"WRITE " + plain + " ONE",
+		}, "\n"))
+		s.until(`#of("FileEdited") == 3`) // two changes between two looks are one
+		s.prompt(strings.Join([]string{
 			"RUN printf 'alpha\\nBETA\\nGAMMA\\n' > " + s.path,
 			"TOUCH " + filepath.Join(s.dir, "made.txt") + ` made\n`,
 		}, "\n"))
 		s.prompt("SAY and so on")
-		s.until(`#of("CheckpointCreated") == 2`)
+		s.until(`#of("CheckpointCreated") == 3`)
 		s.is(`(function()
   local got = {}
   for _, e in ipairs(of("FileEdited")) do
