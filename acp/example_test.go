@@ -35,6 +35,38 @@ func Example_typeSwitch() {
 	// something new: _example/progress
 }
 
+// A request whose variants share members has them beside its variant.
+func ExampleSetSessionConfigOptionRequest() {
+	set := acp.SetSessionConfigOptionRequest{
+		SessionID: "s1",
+		ConfigID:  "model",
+		Variant:   acp.NewSetSessionConfigOptionRequestValueID("fast"),
+	}
+	fmt.Println(string(set.AppendJSON(nil)))
+	// Output: {"sessionId":"s1","configId":"model","value":"fast"}
+}
+
+// A tool call is introduced with what is known, and later updates say what has changed.
+func ExampleToolCallUpdate() {
+	call := acp.NewToolCall("call-1", "Edit main.go")
+	call.Kind = acp.Some(acp.ToolKindEdit)
+	call.Locations = []acp.ToolCallLocation{{Path: "/p/main.go"}}
+	call.RawInput = json.RawMessage(`{"path":"/p/main.go"}`)
+
+	done := acp.NewToolCallUpdate("call-1")
+	done.Status = acp.Some(acp.ToolCallStatusCompleted)
+	diff := acp.NewDiff("/p/main.go", "new text")
+	diff.OldText = acp.Some("old text")
+	done.Content = []acp.ToolCallContent{diff}
+
+	for _, u := range []acp.SessionUpdate{call, done} {
+		fmt.Println(string(acp.AppendSessionUpdate(nil, u)))
+	}
+	// Output:
+	// {"sessionUpdate":"tool_call","toolCallId":"call-1","title":"Edit main.go","kind":"edit","locations":[{"path":"/p/main.go"}],"rawInput":{"path":"/p/main.go"}}
+	// {"sessionUpdate":"tool_call_update","toolCallId":"call-1","status":"completed","content":[{"type":"diff","path":"/p/main.go","oldText":"old text","newText":"new text"}]}
+}
+
 // transcript collects what an agent says while it says it.
 type transcript struct {
 	acp.UnimplementedClientHandler

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -322,4 +323,22 @@ func ExampleOpen_introduction() {
 	defer agent.Close()
 	fmt.Println("version", agent.Initialized.ProtocolVersion)
 	// Output: version 1
+}
+
+func TestPrompt(t *testing.T) {
+	near, far := transport.Pair()
+	go rpc.Serve(t.Context(), far, func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }, rpc.Options{})
+	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, nil, rpc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+
+	end, err := agent.Session("session-1").Prompt(t.Context(), acp.NewTextContent("hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end != acp.StopReasonEndTurn {
+		t.Errorf("stopped by %s", end)
+	}
 }

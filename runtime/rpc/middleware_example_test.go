@@ -75,3 +75,12 @@ func ExampleMiddleware() {
 	// level=INFO msg=sent method=session/request_permission error=<nil>
 	// level=INFO msg=received method=session/prompt error=<nil>
 }
+
+// An agent logs what passes.
+func ExampleOptions() {
+	agent := func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }
+	opts := rpc.Options{Middleware: []rpc.Middleware{logging(slog.Default())}}
+	if err := rpc.Serve(context.Background(), transport.Stdio(), agent, opts); err != nil {
+		log.Fatal(err)
+	}
+}

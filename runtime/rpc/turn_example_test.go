@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -19,6 +20,10 @@ type worker struct {
 
 	mu   sync.Mutex
 	stop map[v2.SessionID]context.CancelFunc
+}
+
+func newWorker(c *rpc.Conn) *worker {
+	return &worker{conn: c, stop: map[v2.SessionID]context.CancelFunc{}}
 }
 
 func (w *worker) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptResponse, error) {
@@ -77,7 +82,7 @@ func (w *watcher) SessionUpdate(_ context.Context, n *v2.UpdateSessionNotificati
 func ExampleConn_AfterResponse() {
 	near, far := transport.Pair()
 	agent := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
-		return early{v2.AgentSide(&worker{conn: c, stop: map[v2.SessionID]context.CancelFunc{}})} // no initialize here
+		return early{v2.AgentSide(newWorker(c))} // no initialize here
 	}, rpc.Options{Server: true})
 	defer agent.Close()
 	w := &watcher{idle: make(chan v2.IdleStateUpdateVariant, 1), said: make(chan struct{})}
@@ -98,4 +103,14 @@ func ExampleConn_AfterResponse() {
 	// running
 	// answer-1: one moment
 	// question-1 is over; cancelled: true
+}
+
+// An agent of version 2 serves the client that started it.
+func ExampleConnect() {
+	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
+		return v2.AgentSide(newWorker(c))
+	}, rpc.Options{})
+	if err := conn.Wait(context.Background()); err != nil {
+		log.Fatal(err)
+	}
 }
