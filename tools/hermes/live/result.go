@@ -52,6 +52,7 @@ type Outcome struct {
 	Message int `json:"message,omitempty"`
 
 	shown bool // Message is that of a finding
+	hung  bool // a request was left without an answer, which leaves the verdict open whatever the step is worth
 }
 
 // found attaches a finding. One of severity error fails the step, unless the protocol is
@@ -104,7 +105,7 @@ func (o *Outcome) String() string {
 type Decision string
 
 // The decisions. Undecided: what every agent has to do, or what it offers, could not be
-// tried.
+// tried, or the agent hung in something else.
 const (
 	Conformant    Decision = "CONFORMANT"
 	NotConformant Decision = "NOT CONFORMANT"
@@ -142,7 +143,7 @@ func (r *Result) decide(o *lint.Options, essential ...string) {
 			failed = append(failed, o.Step)
 		case o.Status == NotPlayed && (o.Tier == Mandatory || o.Tier == Capability):
 			unknown.add(o.Step, o.Text)
-		case o.Status == NotExercised && slices.Contains(essential, o.Step):
+		case o.hung, o.Status == NotExercised && slices.Contains(essential, o.Step):
 			unknown.add(o.Step, o.Text)
 		}
 	}
@@ -200,7 +201,8 @@ func (r reasons) list() (text []string) {
 }
 
 // Run is the result for a report. If the verdict is open, the steps that leave it open
-// are those that could not be played, and those that every agent has to do.
+// are those that could not be played, those that every agent has to do, and those in which
+// it hung.
 func (r *Result) Run() *report.Run {
 	run := &report.Run{Peer: r.Peer, Decision: string(r.Decision), Why: r.Why, Broken: r.broken}
 	for _, o := range r.Outcomes {
@@ -208,7 +210,7 @@ func (r *Result) Run() *report.Run {
 		run.Steps = append(run.Steps, report.Step{
 			ID: o.Step, Title: o.Title, Tier: string(o.Tier), Status: string(o.Status), Text: o.Text, Requirements: o.Requirements, Rules: o.Rules, Message: o.Message,
 			Failed: counts && o.Status == Failed && !o.Known,
-			Open:   r.Decision == Undecided && counts && (o.Status == NotPlayed || o.Status == NotExercised && slices.Contains(r.essential, o.Step)),
+			Open:   r.Decision == Undecided && (o.hung && !o.Known || counts && (o.Status == NotPlayed || o.Status == NotExercised && slices.Contains(r.essential, o.Step))),
 		})
 	}
 	return run

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/lint"
+	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // ruleSet finds a set of rules; nil is latest.
@@ -178,6 +180,20 @@ func TestAFrozenSetHasAllItsSteps(t *testing.T) {
 			if set.Tier("agent "+verb) == "" {
 				t.Errorf("the script of %s says %q, and it does not have this step", name, line.text)
 			}
+		}
+	}
+}
+
+// A hang in a step that is only recommended leaves the verdict open, which older sets do not know.
+func TestAFrozenSetDoesNotCountAHangInWhatIsRecommended(t *testing.T) {
+	t.Parallel()
+	for rules, want := range map[string]Decision{"latest": Undecided, "2026-11": Conformant} {
+		r := drive(t, fake{changed: func(_ *fake, m *heard) bool { return m.Method == unknownMethod }}, func(o *Options) {
+			o.Lint.RuleSet, o.Timeout = ruleSet(t, rules), time.Second
+		})
+		open := slices.ContainsFunc(r.Run().Steps, func(s report.Step) bool { return s.Open && s.ID == "unknown-method" })
+		if got := statuses(r, Failed); r.Decision != want || open != (want == Undecided) || len(got) != 1 || got[0] != "unknown-method" {
+			t.Errorf("%s: %s %q, open %v, failed: %q", rules, r.Decision, r.Why, open, got)
 		}
 	}
 }

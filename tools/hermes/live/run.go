@@ -233,6 +233,7 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 		}
 		cancel()
 	}
+	out.hung = errors.As(err, new(late)) && step.tier != Informational && s.Lint.RuleSet.Since("2026-12")
 	var no skip
 	switch {
 	case errors.As(err, &no):
@@ -430,7 +431,11 @@ func (s *stage) initialize(ctx context.Context, d *driven, capabilities any) err
 	if s.AuthMethod != "" {
 		if _, err := d.call(ctx, acp.MethodAuthenticate, object{"methodId": s.AuthMethod}); err != nil {
 			s.login = err.Error()
-			return skip("the login did not work: " + err.Error())
+			no := skip("the login did not work: " + err.Error())
+			if over := late(0); errors.As(err, &over) {
+				return errors.Join(no, over)
+			}
+			return no
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,6 +53,49 @@ func TestAnAgentThatHangsNeverConforms(t *testing.T) {
 		for _, o := range r.Outcomes {
 			if o.Status == NotPlayed && o.Text == "" {
 				t.Errorf("%s: %s does not say why", name, o.Step)
+			}
+		}
+	}
+}
+
+// Nor does one that hangs in a single request. The methods are those that a conforming agent
+// is asked, so a new step brings its own. What informational steps ask is only noted.
+func TestAnAgentThatHangsInAnyMethodNeverConforms(t *testing.T) {
+	t.Parallel()
+	everything := func(o *Options) {
+		o.AuthMethod, o.Logout, o.Timeout = "key", true, 700*time.Millisecond
+		for _, step := range (&stage{Options: *o}).steps() {
+			if step.tier != Informational {
+				o.Steps = append(o.Steps, step.id)
+			}
+		}
+	}
+	var mu sync.Mutex
+	asked := map[string]int{} // requests, by method
+	r := drive(t, fake{changed: func(_ *fake, m *heard) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if m.Method != "" && m.ID != nil {
+			asked[m.Method]++
+		}
+		return false
+	}}, everything)
+	if r.Decision != Conformant || len(asked) < 13 {
+		t.Fatalf("%s %q: it was asked %v", r.Decision, r.Why, asked)
+	}
+	for method, times := range asked {
+		for _, nth := range slices.Compact([]int{1, min(2, times), times}) {
+			n := 0
+			r := drive(t, fake{changed: func(_ *fake, m *heard) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if m.Method == method {
+					n++
+				}
+				return m.Method == method && n >= nth
+			}}, everything)
+			if r.Decision == Conformant {
+				t.Errorf("it hangs from request %d of %d of %s, and is %s; failed: %q", nth, times, method, r.Decision, statuses(r, Failed))
 			}
 		}
 	}
