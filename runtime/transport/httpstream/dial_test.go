@@ -35,9 +35,9 @@ func TestInitializeFailures(t *testing.T) {
 		}, access.Client{Token: token}, "log in first"},
 		"the agent ends":           {func(c transport.Transport) { c.Read(nil) }, access.Client{Token: token}, "Initialize failed"},
 		"the agent ends at once":   {func(c transport.Transport) {}, access.Client{Token: token}, "Initialize failed"},
-		"wrong token":              {nil, access.Client{Token: access.NewToken()}, "401 Unauthorized"},
-		"no token":                 {nil, access.Client{}, "401 Unauthorized"},
-		"a web page in the header": {nil, access.Client{Token: token, Header: http.Header{"Origin": {"https://x.example"}}}, "403 Forbidden"},
+		"wrong token":              {nil, access.Client{Token: access.NewToken()}, `401 Unauthorized: "wrong token"`},
+		"no token":                 {nil, access.Client{}, `401 Unauthorized: "a token is needed: Authorization: Bearer TOKEN"`},
+		"a web page in the header": {nil, access.Client{Token: token, Header: http.Header{"Origin": {"https://x.example"}}}, `403 Forbidden: "origin \"https://x.example\" is not allowed"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
