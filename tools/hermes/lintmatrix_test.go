@@ -222,8 +222,14 @@ func TestARowSaysWhatARunOfTheAgentSays(t *testing.T) {
 				t.Errorf("%s: %s %s, alone %s", row.Agent, step.ID, got, want.steps[step.ID])
 			}
 		}
-		if r := readRun(t, readFile(t, filepath.Join(dir, "scoreboard/agents", row.Agent+".jsonl"))); r.decision != row.Run.Decision {
-			t.Errorf("%s: its report says %s", row.Agent, r.decision)
+		for _, extension := range []string{".jsonl", ".html"} {
+			text := readFile(t, filepath.Join(dir, "scoreboard/agents", row.Agent+extension))
+			if got := written["x"+extension](text); got != alone {
+				t.Errorf("%s: its report %s says %d, and alone it ends with %d", row.Agent, extension, got, alone)
+			}
+			if extension == ".jsonl" && readRun(t, text).decision != row.Run.Decision {
+				t.Errorf("%s: its report says %s", row.Agent, readRun(t, text).decision)
+			}
 		}
 	}
 }

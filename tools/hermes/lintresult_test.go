@@ -6,6 +6,7 @@ import (
 	"html"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,27 @@ var written = map[string]func(out string) int{
 	},
 }
 
+// onGitHub is what the format github, which is nothing for files, says about the exit status.
+func onGitHub(out string) int {
+	m := regexp.MustCompile(`(?m)^::(notice|error) title=hermes lint::(passed|failed|not judged)`).FindStringSubmatch(out)
+	if m == nil || (m[1] == "notice") != (m[2] == "passed") {
+		return -1
+	}
+	return resultWord(m[1:])
+}
+
+// stepIn are the forms of a step that did not pass in the reports, with its ID and STATUS.
+// JUnit has no word for the status, but elements for what it means to the exit status.
+var stepIn = map[string]string{
+	"x.txt":   `(?m)^STATUS +[A-Z]+ +ID `,
+	"x.jsonl": `(?m)^{"step":{"id":"ID",.*"status":"STATUS"`,
+	"x.sarif": `"ruleId": ?"step/ID",[^}]*"text": ?"STATUS: `,
+	"x.xml":   `classname="lint.step" name="ID [^>]*>\s*<ELEMENT`,
+	"x.md":    `(?m)^\| <code>ID</code> \| [A-Z]+ \| STATUS \|`,
+	"x.html":  `>STATUS</td><td>[A-Z]+</td><td>ID</td>`,
+	"github":  `(?m)^::error file=[^,]*,title=ID [^:]*::STATUS: `,
+}
+
 func resultWord(m []string) int {
 	for i, word := range []string{"passed", "failed", "not judged"} {
 		if m != nil && m[1] == word {
@@ -66,28 +88,39 @@ func resultWord(m []string) int {
 }
 
 // What a service reads in a report is what the exit status says, for everything that
-// judges. A step that failed is in all of them.
+// judges. A step that did not pass is in all of them, with how it ended.
 func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 	t.Parallel()
 	own := []string{"--prompt", "SAY hi", "--timeout", "20s", "--step", "initialize", "--step", "session-new", "--step", "prompt"}
 	run := func(more ...string) []string { return append(append([]string{"run"}, own...), more...) }
 	serve := append([]string{"--"}, scenario(t, "SERVE")...)
+	before := t.TempDir()
+	write(t, filepath.Join(before, "bad.jsonl"), string(lint.Example("FS03", false)))
+	end(t, hermes(t, before, "lint", "--output", "x.jsonl", "bad.jsonl"))
+	known, errs, status := end(t, hermes(t, before, "lint", "baseline", "x.jsonl"))
+	if status != 0 {
+		t.Fatal(errs)
+	}
 	for name, c := range map[string]struct {
 		args   []string // with the flag for reports after the subcommand
 		stdin  string
 		status int
-		step   string // that failed
+		step   string // that did not pass, after how it ended
 	}{
 		"a good capture":               {[]string{"good.jsonl"}, "", 0, ""},
 		"a bad capture":                {[]string{"bad.jsonl"}, "", 1, ""},
 		"an empty capture":             {[]string{"empty.jsonl"}, "", 2, ""},
 		"no capture":                   {[]string{"missing.jsonl"}, "", 2, ""},
 		"a warning":                    {[]string{"warning.jsonl"}, "", 0, ""},
+		"a capture as bad as before":   {[]string{"--baseline", "known", "bad.jsonl"}, "", 0, ""},
+		"a capture that has got worse": {[]string{"--baseline", "known", "worse.jsonl"}, "", 1, ""},
 		"a good agent":                 {run(serve...), "", 0, ""},
-		"a step that failed":           {run(append([]string{"--step", "session-list-folder"}, serve...)...), "", 1, "session-list-folder"},
+		"a step that failed":           {run(append([]string{"--step", "session-list-folder"}, serve...)...), "", 1, "FAIL session-list-folder"},
 		"a step that failed, for show": {run(append([]string{"--fail-on", "never", "--step", "session-list-folder"}, serve...)...), "", 0, ""},
-		"an agent behind a login":      {run(append([]string{"--"}, scenario(t, "SERVE locked")...)...), "", 2, "session-new"},
-		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "initialize"},
+		"a step that failed before":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, serve...)...), "", 0, "FAIL session-list-folder"},
+		"a step that fails besides":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, append([]string{"--"}, "sh", "-c", "exit 3")...)...), "", 1, "FAIL initialize"},
+		"an agent behind a login":      {run(append([]string{"--"}, scenario(t, "SERVE locked")...)...), "", 2, "not exercised session-new"},
+		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "FAIL initialize"},
 		"a client that is away":        {[]string{"agent"}, "", 2, ""},
 		"a line without a word":        {[]string{"proxy", "--", "cat"}, "", 2, ""},
 		"a line with noise":            {[]string{"proxy", "--", "sh", "-c", "echo noise; cat"}, "", 1, ""},
@@ -98,6 +131,8 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "good.jsonl"), string(lint.Example("FS03", true)))
 			write(t, filepath.Join(dir, "bad.jsonl"), string(lint.Example("FS03", false)))
+			write(t, filepath.Join(dir, "worse.jsonl"), string(lint.Example("FS03", false))+`{"dir":"a2c","t":9000,"raw":"noise"}`+"\n")
+			write(t, filepath.Join(dir, "known"), known+`{"step":"session-list-folder"}`+"\n")
 			write(t, filepath.Join(dir, "warning.jsonl"), string(lint.Example("INI09", false)))
 			write(t, filepath.Join(dir, "empty.jsonl"), "")
 			command, flag := []string{"lint"}, "--output"
@@ -106,24 +141,40 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 				command, args = append(command, args[0]), args[1:]
 				flag = map[string]string{"run": "--report", "proxy": "--report", "agent": "--out"}[c.args[0]]
 			}
+			judged := func(flags ...string) string {
+				cmd := hermes(t, dir, slices.Concat(command, flags, args)...)
+				cmd.Stdin = strings.NewReader(c.stdin)
+				out, errs, status := end(t, cmd)
+				if status != c.status {
+					t.Errorf("%q: exit status %d, want %d\n%s%s", flags, status, c.status, out, errs)
+				}
+				return out + "\n" + errs
+			}
+			check := func(name, text string, got int) {
+				if got != c.status {
+					t.Errorf("%s says %d, want %d\n%.2000s", name, got, c.status, text)
+				}
+				i := strings.LastIndex(c.step, " ")
+				if i < 0 || name == "github" && c.status == 0 { // it annotates what fails
+					return
+				}
+				element := []string{"system-out>[A-Z]+ " + c.step[:i], "failure", "error"}[c.status]
+				form := strings.NewReplacer("ID", c.step[i+1:], "STATUS", c.step[:i], "ELEMENT", element).Replace(stepIn[name])
+				if !regexp.MustCompile(form).MatchString(html.UnescapeString(text)) {
+					t.Errorf("%s does not have: %s\n%.2000s", name, c.step, text)
+				}
+			}
+			var files []string
 			for file := range written {
-				command = append(command, flag, file)
+				files = append(files, flag, file)
 			}
-			cmd := hermes(t, dir, append(command, args...)...)
-			cmd.Stdin = strings.NewReader(c.stdin)
-			out, errs, status := end(t, cmd)
-			if status != c.status {
-				t.Errorf("exit status %d, want %d\n%s%s", status, c.status, out, errs)
-			}
+			judged(files...)
 			for file, says := range written {
 				text := readFile(t, filepath.Join(dir, file))
-				if got := says(text); got != c.status {
-					t.Errorf("%s says %d, want %d\n%.2000s", file, got, c.status, text)
-				}
-				if !strings.Contains(html.UnescapeString(text), c.step) {
-					t.Errorf("%s does not have the step %s", file, c.step)
-				}
+				check(file, text, says(text))
 			}
+			text := judged("--format", "github")
+			check("github", text, onGitHub(text))
 		})
 	}
 }
