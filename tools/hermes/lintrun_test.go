@@ -222,3 +222,46 @@ func TestRunsOfForeignAgentsHaveNoFalseFindings(t *testing.T) {
 		}
 	})
 }
+
+// A report is about who the other side says it is, and only otherwise about a command.
+func TestAReportNamesTheOtherSideAsItNamesItself(t *testing.T) {
+	t.Parallel()
+	agent := func(info string) []string {
+		return []string{"run", "--step", "initialize", "--report", "x.jsonl", "--", "sh", "-c", `read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1` + info + `}}'; echo noise; cat >/dev/null`}
+	}
+	client := func(info string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1` + info + "}}\nnoise\n"
+	}
+	for _, c := range []struct {
+		args  []string
+		stdin string
+		want  string
+	}{
+		{agent(`,"agentInfo":{"name":"mine","version":"1"}`), "", "mine"},
+		{agent(""), "", "sh"},
+		{[]string{"agent", "--out", "x.jsonl"}, client(`,"clientInfo":{"name":"editor","version":"1"}`), "editor"},
+		{[]string{"agent", "--out", "x.jsonl"}, client(""), "client"},
+	} {
+		dir := t.TempDir()
+		cmd := hermes(t, dir, append([]string{"lint"}, c.args...)...)
+		cmd.Stdin = strings.NewReader(c.stdin)
+		end(t, cmd)
+		findings, summaries := 0, 0
+		for line := range strings.Lines(readFile(t, filepath.Join(dir, "x.jsonl"))) {
+			var l struct {
+				File             string
+				Finding, Summary json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			findings, summaries = findings+min(len(l.Finding), 1), summaries+min(len(l.Summary), 1)
+			if (l.Finding != nil || l.Summary != nil) && l.File != c.want {
+				t.Errorf("%s: named %q, want %q", c.args[0], l.File, c.want)
+			}
+		}
+		if findings == 0 || summaries != 1 {
+			t.Errorf("%s: %d findings, %d summaries", c.args[0], findings, summaries)
+		}
+	}
+}
