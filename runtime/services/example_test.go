@@ -49,7 +49,7 @@ func Example() {
 		return
 	}
 	defer a.Close()
-	resp, err := h.NewSession(ctx, a.Agent, &acp.NewSessionRequest{Cwd: dir})
+	resp, err := h.NewSession(ctx, a, &acp.NewSessionRequest{Cwd: dir})
 	if err != nil {
 		fmt.Println(err)
 		return
