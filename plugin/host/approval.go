@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
@@ -52,7 +53,7 @@ func (s *session) shown(ctx context.Context, call acp.ToolCallUpdate) approval {
 	a := approval{turn: s.turn}
 	s.mu.Unlock()
 	known, _ := s.calls.Merge(&call)
-	if s.conn.runAccess() != runAsked || known.Kind.Or("") != acp.ToolKindExecute || s.openRoots() != nil {
+	if s.conn.runAccess() != setup.RunAsked || known.Kind.Or("") != acp.ToolKindExecute || s.openRoots() != nil {
 		return a
 	}
 	req := commandShown(call.RawInput)
@@ -135,7 +136,7 @@ func (s *session) spend(c *terminal.Command) bool {
 // approveCommand asks the user about a command, showing exactly what would run,
 // unless a rule decides or the user has allowed this very command before.
 func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) error {
-	if s.conn.runAccess() != runAsked {
+	if s.conn.runAccess() != setup.RunAsked {
 		return nil
 	}
 	s.mu.Lock()

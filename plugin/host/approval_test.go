@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
@@ -18,7 +19,7 @@ import (
 // oneSession is a session of an agent whose commands need the user's word.
 func oneSession(t *testing.T, agent string, id acp.SessionID, cwd string) *session {
 	t.Helper()
-	c := newConnection(t.Context(), new(Host), agent, command{Terminal: runAsked})
+	c := newConnection(t.Context(), new(Host), agent, setup.Command{Terminal: setup.RunAsked})
 	t.Cleanup(func() { c.services.Close() })
 	return c.addSession(id, []string{cwd})
 }
@@ -269,62 +270,6 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 	}
 	if a := s.shown(t.Context(), acp.ToolCallUpdate{ToolCallID: "t", RawInput: json.RawMessage(`{"command":"true"}`)}); a.command == nil {
 		t.Error("the kind is not taken from the earlier update")
-	}
-}
-
-func TestWhoMayRunCommands(t *testing.T) {
-	t.Parallel()
-	script, here := filepath.Join(t.TempDir(), "far-agent"), filepath.Join(t.TempDir(), "near-agent")
-	must(t, gobuild.Write(script, "#!/usr/bin/env bash\nset -e\nexec ssh host agent\n"))
-	must(t, gobuild.Write(here, "#!/bin/sh\n# not by ssh\nexec node /opt/agent.js\n"))
-	python, node, program := filepath.Join(t.TempDir(), "far-python"), filepath.Join(t.TempDir(), "far-node"), filepath.Join(t.TempDir(), "near-node")
-	must(t, gobuild.Write(python, "#!/usr/bin/env python3\n# here\nimport os\nos.execvp('docker', ['docker', 'run', '-i', 'agent'])\n"))
-	must(t, gobuild.Write(node, "#!/usr/bin/env node\n// here\nrequire('child_process').spawn('ssh', ['host', 'agent'], { stdio: 'inherit' })\n"))
-	must(t, gobuild.Write(program, "#!/usr/bin/env node\nconst known = ['docker', 'ssh']\n"+strings.Repeat("work(known)\n", 1000)))
-	for _, c := range []struct {
-		all, own  string
-		elsewhere bool
-		want      runAccess
-	}{
-		{"null", "null", false, runFreely},
-		{"true", "null", false, runFreely}, {`"ask"`, "null", false, runAsked}, {"false", "null", false, runNever},
-		{"true", `"ask"`, false, runAsked}, {`"ask"`, "true", false, runFreely}, {"true", "false", false, runNever},
-		{"false", "true", false, runNever}, {"false", `"ask"`, false, runNever},
-		// Elsewhere only a setting of the agent's own does without a question.
-		{"null", "null", true, runAsked}, {"true", "null", true, runAsked}, {`"ask"`, "null", true, runAsked},
-		{"false", "null", true, runNever}, {"true", "true", true, runFreely}, {`"ask"`, "true", true, runFreely},
-		{"null", "false", true, runNever}, {"false", "true", true, runNever},
-	} {
-		places := []string{`{"command":"agent"}`, `{"command":"/opt/ssh/agent"}`, `{"protocol":"stdio","command":"docker-agent"}`,
-			`{"command":"npx","args":["-y","@acme/agent","--acp"]}`, `{"command":"` + here + `"}`, `{"command":"` + program + `"}`}
-		if c.elsewhere {
-			places = []string{`{"protocol":"socket"}`, `{"protocol":"tcp"}`, `{"protocol":"websocket"}`, `{"protocol":"http"}`,
-				`{"command":"ssh"}`, `{"command":"/usr/bin/docker"}`, `{"command":"Podman.EXE"}`, `{"command":"bwrap"}`, `{"command":"autossh"}`,
-				`{"command":"gcloud","args":["compute","ssh","host"]}`, `{"command":"gh","args":["codespace","ssh"]}`, `{"command":"fly"}`,
-				`{"command":"env","args":["A=1","/usr/bin/ssh","host","agent"]}`, `{"command":"sh","args":["-c","exec ssh host agent"]}`,
-				`{"command":"socat","args":["-","TCP:host:1"]}`, `{"command":"` + script + `"}`, `{"command":"` + python + `"}`, `{"command":"` + node + `"}`,
-				`{"command":"pkexec","args":["agent"]}`, `{"command":"gosu"}`, `{"command":"lxc-attach"}`, `{"command":"runc"}`, `{"command":"env","args":["setpriv","--reuid=1","agent"]}`}
-		}
-		for _, place := range places {
-			var conf config
-			var cmd, own command
-			must(t, json.Unmarshal([]byte(`{"permissions":{"terminal_access":`+c.all+`}}`), &conf))
-			must(t, json.Unmarshal([]byte(place), &cmd))
-			must(t, json.Unmarshal([]byte(`{"terminal_access":`+c.own+`}`), &own))
-			conn := newConnection(t.Context(), &Host{config: conf}, "a", cmd.over(own).over(command{}))
-			if got := conn.runAccess(); got != c.want {
-				t.Errorf("permissions %s, agent %s, %s: %q, want %q", c.all, c.own, place, got, c.want)
-			}
-			if offered := conn.initialize().ClientCapabilities.Terminal; offered != (c.want != runNever) {
-				t.Errorf("permissions %s, agent %s, %s: terminals offered: %v", c.all, c.own, place, offered)
-			}
-			must(t, conn.services.Close())
-		}
-	}
-	for _, bad := range []string{"1", `"true"`, `"sometimes"`, "{}"} {
-		if err := json.Unmarshal([]byte(`{"terminal_access":`+bad+`}`), new(command)); err == nil {
-			t.Errorf("terminal_access = %s is taken", bad)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 )
@@ -46,7 +47,7 @@ var capabilities = map[string]capability{
 
 // announced is what the agent says it can do, nil when that does not matter.
 func (c *connection) announced(force bool) *acp.AgentCapabilities {
-	if force || isTrue(c.cmd.Quirks.Unannounced) {
+	if force || setup.Is(c.cmd.Quirks.Unannounced) {
 		return nil
 	}
 	_, answer := c.wire.Agent()
@@ -182,7 +183,7 @@ func (t *turn) fit(c *connection) error {
 func (c *connection) unembedded(r acp.EmbeddedResourceResource) acp.ContentBlock {
 	switch r := r.(type) {
 	case *acp.TextResourceContents:
-		if file := localFile(r.URI); file != "" && !c.cmd.runsElsewhere() && holds(file, r.Text) {
+		if file := localFile(r.URI); file != "" && !c.cmd.RunsElsewhere() && holds(file, r.Text) {
 			link := acp.NewResourceLink(filepath.Base(file), r.URI)
 			link.MimeType = r.MimeType
 			return link
@@ -193,7 +194,7 @@ func (c *connection) unembedded(r acp.EmbeddedResourceResource) acp.ContentBlock
 		}
 		return acp.NewTextContent(fmt.Sprintf("%s\n%s\n%s\n%s", r.URI, fence, strings.TrimSuffix(r.Text, "\n"), fence))
 	case *acp.BlobResourceContents:
-		if file := localFile(r.URI); file != "" && !c.cmd.runsElsewhere() && holds(file, "") {
+		if file := localFile(r.URI); file != "" && !c.cmd.RunsElsewhere() && holds(file, "") {
 			link := acp.NewResourceLink(filepath.Base(file), r.URI)
 			link.MimeType = r.MimeType
 			return link

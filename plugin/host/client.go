@@ -8,6 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
@@ -62,7 +63,7 @@ func (k *client) ExtNotification(ctx context.Context, method string, params json
 	if err := k.conn.host.queue.Room(ctx); err != nil {
 		return err
 	}
-	if method == elsewhere.MethodAttention && isTrue(k.conn.cmd.Quirks.Elsewhere) {
+	if method == elsewhere.MethodAttention && setup.Is(k.conn.cmd.Quirks.Elsewhere) {
 		return k.conn.attentionElsewhere(params)
 	}
 	o := new(wire.Object).Str("agent", k.conn.name).Str("method", method).Raw("params", params)
@@ -134,7 +135,7 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q ask.Questio
 
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if isTrue(k.conn.cmd.Quirks.Elsewhere) {
+	if setup.Is(k.conn.cmd.Quirks.Elsewhere) {
 		switch method {
 		case elsewhere.MethodTurn:
 			return k.conn.turnElsewhere(ctx, params)

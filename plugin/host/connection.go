@@ -7,10 +7,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/machine"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/redial"
@@ -22,7 +24,7 @@ import (
 type connection struct {
 	host *Host
 	name string
-	cmd  command
+	cmd  setup.Command
 	ctx  context.Context // ends with stop or when the agent is gone
 	end  context.CancelCauseFunc
 	over chan struct{} // closed when everything is cleaned up
@@ -53,7 +55,7 @@ type connection struct {
 	pool *pool // it belongs to
 }
 
-func newConnection(ctx context.Context, h *Host, name string, cmd command) *connection {
+func newConnection(ctx context.Context, h *Host, name string, cmd setup.Command) *connection {
 	c := &connection{
 		host:     h,
 		name:     name,
@@ -78,7 +80,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 
 type connectOp struct {
 	Agent string `json:"agent"`
-	command
+	setup.Command
 	Folders        []string `json:"folders"`         // of the session that would begin now; for the sandbox and the shim
 	SandboxDefault bool     `json:"sandbox_default"` // Sandbox is not about this agent alone
 }
@@ -99,9 +101,9 @@ func (h *Host) connect(id string, p connectOp) error {
 		old.whenReady(func(err error) { old.finishConnect(id, err) })
 		return nil
 	}
-	cmd, err := h.resolve(p.Agent, p.command)
+	cmd, err := h.agents.Resolve(p.Agent, p.Command)
 	if err == nil {
-		cmd.box, err = h.box(p, cmd)
+		cmd.Box, err = h.box(p, cmd)
 	}
 	if err == nil {
 		cmd, err = h.supervised(p, cmd)
@@ -166,7 +168,7 @@ func (c *connection) run() {
 
 func (c *connection) bringUp() (stage string, err error) {
 	c.on(connectionStarts, nil)
-	limit := c.host.timeouts().initialize()
+	limit := c.host.timeouts().Initialize.Or(time.Minute)
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
 	c.wire, err = c.dial(ctx)
@@ -193,7 +195,7 @@ func (c *connection) bringUp() (stage string, err error) {
 // noteInit keeps what the agent has said of itself. What has carried the answer here still
 // runs then.
 func (c *connection) noteInit() {
-	if proc := c.proc.Load(); proc != nil && slices.ContainsFunc(proc.Programs(), namesCarrier) {
+	if proc := c.proc.Load(); proc != nil && slices.ContainsFunc(proc.Programs(), setup.NamesCarrier) {
 		c.carried.Store(true)
 	}
 	_, agent := c.wire.Agent()
@@ -315,7 +317,7 @@ func (c *connection) stop(cause error) {
 // cancelTurns tells the agent to end its turns, unless they go on elsewhere. It never
 // waits.
 func (c *connection) cancelTurns() {
-	if isTrue(c.cmd.Quirks.Elsewhere) {
+	if setup.Is(c.cmd.Quirks.Elsewhere) {
 		return
 	}
 	select {
@@ -394,20 +396,17 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 	return nil
 }
 
-func (h *Host) timeouts() timeouts {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.config.Timeouts
-}
+// mayRunElsewhere reports whether the agent may run elsewhere, by how it is started and by
+// what runs since.
+func (c *connection) mayRunElsewhere() bool { return c.carried.Load() || c.cmd.MayRunElsewhere() }
 
-func (h *Host) permissions() permissions {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.config.Permissions
+// runAccess says whether the agent may run commands here.
+func (c *connection) runAccess() setup.RunAccess {
+	return c.host.permissions().RunAccess(c.cmd, c.mayRunElsewhere())
 }
 
 func (c *connection) initialize() *acp.InitializeRequest {
-	can := c.host.permissions().capabilities(c.runAccess())
+	can := c.host.permissions().Capabilities(c.runAccess())
 	if c.mayLogIn() {
 		can.Auth = &acp.AuthCapabilities{Terminal: true}
 	}

@@ -17,12 +17,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
-// politeWait is how long an agent has to end after its input has, and after
-// TERM. Neovim kills the host two seconds after it has told it to stop. Where
-// there are no keepers, agents that ignore both must be gone by then, because
-// nobody would be there to kill them.
-const politeWait = 600 * time.Millisecond
-
 // dial starts or reaches the agent and initializes it. The connection is made
 // again when it breaks, if the user wants that.
 func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
@@ -33,18 +27,18 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		}},
 		Conn: rpc.Options{
 			// What waits here waits for Neovim, behind the queue.
-			Limits:  rpc.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
+			Limits:  rpc.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().NewSession.Or(time.Minute)},
 			OnFault: func(f rpc.Fault) { f.Log(log); c.fault(f) },
 			Tap:     c.tap,
 		},
 		OnEvent: c.redialled,
 	}
-	paths, err := c.cmd.pathRules()
+	paths, err := c.cmd.PathRules()
 	if err != nil {
 		return nil, err
 	}
 	dial := c.reach
-	if !c.cmd.isRemote() {
+	if !c.cmd.IsRemote() {
 		dial = c.launcher()
 		// The supervisor makes the pauses, and allows fewer restarts than there are attempts.
 		opts.Pause, opts.LongestPause = time.Millisecond, time.Millisecond
@@ -57,7 +51,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		c.wireNumber.Store(c.host.wires.Add(1))
 		return pathmap.Wrap(t, paths...), nil
 	}
-	if !c.host.reconnects(c.cmd) {
+	if !c.host.configured().Reconnects(c.cmd) {
 		opts.Attempts = -1
 	}
 	return redial.Connect(ctx, opts)
@@ -65,8 +59,8 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 
 // launcher returns what starts the agent's program, again when it has ended.
 func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
-	cmd := c.cmd.process()
-	cmd.Wrapper, cmd.Keeper = slices.Concat(c.cmd.shims, c.cmd.box.Wrapper()), c.host.keeper
+	cmd := c.cmd.Process()
+	cmd.Wrapper, cmd.Keeper = slices.Concat(c.cmd.Shims, c.cmd.Box.Wrapper()), c.host.keeper
 	cmd.OnStderr = func(line string) { c.said("stderr", line) }
 	supervisor := launch.Supervise(cmd, launch.Restarts{})
 	return func(context.Context) (transport.Transport, error) {
@@ -98,4 +92,14 @@ func (c *connection) notStarted(err error) error {
 		e.Message = fmt.Sprintf("%s is not installed: %s (agent %q)", c.cmd.Command, c.cmd.Install, c.name)
 	}
 	return e
+}
+
+// reach connects to an agent that runs elsewhere.
+func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
+	t, err := c.cmd.Remote.Dial(ctx)
+	if err != nil {
+		return nil, &wire.Error{Kind: wire.ErrorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
+	}
+	c.on(connectionReached, nil)
+	return t, nil
 }

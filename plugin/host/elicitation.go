@@ -16,7 +16,7 @@ import (
 // mislead is declined without asking. Whatever goes wrong, the answer is that
 // the user cancelled.
 func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	if !on(k.conn.host.permissions().Elicitation) {
+	if !k.conn.host.permissions().MayElicit() {
 		return nil, acp.MethodNotFound(acp.MethodElicitationCreate)
 	}
 	raw := p.AppendJSON(nil)

@@ -17,7 +17,7 @@ import (
 // ReadTextFile answers with the text of a buffer, when Neovim has one, or of
 // the file.
 func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	if !on(k.conn.host.permissions().Read) {
+	if !k.conn.host.permissions().MayRead() {
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
@@ -32,7 +32,7 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 // WriteTextFile writes into the buffer, when Neovim has one, or the file.
 // Files that other programs run or trust are written after the user agreed.
 func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
-	if !on(k.conn.host.permissions().Write) {
+	if !k.conn.host.permissions().MayWrite() {
 		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)

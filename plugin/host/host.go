@@ -20,8 +20,8 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 // Protocol numbers the messages between this package and lua/hermes/core/rpc.lua;
@@ -47,12 +47,13 @@ type Host struct {
 	shim     []string
 	ctx      context.Context // ends when Neovim is gone
 
+	agents setup.Agents
+
 	mu          sync.Mutex
 	config      config
 	connections map[string]*connection
 	work        sync.WaitGroup
 	rules       ask.Rules
-	registry    *preset.Set // agents of a registry that was read; nil before
 
 	traffic    atomic.Bool  // somebody listens to TrafficMessage
 	rawTraffic atomic.Bool  // with its secrets

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
@@ -58,7 +59,7 @@ func (c *connection) needsLogin(err error) error {
 		e.methods = agent.Methods
 	}
 	e.ways = append(e.ways, c.methods(e.methods)...)
-	if !c.cmd.isRemote() {
+	if !c.cmd.IsRemote() {
 		if len(e.ways) == 0 {
 			e.ways = append(e.ways, "log in with the agent's own program")
 		}
@@ -133,7 +134,7 @@ func (r *request) terminalLogin() *loginMethod {
 // would run as the user, so it is not for agents that may run elsewhere, nor for those
 // that the user does not let run commands as they like.
 func (c *connection) mayLogIn() bool {
-	return !c.mayRunElsewhere() && c.cmd.Terminal != runAsked && c.cmd.Terminal != runNever
+	return !c.mayRunElsewhere() && c.cmd.Terminal != setup.RunAsked && c.cmd.Terminal != setup.RunNever
 }
 
 // runLogin has Neovim run the agent's program in a terminal, with what the method
@@ -141,7 +142,7 @@ func (c *connection) mayLogIn() bool {
 // run.
 func (r *request) runLogin(m *loginMethod) {
 	c := r.conn
-	cmd := c.cmd.process()
+	cmd := c.cmd.Process()
 	words := append([]string{cmd.Path}, cmd.Args...)
 	words = append(words, m.Args...)
 	problem := ""
@@ -168,5 +169,5 @@ func (r *request) runLogin(m *loginMethod) {
 		vars.Str(name, value)
 	}
 	c.host.queue.Push(new(wire.Object).Str("id", r.id).Str("agent", c.name).Str("methodId", m.ID).Str("name", m.Name).
-		Strs("command", words).Strs("wrapper", c.loginWrapper()).Object("env", vars).Object("adds", adds).Optional("cwd", cmd.Dir).Item(wire.KindLogin))
+		Strs("command", words).Strs("wrapper", c.cmd.LoginWrapper()).Object("env", vars).Object("adds", adds).Optional("cwd", cmd.Dir).Item(wire.KindLogin))
 }

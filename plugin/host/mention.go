@@ -153,7 +153,7 @@ var (
 
 // attach finds the file that m names.
 func (s *session) attach(m *mention, limit int64) error {
-	if !on(s.conn.host.permissions().Read) {
+	if !s.conn.host.permissions().MayRead() {
 		return errNoReading
 	}
 	if err := s.openRoots(); err != nil {
@@ -229,6 +229,6 @@ func (s *session) peekOutside(path string, limit int64) (files.Peeked, error) {
 
 // hides reports whether the sandbox of the agent hides a file from it.
 func (s *session) hides(real string) bool {
-	box := s.conn.cmd.box
+	box := s.conn.cmd.Box
 	return box != nil && box.Rules != nil && slices.ContainsFunc(box.Rules.Hide, func(dir string) bool { return pathname.Within(dir, real) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -19,7 +20,7 @@ import (
 // lone is a connection with a session s and without a Neovim or an agent.
 func lone(t testing.TB) *connection {
 	h := &Host{queue: wire.NewQueue(1<<40, errNeovimEnded), log: slog.New(slog.DiscardHandler)}
-	c := newConnection(t.Context(), h, "a", command{})
+	c := newConnection(t.Context(), h, "a", setup.Command{})
 	c.addSession("s", []string{"/"})
 	return c
 }

@@ -56,7 +56,7 @@ func (k *client) ruled(s *session, p *acp.RequestPermissionRequest) (*acp.Permis
 // permission asks the user and returns the choice, nil for none or for one that
 // cannot be used.
 func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.PermissionOption, error) {
-	if !on(k.conn.host.permissions().Requests) {
+	if !k.conn.host.permissions().MayAsk() {
 		return nil, acp.MethodNotFound(acp.MethodSessionRequestPermission)
 	}
 	s, _ := k.conn.session(p.SessionID) // without one there is no question
@@ -70,7 +70,7 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 // askItself puts a question of the host itself to the user and returns the id of
 // the option that was chosen, "" for none.
 func (k *client) askItself(ctx context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
-	if !on(k.conn.host.permissions().Requests) {
+	if !k.conn.host.permissions().MayAsk() {
 		return "", ask.ErrNobodyAsked
 	}
 	choice, err := k.permission(ctx, p)

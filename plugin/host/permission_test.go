@@ -162,21 +162,6 @@ func (e *editor) cwd() string {
 	return s
 }
 
-func TestThePresetOfGeminiReadsMissingFilesAsEmpty(t *testing.T) {
-	t.Parallel()
-	h := new(Host)
-	for agent, want := range map[string]string{"gemini": "empty", "claude": ""} {
-		c, err := h.resolve(agent, command{})
-		if err != nil || c.Quirks.MissingFile != want {
-			t.Errorf("%s: %q, %v", agent, c.Quirks.MissingFile, err)
-		}
-	}
-	c, err := h.resolve("gemini", command{Quirks: quirks{MissingFile: "error"}})
-	if err != nil || c.Quirks.MissingFile != "error" {
-		t.Errorf("overridden: %q, %v", c.Quirks.MissingFile, err)
-	}
-}
-
 // T13 of the conformance list.
 func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
 	for name, pad := range map[string]string{

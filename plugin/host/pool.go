@@ -6,6 +6,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
@@ -57,7 +58,7 @@ func (p *pool) forRequest(method string, id acp.SessionID) *connection {
 	}
 	switch method {
 	case acp.MethodSessionNew, acp.MethodSessionLoad, acp.MethodSessionResume:
-		if isTrue(p.first.cmd.Quirks.OneSession) && !p.claim(p.first) {
+		if setup.Is(p.first.cmd.Quirks.OneSession) && !p.claim(p.first) {
 			return p.add()
 		}
 	}

@@ -2,10 +2,7 @@ package host
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
-
-	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 // mixed makes two sessions, a and b, with an agent that sends every update to
@@ -82,24 +79,4 @@ func TestOtherAgentsKeepAllSessionsInOneProcess(t *testing.T) {
 		e.until("done.turn")
 		e.is("{ heard(a), heard(b) }", []int{1, 1}) // what the quirk is for
 	})
-}
-
-func TestEveryQuirkOfAPresetReachesTheHost(t *testing.T) {
-	t.Parallel()
-	kind := reflect.TypeFor[preset.Quirks]()
-	for i := range kind.NumField() {
-		var p preset.Preset
-		reflect.ValueOf(&p.Quirks).Elem().Field(i).Set(reflect.ValueOf(new(true)))
-		if fromPreset(p).Quirks == (quirks{}) {
-			t.Errorf("nothing knows of %s", kind.Field(i).Name)
-		}
-	}
-	off := command{Quirks: quirks{IgnoresEOF: new(bool)}}
-	c := fromPreset(preset.Preset{Command: "x", Quirks: preset.Quirks{IgnoresEOF: new(true)}})
-	if wait := c.process().EOFWait; wait >= politeWait {
-		t.Errorf("waits %v for an agent that ignores the end of its input", wait)
-	}
-	if wait := c.over(off).process().EOFWait; wait != politeWait {
-		t.Errorf("turned off, waits %v", wait)
-	}
 }

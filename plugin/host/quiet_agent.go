@@ -7,7 +7,7 @@ import "time"
 // nothing. Waiting for the user does not count as silence.
 func (s *session) watchSilence(t *turn) {
 	c := s.conn
-	limit := c.host.timeouts().silence()
+	limit := c.host.timeouts().Silence.Or(2 * time.Minute)
 	// Four looks to a limit, so that it is exceeded by a quarter at most.
 	look := time.NewTicker(limit / 4)
 	defer look.Stop()

@@ -162,25 +162,6 @@ hermes.disconnect("far", { on_done = finish("end") })`)
 	})
 }
 
-func TestReconnectIsTurnedOffBySetupAndByTheAgent(t *testing.T) {
-	for _, tc := range []struct {
-		settings config
-		agent    command
-		want     bool
-	}{
-		{config{}, command{}, false},
-		{config{}, command{remote: remote{Protocol: "tcp"}}, true},
-		{config{Reconnect: reconnect{Process: true}}, command{}, true},
-		{config{Reconnect: reconnect{Remote: new(bool)}}, command{remote: remote{Protocol: "tcp"}}, false},
-		{config{Reconnect: reconnect{Process: true}}, command{Reconnect: new(bool)}, false},
-		{config{}, command{remote: remote{Protocol: "tcp"}, Reconnect: new(bool)}, false},
-	} {
-		if got := (&Host{config: tc.settings}).reconnects(tc.agent); got != tc.want {
-			t.Errorf("%+v with %+v: %v", tc.agent, tc.settings, got)
-		}
-	}
-}
-
 func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ reconnect = { process = true } })`)

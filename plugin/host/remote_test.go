@@ -276,28 +276,3 @@ func TestTheEndOfARemoteAgentIsTold(t *testing.T) {
 		e.is(`done.none.err.message:find('agent "far" cannot be reached', 1, true) ~= nil`, true)
 	})
 }
-
-func TestWhatARemoteAgentNeedsIsNamed(t *testing.T) {
-	t.Parallel()
-	h := new(Host)
-	for want, r := range map[string]remote{
-		"needs path":                {Protocol: "socket"},
-		"needs path, the absolute":  {Protocol: "socket", Path: "relative"},
-		"needs host":                {Protocol: "tcp"},
-		"port, 1 to 65535, not 0":   {Protocol: "tcp", Host: "h"},
-		"needs token":               {Protocol: "tcp", Host: "h", Port: 1},
-		"websocket needs url":       {Protocol: "websocket"},
-		"http needs url":            {Protocol: "http", URL: "ftp://h"},
-		"token: ":                   {Protocol: "http", URL: "http://localhost", Token: "short"},
-		`unknown protocol "pigeon"`: {Protocol: "pigeon"},
-		"need a protocol: socket":   {URL: "http://localhost"},
-	} {
-		_, err := h.resolve("far", command{remote: r})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `agent "far"`) {
-			t.Errorf("%+v: %v, want %s", r, err, want)
-		}
-		if err != nil && r.Token != "" && strings.Contains(err.Error(), r.Token+`"`) {
-			t.Errorf("the token is told: %v", err)
-		}
-	}
-}

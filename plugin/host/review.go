@@ -33,7 +33,7 @@ func (h *Host) forReviews() reviews.Host {
 			}
 			return list
 		},
-		Asks: h.asks, Policy: h.policy, MayAsk: func() bool { return on(h.permissions().Requests) },
+		Asks: h.asks, Policy: h.policy, MayAsk: func() bool { return h.permissions().MayAsk() },
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
@@ -15,7 +16,7 @@ import (
 
 // configureRules applies what setup says of rules. What is wrong with them is
 // reported, and then everything is asked that only they would have answered.
-func (h *Host) configureRules(p permissions) {
+func (h *Host) configureRules(p setup.Permissions) {
 	if h.rules.Current() == nil && len(p.Rules) == 0 && p.Remember == "" {
 		return
 	}
@@ -96,7 +97,7 @@ func (c *connection) permitFile(id acp.SessionID, path string, at files.Location
 
 // policy is the user's rules, as far as the user is asked at all; nil for none.
 func (h *Host) policy() *permission.Policy {
-	if !on(h.permissions().Requests) {
+	if !h.permissions().MayAsk() {
 		return nil
 	}
 	return h.rules.Current()

@@ -360,7 +360,7 @@ func (s *session) sendCancel(t *turn) {
 	if err != nil {
 		return
 	}
-	limit := c.host.timeouts().cancel()
+	limit := c.host.timeouts().Cancel.Or(5 * time.Second)
 	select {
 	case <-t.over:
 	case <-time.After(limit):

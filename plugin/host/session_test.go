@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -143,7 +144,7 @@ func TestACancelIsNeverForTheNextPrompt(t *testing.T) {
 
 		h := &Host{queue: wire.NewQueue(1<<40, errNeovimEnded), log: slog.New(slog.DiscardHandler), ctx: t.Context()}
 		h.asks = ask.NewAsks(h.queue, h.log)
-		c := newConnection(t.Context(), h, "a", command{})
+		c := newConnection(t.Context(), h, "a", setup.Command{})
 		served := make(chan struct{})
 		var err error
 		c.wire, err = redial.Connect(t.Context(), redial.Options{

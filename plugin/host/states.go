@@ -58,7 +58,7 @@ func (c *connection) on(e connectionEvent, reason error) {
 	if reason != nil {
 		o.Str("reason", reason.Error())
 	}
-	if sandbox := c.boxed(); sandbox != nil && e == connectionStarts {
+	if sandbox := c.cmd.Boxed(); sandbox != nil && e == connectionStarts {
 		o.Object("sandbox", sandbox)
 	}
 	c.host.queue.Push(o.Item(events.StateChanged))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
@@ -13,16 +14,16 @@ import (
 // started before it has any. Its review opens now, so that it hears of everything. The reports
 // name no session: they join the turn that the agent runs. Of an agent that shares its sessions
 // the app-server runs in the shim, because that changes the files, and goes on without the agent.
-func (h *Host) supervised(p connectOp, c command) (command, error) {
-	if !isTrue(c.Shim) {
+func (h *Host) supervised(p connectOp, c setup.Command) (setup.Command, error) {
+	if !setup.Is(c.Shim) {
 		return c, nil
 	}
-	refuse := func(why string) (command, error) {
+	refuse := func(why string) (setup.Command, error) {
 		return c, &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("agent %q cannot run in a shim: %s", p.Agent, why)}
 	}
 	state := h.reviews.StateDir()
 	switch {
-	case c.runsElsewhere():
+	case c.RunsElsewhere():
 		return refuse("it runs elsewhere")
 	case len(h.shim) == 0:
 		return refuse("this host has none")
@@ -36,8 +37,8 @@ func (h *Host) supervised(p connectOp, c command) (command, error) {
 		return refuse(fmt.Sprintf("%q is not an absolute path", p.Folders[0]))
 	}
 	words := append(slices.Clone(h.shim), "--agent", p.Agent, "--session", "", "--root", r.Given, "--state", state, "--")
-	if !isTrue(c.Shared) {
-		c.shims = words
+	if !setup.Is(c.Shared) {
+		c.Shims = words
 		return c, nil
 	}
 	list, err := json.Marshal(words)

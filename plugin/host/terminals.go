@@ -5,6 +5,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/services"
@@ -18,7 +19,7 @@ func (c *connection) newServices() *services.Services {
 		Agent:          c.name,
 		Files:          files.Options{KeepFormat: true, AllowHardLinks: c.host.permissions().HardLinks},
 		PermitFile:     c.permitFile,
-		MissingIsEmpty: c.cmd.Quirks.MissingFile == missingEmpty,
+		MissingIsEmpty: c.cmd.Quirks.MissingFile == setup.MissingEmpty,
 		ApproveCommand: func(ctx context.Context, id acp.SessionID, cmd *terminal.Command) error {
 			s, err := c.session(id)
 			if err != nil {
@@ -26,7 +27,7 @@ func (c *connection) newServices() *services.Services {
 			}
 			return s.approveCommand(ctx, cmd)
 		},
-		Terminal:      terminal.Options{Wrapper: c.cmd.box.Wrapper(), Keeper: c.host.keeper},
+		Terminal:      terminal.Options{Wrapper: c.cmd.Box.Wrapper(), Keeper: c.host.keeper},
 		TerminalStart: c.terminalStarted,
 		TerminalData:  c.terminalData,
 		TerminalExit:  c.terminalExited,
@@ -77,7 +78,7 @@ func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *wire.Ob
 
 // inTerminals asks Neovim first and else has the services answer.
 func inTerminals[T any, P message[T], Q acp.Appender](ctx context.Context, k *client, method string, id acp.SessionID, params Q, serve func(context.Context, Q) (P, error)) (P, error) {
-	if k.conn.runAccess() == runNever {
+	if k.conn.runAccess() == setup.RunNever {
 		return nil, acp.MethodNotFound(method)
 	}
 	return answered(ctx, k, k.question(method, id, params), func(ctx context.Context) (P, error) {

@@ -27,8 +27,8 @@ var goFileFunctions = map[string]string{
 // goElsewhere are the uses on names that are not below the folder of a session or of a review, or
 // that are the folder itself. What only looks, and writes nothing, is excused where git does the same.
 var goElsewhere = map[string]excuse{
-	"plugin/host/agents.go":                 {"looks for the program of an agent in PATH", "exec.LookPath"},
-	"plugin/host/carriers.go":               {"looks into the script that starts an agent, which the user has named", "exec.LookPath"},
+	"plugin/setup/agents.go":                {"looks for the program of an agent in PATH", "exec.LookPath"},
+	"plugin/setup/carriers.go":              {"looks into the script that starts an agent, which the user has named", "exec.LookPath"},
 	"plugin/reviews/reviews.go":             {"the folder itself", "filepath.EvalSymlinks os.Stat"},
 	"plugin/reviews/operation.go":           {"the folder itself, and the store of its review", "filepath.EvalSymlinks os.Stat"},
 	"runtime/review/committed/committed.go": {"whether the folder is a repository", "os.Lstat"},

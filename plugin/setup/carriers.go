@@ -1,4 +1,4 @@
-package host
+package setup
 
 import (
 	"bytes"
@@ -26,31 +26,27 @@ var carriers = []string{
 // clouds are programs that have a carrier among much else.
 var clouds = []string{"gcloud", "az", "aws", "gh", "fly", "flyctl", "coder", "doctl", "heroku", "railway", "devpod", "gitpod", "daytona", "orb", "colima", "ibmcloud"}
 
-// runsElsewhere reports whether the agent is known not to run here as the user.
-func (c command) runsElsewhere() bool {
-	return c.isRemote() || slices.Contains(carriers, programName(c.Command))
+// RunsElsewhere reports whether the agent is known not to run here as the user.
+func (c Command) RunsElsewhere() bool {
+	return c.IsRemote() || slices.Contains(carriers, programName(c.Command))
 }
 
-// mayRunElsewhere reports whether the agent may run elsewhere, because a carrier is
+// MayRunElsewhere reports whether the agent may run elsewhere, because a carrier is
 // named anywhere: as its program, in the arguments of a program such as env, or in
 // the script that starts it.
-func (c command) mayRunElsewhere() bool {
-	return c.runsElsewhere() || namesCarrier(c.Command) || slices.ContainsFunc(c.Args, namesCarrier) ||
-		slices.ContainsFunc(scriptLines(c.Command, c.Cwd), namesCarrier)
+func (c Command) MayRunElsewhere() bool {
+	return c.RunsElsewhere() || NamesCarrier(c.Command) || slices.ContainsFunc(c.Args, NamesCarrier) ||
+		slices.ContainsFunc(scriptLines(c.Command, c.Cwd), NamesCarrier)
 }
-
-// mayRunElsewhere reports whether the agent may run elsewhere, by how it is started and by
-// what runs since.
-func (c *connection) mayRunElsewhere() bool { return c.carried.Load() || c.cmd.mayRunElsewhere() }
 
 // programName is the name of a program by which it is known.
 func programName(path string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")
 }
 
-// namesCarrier reports whether a word of a text is the name or the path of a
+// NamesCarrier reports whether a word of a text is the name or the path of a
 // carrier or of a cloud's program.
-func namesCarrier(text string) bool {
+func NamesCarrier(text string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 	})

@@ -1,4 +1,4 @@
-package host
+package setup
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ const (
 	protocolHTTP      = "http"
 )
 
-// remote is where an agent is that this program does not start.
-type remote struct {
+// Remote is where an agent is that this program does not start.
+type Remote struct {
 	Protocol string            `json:"protocol"`
 	Path     string            `json:"path"` // of a Unix socket
 	Host     string            `json:"host"`
@@ -39,10 +39,11 @@ type remote struct {
 	Headers  map[string]string `json:"headers"`
 }
 
-func (r remote) isRemote() bool { return r.Protocol != "" && r.Protocol != protocolStdio }
+// IsRemote reports whether the agent runs elsewhere, where this program does not start it.
+func (r Remote) IsRemote() bool { return r.Protocol != "" && r.Protocol != protocolStdio }
 
 // over returns r with the members that o sets replaced.
-func (r remote) over(o remote) remote {
+func (r Remote) over(o Remote) Remote {
 	r.Protocol = cmp.Or(o.Protocol, r.Protocol)
 	r.Path = cmp.Or(o.Path, r.Path)
 	r.Host = cmp.Or(o.Host, r.Host)
@@ -57,7 +58,7 @@ func (r remote) over(o remote) remote {
 }
 
 // check names what is missing or wrong, without quoting the token.
-func (r remote) check(agent string) error {
+func (r Remote) check(agent string) error {
 	bad := func(format string, args ...any) error {
 		return wire.Invalid("agent %q: %s", agent, fmt.Sprintf(format, args...))
 	}
@@ -95,17 +96,8 @@ func (r remote) check(agent string) error {
 	return nil
 }
 
-// reach connects to an agent that runs elsewhere.
-func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
-	t, err := c.cmd.remote.dial(ctx)
-	if err != nil {
-		return nil, &wire.Error{Kind: wire.ErrorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
-	}
-	c.on(connectionReached, nil)
-	return t, nil
-}
-
-func (r remote) dial(ctx context.Context) (transport.Transport, error) {
+// Dial connects to the agent.
+func (r Remote) Dial(ctx context.Context) (transport.Transport, error) {
 	token := access.Token{}
 	if r.Token != "" {
 		var err error
