@@ -169,6 +169,9 @@ describe("the traffic inspector", function()
     screen:lua("traffic.open() for i = 1, 100 do Update('number ' .. i) end")
     has(screen, "number 100")
     screen:type("gg")
+    screen:wait_for("the cursor on the first line", function()
+      return screen:lua("return vim.fn.line('.')") == 1
+    end)
     screen:lua("for i = 101, 200 do Update('number ' .. i) end")
     screen:wait_for("all lines", function()
       return screen:lua("return #Lines()") == 200
