@@ -1,4 +1,5 @@
-// Package codex measures hermes codex-agent beside codex-acp, over the same codex.
+// Package codex measures hermes codex-agent beside codex-acp, over the same codex, and
+// beside the codex-acp of Zed, which has a codex of its own in its program.
 package codex
 
 import (
@@ -33,6 +34,7 @@ import (
 
 var (
 	beside = flag.String("codex-acp", "", "the codex-acp to measure beside; none: nothing is measured")
+	zed    = flag.String("zed-codex-acp", "", "the codex-acp of Zed to measure beside as well")
 	rounds = flag.Int("rounds", 9, "sessions of each agent, taking turns")
 )
 
@@ -59,13 +61,16 @@ func TestBesideCodexACP(t *testing.T) {
 		"hermes codex-agent": {Path: hermes, Args: []string{"codex-agent", "--codex", published.Path}, Env: published.Env},
 		"codex-acp":          {Path: *beside, Env: append([]string{"CODEX_PATH=" + published.Path, "PATH=" + os.Getenv("PATH")}, published.Env...)},
 	}
+	if *zed != "" {
+		agents["codex-acp of Zed"] = launch.Command{Path: *zed, Env: append([]string{"PATH=" + os.Getenv("PATH")}, published.Env...)}
+	}
 	runs := map[string][]run{}
 	for range *rounds {
 		for _, name := range slices.Sorted(maps.Keys(agents)) {
 			runs[name] = append(runs[name], measure(t, agents[name], published.Path, model))
 		}
 	}
-	fmt.Println("| | first answer | session | memory | with program files | update, median | p90 |\n|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Println("| | first answer | session | memory | with program files | with codex | update, median | p90 |\n|---|--:|--:|--:|--:|--:|--:|--:|")
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		all := runs[name]
 		var updates []time.Duration
@@ -73,10 +78,11 @@ func TestBesideCodexACP(t *testing.T) {
 			updates = append(updates, r.updates...)
 		}
 		slices.Sort(updates)
-		fmt.Printf("| %s | %v | %v | %.1f MiB | %.1f MiB | %v | %v |\n", name,
+		fmt.Printf("| %s | %v | %v | %.1f MiB | %.1f MiB | %.1f MiB | %v | %v |\n", name,
 			median(all, func(r run) time.Duration { return r.answers }).Round(time.Millisecond),
 			median(all, func(r run) time.Duration { return r.ready }).Round(time.Millisecond),
 			median(all, func(r run) float64 { return r.own.private })/1024, median(all, func(r run) float64 { return r.own.all })/1024,
+			median(all, func(r run) float64 { return r.own.codex })/1024,
 			updates[len(updates)/2].Round(time.Microsecond), updates[len(updates)*9/10].Round(time.Microsecond))
 	}
 }
@@ -226,11 +232,13 @@ func (m *model) times() map[int]time.Time {
 type size struct {
 	private float64 // written by the processes: no other process uses it
 	all     float64 // and the pages of program files, in proportion where processes share them
+	codex   float64 // and all that of the codex it runs
 }
 
 var pss = regexp.MustCompile(`(?m)^Pss(?:_Anon)?:\s+(\d+) kB`)
 
-// memory is that of a process and its children, without the codex binary.
+// memory is that of a process and its children, apart from the codex binary, which counts only
+// in the last number.
 func memory(t *testing.T, pid int, codex string) size {
 	t.Helper()
 	dir := "/proc/" + strconv.Itoa(pid)
@@ -239,13 +247,14 @@ func memory(t *testing.T, pid int, codex string) size {
 		return size{}
 	}
 	var sum size
+	found := pss.FindAllSubmatch(rollup, -1) // Pss comes before Pss_Anon
+	if len(found) != 2 {
+		t.Fatalf("%s/smaps_rollup: %s", dir, rollup)
+	}
+	sum.codex, _ = strconv.ParseFloat(string(found[0][1]), 64)
 	program, _ := os.Readlink(dir + "/exe")
 	if same, err := filepath.EvalSymlinks(codex); err != nil || program != same {
-		found := pss.FindAllSubmatch(rollup, -1) // Pss comes before Pss_Anon
-		if len(found) != 2 {
-			t.Fatalf("%s/smaps_rollup: %s", dir, rollup)
-		}
-		sum.all, _ = strconv.ParseFloat(string(found[0][1]), 64)
+		sum.all = sum.codex
 		sum.private, _ = strconv.ParseFloat(string(found[1][1]), 64)
 	}
 	tasks, _ := filepath.Glob(dir + "/task/*/children")
@@ -254,7 +263,7 @@ func memory(t *testing.T, pid int, codex string) size {
 		for _, child := range strings.Fields(string(list)) {
 			n, _ := strconv.Atoi(child)
 			s := memory(t, n, codex)
-			sum.private, sum.all = sum.private+s.private, sum.all+s.all
+			sum = size{sum.private + s.private, sum.all + s.all, sum.codex + s.codex}
 		}
 	}
 	return sum

@@ -1,5 +1,6 @@
 // Command shim measures what hermes shim costs: the same work without it, with it,
-// and with strace, which stops the same calls. It prints a table.
+// and with strace, which stops the same calls. It prints a table, and another one of how soon a
+// Neovim that has the project open knows what was changed.
 package main
 
 import (
@@ -32,10 +33,15 @@ func main() {
 		write(os.Args[2])
 		return
 	}
+	if len(os.Args) == 5 && os.Args[1] == "arrive" {
+		arriving(os.Args[2], os.Args[3], os.Args[4])
+		return
+	}
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 5, "how often each work is done each way; the median counts")
 	hermes := flag.String("hermes", "hermes", "the program")
 	agents := flag.String("agents", os.Getenv("HERMES_AGENTS"), "a folder with packages of npm, for npm ls")
+	root := flag.String("plugin", "..", "the plugin for Neovim, which must be built; the program nvim runs it")
 	only := flag.String("only", "", "the work with this text in its name")
 	flag.Parse()
 	base, err := os.MkdirTemp("", "hermes-bench-")
@@ -50,6 +56,15 @@ func main() {
 		if strings.Contains(w.name, *only) {
 			measure(w, *rounds, *hermes, base)
 		}
+	}
+	if !strings.Contains("arrive", *only) {
+		return
+	}
+	plugin, err := filepath.Abs(*root)
+	check(err)
+	fmt.Println("\n| | written in | shown in the buffer | all known |\n|---|--:|--:|--:|")
+	for _, count := range []int{1000, 3000} {
+		arrive(count, *rounds, *hermes, plugin)
 	}
 }
 
