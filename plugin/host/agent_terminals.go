@@ -54,7 +54,7 @@ func (s *session) foreign(u acp.SessionUpdate) {
 		if f.Info.Cwd != "" {
 			o.Str("cwd", f.Info.Cwd)
 		}
-		s.conn.host.queue.Push(o.Item(events.TerminalStarted))
+		s.conn.host.Push(o.Item(events.TerminalStarted))
 	}
 	for _, out := range []foreignOutput{f.Output, f.Delta} {
 		if out.Data != "" && s.isForeign(out.ID) {

@@ -120,11 +120,11 @@ func (r *request) fitSession(a *acp.AgentCapabilities, servers *[]acp.MCPServer,
 			return false
 		}
 		changed = true
-		c.host.notice("warn", "agent %q works without the MCP server %q: it takes none over %s, because it has not announced %s", c.name, name, way, need)
+		c.host.Notice("warn", "agent %q works without the MCP server %q: it takes none over %s, because it has not announced %s", c.name, name, way, need)
 		return true
 	})
 	if len(*folders) > 0 && (a.SessionCapabilities == nil || a.SessionCapabilities.AdditionalDirectories == nil) {
-		c.host.notice("warn", "agent %q takes no additional directories: it may use them through Hermes, but does not know of them", c.name)
+		c.host.Notice("warn", "agent %q takes no additional directories: it may use them through Hermes, but does not know of them", c.name)
 		*folders, changed = nil, true
 	}
 	return changed
@@ -137,8 +137,8 @@ func (r *request) forget(s *session) {
 	s.cancel()
 	c.removeSession(s.id)
 	o := r.stamp(new(wire.Object)).Str("reason", fmt.Sprintf("agent %q cannot close sessions and may keep it", c.name))
-	c.host.queue.Push(o.Item(events.Reply(r.method)))
-	c.host.done(r.id, nil)
+	c.host.Push(o.Item(events.Reply(r.method)))
+	c.host.Done(r.id, nil)
 }
 
 // fit replaces blocks of the prompt that the agent does not take by ones that it

@@ -44,30 +44,30 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	}
 	var bad *acp.Error
 	if errors.As(err, &bad) {
-		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
+		h.conn.host.Log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
 		o := new(wire.Object).Str("agent", h.conn.name).Str("method", method).Str("kind", wire.ErrorAgent.String()).
 			Num("code", int64(bad.Code)).Str("message", bad.Message)
-		h.conn.host.queue.Push(o.Item(events.RequestFailed))
+		h.conn.host.Push(o.Item(events.RequestFailed))
 	}
 	return err
 }
 
 // CompleteElicitation tells Neovim that a URL elicitation is over.
 func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
-	k.conn.host.queue.Push(wire.From(n.AppendJSON(nil)).Str("agent", k.conn.name).Item(events.Notification(acp.MethodElicitationComplete)))
+	k.conn.host.Push(wire.From(n.AppendJSON(nil)).Str("agent", k.conn.name).Item(events.Notification(acp.MethodElicitationComplete)))
 	return nil
 }
 
 // ExtNotification passes on what the protocol does not know.
 func (k *client) ExtNotification(ctx context.Context, method string, params json.RawMessage) error {
-	if err := k.conn.host.queue.Room(ctx); err != nil {
+	if err := k.conn.host.Room(ctx); err != nil {
 		return err
 	}
 	if method == elsewhere.MethodAttention && setup.Is(k.conn.cmd.Quirks.Elsewhere) {
 		return k.conn.attentionElsewhere(params)
 	}
 	o := new(wire.Object).Str("agent", k.conn.name).Str("method", method).Raw("params", params)
-	k.conn.host.queue.Push(o.Item(events.ExtNotification))
+	k.conn.host.Push(o.Item(events.ExtNotification))
 	return nil
 }
 
@@ -127,7 +127,7 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q ask.Questio
 		v.Result = json.RawMessage("{}")
 	}
 	if err := r.UnmarshalJSON(v.Result); err != nil {
-		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
+		k.conn.host.Notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
 		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.Method + ": the client's answer is not valid"}
 	}
 	return r, nil

@@ -55,12 +55,12 @@ func (h *Host) listAgents(id string, p agentsOp) error {
 		h.tellAgents(id, nil)
 		return nil
 	}
-	h.start(func() {
+	h.Start(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, registryTime)
 		defer cancel()
 		skipped, err := h.agents.Update(ctx, p.URL)
 		if err != nil {
-			h.fail(id, err)
+			h.Fail(id, err)
 			return
 		}
 		h.tellAgents(id, skipped)
@@ -86,6 +86,6 @@ func (h *Host) tellAgents(id string, skipped []error) {
 		o.Strs("skipped", lines)
 	}
 	result := append([]byte(nil), o.JSON()...)
-	h.queue.Push(o.Str("opId", id).Item(events.AgentList))
-	h.done(id, result)
+	h.Push(o.Str("opId", id).Item(events.AgentList))
+	h.Done(id, result)
 }

@@ -71,7 +71,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd setup.Command)
 	c.services = c.newServices()
 	// Together with the agent, not after it: Neovim may be gone, and then there
 	// is little time.
-	h.start(func() {
+	h.Start(func() {
 		<-c.ctx.Done()
 		c.services.Close()
 	})
@@ -109,7 +109,7 @@ func (h *Host) connect(id string, p connectOp) error {
 		cmd, err = h.supervised(p, cmd)
 	}
 	if err != nil {
-		h.queue.Push(new(wire.Object).Str("agent", p.Agent).Str("stage", "resolve").
+		h.Push(new(wire.Object).Str("agent", p.Agent).Str("stage", "resolve").
 			Str("error", err.Error()).Item(events.ConnectionFailed))
 		return err
 	}
@@ -118,7 +118,7 @@ func (h *Host) connect(id string, p connectOp) error {
 	h.connections[p.Agent] = c
 	h.mu.Unlock()
 	c.whenReady(func(err error) { c.finishConnect(id, err) })
-	h.start(func() {
+	h.Start(func() {
 		if old != nil {
 			<-old.over
 		}
@@ -129,13 +129,13 @@ func (h *Host) connect(id string, p connectOp) error {
 
 func (c *connection) finishConnect(id string, err error) {
 	if err != nil {
-		c.host.fail(id, err)
+		c.host.Fail(id, err)
 		return
 	}
 	c.mu.Lock()
 	init := c.init
 	c.mu.Unlock()
-	c.host.done(id, init)
+	c.host.Done(id, init)
 }
 
 // run brings the agent up, waits for its end and cleans up.
@@ -146,7 +146,7 @@ func (c *connection) run() {
 		c.setEnding()
 		c.finish(err)
 		if c.isFirst() {
-			c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("stage", stage).
+			c.host.Push(new(wire.Object).Str("agent", c.name).Str("stage", stage).
 				Str("error", err.Error()).Item(events.ConnectionFailed))
 		}
 		return
@@ -179,7 +179,7 @@ func (c *connection) bringUp() (stage string, err error) {
 	case err == nil:
 		c.noteInit()
 		if c.isFirst() {
-			c.host.queue.Push(wire.From(c.init).Str("agent", c.name).Item(events.Reply(acp.MethodInitialize)))
+			c.host.Push(wire.From(c.init).Str("agent", c.name).Item(events.Reply(acp.MethodInitialize)))
 		}
 		return "", nil
 	case !started:
@@ -332,7 +332,7 @@ func (c *connection) cancelTurns() {
 			continue
 		}
 		if err := c.wire.Notify(now, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id}); err != nil {
-			c.host.log.Info("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+			c.host.Log.Info("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 		}
 	}
 }
@@ -387,11 +387,11 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 		names[i] = c.name
 		c.stop(&wire.Error{Kind: wire.ErrorDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
 	}
-	h.start(func() {
+	h.Start(func() {
 		for _, c := range list {
 			<-c.over
 		}
-		h.done(id, new(wire.Object).Strs("agents", names).JSON())
+		h.Done(id, new(wire.Object).Strs("agents", names).JSON())
 	})
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 // dial starts or reaches the agent and initializes it. The connection is made
 // again when it breaks, if the user wants that.
 func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
-	log := c.host.log.With("agent", c.name)
+	log := c.host.Log.With("agent", c.name)
 	opts := redial.Options{
 		Versions: []rpc.ClientVersion{{
 			Protocol: acp.V1, Params: c.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
@@ -83,7 +83,7 @@ func (c *connection) notStarted(err error) error {
 	if !errors.Is(err, exec.ErrNotFound) {
 		return &wire.Error{Kind: wire.ErrorStart, Message: fmt.Sprintf("agent %q", c.name), Cause: err}
 	}
-	c.host.log.Warn("agent not started", "agent", c.name, "error", err)
+	c.host.Log.Warn("agent not started", "agent", c.name, "error", err)
 	e := &wire.Error{Kind: wire.ErrorStart}
 	switch c.cmd.Install {
 	case "":

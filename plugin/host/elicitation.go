@@ -28,7 +28,7 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 	if page, ok := p.Variant.(*acp.ElicitationURLMode); ok {
 		link, err := elicitation.ParseLink(page.URL)
 		if err != nil {
-			k.conn.host.notice("warn", "%s wanted to open a page: %v", k.conn.name, err)
+			k.conn.host.Notice("warn", "%s wanted to open a page: %v", k.conn.name, err)
 			return &acp.CreateElicitationResponse{Variant: &acp.CreateElicitationResponseDecline{}}, nil
 		}
 		data.Str("host", link.Host)
@@ -47,7 +47,7 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 		v.Result = json.RawMessage(`{"action":"cancel"}`)
 	}
 	if err := r.UnmarshalJSON(v.Result); err != nil {
-		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
+		k.conn.host.Notice("error", "the answer to %s from %s is not valid: %v", q.Event, v.By, err)
 		return r, r.UnmarshalJSON([]byte(`{"action":"cancel"}`))
 	}
 	return r, nil

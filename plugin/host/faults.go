@@ -16,8 +16,8 @@ import (
 
 // said passes a line on that is not part of the protocol.
 func (c *connection) said(stream, line string) {
-	if c.host.queue.Room(c.ctx) == nil {
-		c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("stream", stream).Str("line", line).Item(events.AgentStderr))
+	if c.host.Room(c.ctx) == nil {
+		c.host.Push(new(wire.Object).Str("agent", c.name).Str("stream", stream).Str("line", line).Item(events.AgentStderr))
 	}
 }
 
@@ -42,10 +42,10 @@ func (c *connection) fault(f rpc.Fault) {
 	c.mu.Unlock()
 	message := fmt.Sprintf("agent %q sent a bad message: %v", c.name, f.Err)
 	if first {
-		c.host.notice("error", "%s", message)
+		c.host.Notice("error", "%s", message)
 	}
-	if c.host.queue.Room(c.ctx) == nil {
-		c.host.queue.Push(new(wire.Object).Str("agent", c.name).Str("kind", wire.ErrorWire.String()).
+	if c.host.Room(c.ctx) == nil {
+		c.host.Push(new(wire.Object).Str("agent", c.name).Str("kind", wire.ErrorWire.String()).
 			Str("message", message).Item(events.RequestFailed))
 	}
 }

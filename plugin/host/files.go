@@ -64,7 +64,7 @@ func (k *client) write(ctx context.Context, loc files.Location, p *acp.WriteText
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		old = "" // binary or too large to show, and about to be replaced
 	}
-	q := k.conn.host.queue
+	q := k.conn.host.Queue
 	data := func(now string) *wire.Object {
 		return new(wire.Object).Str("agent", k.conn.name).Str("sessionId", string(p.SessionID)).Str("requestId", id).
 			Str("path", p.Path).Str("old", old).Str("new", now)

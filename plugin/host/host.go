@@ -6,7 +6,6 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
@@ -28,18 +28,14 @@ import (
 // it changes when either side would misunderstand the other.
 const Protocol = 5
 
-// maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
-const maxLogged = 64 << 10
-
 // shutdownTime bounds how long agents are given to end after Neovim left.
 const shutdownTime = 5 * time.Second
 
 // Host serves one Neovim.
 type Host struct {
-	log      *slog.Logger
+	*say.Editor
 	version  string
 	nvim     wire.Neovim
-	queue    *wire.Queue
 	asks     *ask.Asks
 	reviews  *reviews.Reviews
 	keeper   []string
@@ -52,13 +48,18 @@ type Host struct {
 	mu          sync.Mutex
 	config      config
 	connections map[string]*connection
-	work        sync.WaitGroup
 	rules       ask.Rules
 
 	traffic    atomic.Bool  // somebody listens to TrafficMessage
 	rawTraffic atomic.Bool  // with its secrets
 	wires      atomic.Int64 // connections made so far
 }
+
+// What ends everything.
+var (
+	errNeovimEnded error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "Neovim has ended"}
+	errHostStopped error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "the host was stopped"}
+)
 
 // Options of Serve; the zero value logs nothing.
 type Options struct {
@@ -84,32 +85,31 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
 	h := &Host{
-		log:         opts.Logger,
+		Editor:      say.New(wire.NewQueue(wire.QueueBytes, errNeovimEnded), opts.Logger),
 		version:     opts.Version,
 		keeper:      opts.Keeper,
 		launcher:    opts.Launcher,
 		shim:        opts.Shim,
-		queue:       wire.NewQueue(wire.QueueBytes, errNeovimEnded),
 		ctx:         ctx,
 		connections: make(map[string]*connection),
 	}
-	h.asks = ask.NewAsks(h.queue, h.log)
+	h.asks = ask.NewAsks(h.Queue, h.Log)
 	h.reviews = reviews.New(h.forReviews())
-	nvim, err := wire.NewChannel(in, out, h.log, h.handle)
+	nvim, err := wire.NewChannel(in, out, h.Log, h.handle)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
 	h.nvim = nvim
 	context.AfterFunc(ctx, func() { nvim.Close() })
-	h.queue.Push(new(wire.Object).Str("version", opts.Version).Num("protocol", Protocol).Item(wire.KindHello))
+	h.Push(new(wire.Object).Str("version", opts.Version).Num("protocol", Protocol).Item(wire.KindHello))
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
-		h.queue.Run(h.deliver)
+		h.Run(h.deliver)
 	}()
 	err = nvim.Serve()
 	cancel(errNeovimEnded)
-	h.queue.Close()
+	h.Close()
 	<-delivered
 	h.stop()
 	h.reviews.Close()
@@ -125,9 +125,9 @@ func (h *Host) deliver(batch []wire.Item) time.Duration {
 		if h.ctx.Err() != nil {
 			return
 		}
-		h.log.Error("delivery to neovim failed", "kind", it.Kind, "error", err)
+		h.Log.Error("delivery to neovim failed", "kind", it.Kind, "error", err)
 		if it.Kind != wire.KindNotice { // a Neovim that takes nothing is not told so over and over
-			h.notice("error", "a message of kind %s was lost: %v", it.Kind, err)
+			h.Notice("error", "a message of kind %s was lost: %v", it.Kind, err)
 		}
 	})
 }
@@ -139,19 +139,14 @@ func (h *Host) stop() {
 	}
 	done := make(chan struct{})
 	go func() {
-		h.work.Wait()
+		h.Wait()
 		close(done)
 	}()
 	select {
 	case <-done:
 	case <-time.After(shutdownTime):
-		h.log.Error("agents did not end in time", "limit", shutdownTime)
+		h.Log.Error("agents did not end in time", "limit", shutdownTime)
 	}
-}
-
-// start runs f on its own; Serve waits for it.
-func (h *Host) start(f func()) {
-	h.work.Go(f)
 }
 
 func (h *Host) all() []*connection {
@@ -216,15 +211,15 @@ func (h *Host) handle(op, id, text string) {
 	switch {
 	case err == nil:
 	case op == "setup": // nobody waits for its end
-		h.notice("error", "setup: %v; the configuration is what it was", err)
+		h.Notice("error", "setup: %v; the configuration is what it was", err)
 	case op == "environ":
-		h.notice("error", "the environment of Neovim does not reach agents: %v", err)
+		h.Notice("error", "the environment of Neovim does not reach agents: %v", err)
 	case op == "respond":
-		h.notice("error", "the answer to %s: %v", id, err)
+		h.Notice("error", "the answer to %s: %v", id, err)
 		h.asks.Answer(id, ask.Answer{By: "host", Error: &acp.Error{
 			Code: acp.ErrorCodeInternalError, Message: "the editor's answer cannot be read"}})
 	default:
-		h.fail(id, err)
+		h.Fail(id, err)
 	}
 }
 
@@ -234,30 +229,4 @@ func decodeOp[T any](text string, f func(T) error) error {
 		return &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
 	}
 	return f(v)
-}
-
-// done ends the operation id with a result; none is an empty object.
-func (h *Host) done(id string, result []byte) {
-	if len(result) == 0 || string(result) == "null" {
-		result = []byte("{}")
-	}
-	h.queue.Push(new(wire.Object).Str("id", id).Raw("result", result).Item(wire.KindDone))
-}
-
-// fail ends the operation id with an error.
-func (h *Host) fail(id string, err error) {
-	log := h.log.With("id", id, "error", err)
-	var peer *acp.Error
-	if errors.As(err, &peer) {
-		log = log.With("code", peer.Code, "data", string(peer.Data[:min(len(peer.Data), maxLogged)]))
-	}
-	log.Info("operation failed")
-	h.queue.Push(new(wire.Object).Str("id", id).Object("error", describe(err)).Item(wire.KindDone))
-}
-
-// notice shows a line to the user; level is warn or error.
-func (h *Host) notice(level, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	h.log.Warn("notice", "text", text)
-	h.queue.Push(new(wire.Object).Str("level", level).Str("message", text).Item(wire.KindNotice))
 }

@@ -25,18 +25,16 @@ type listOp struct {
 // list answers with the names of the files below a folder, for completion. No
 // program runs in the folder: an agent may have prepared it for those that do.
 func (h *Host) list(id string, p listOp) error {
-	h.start(func() {
+	h.Start(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, listTime)
 		defer cancel()
 		names, complete, err := tree.Names(ctx, p.Root, tree.Options{})
 		if err != nil {
-			h.fail(id, &wire.Error{Kind: wire.ErrorInvalid, Message: err.Error()})
+			h.Fail(id, &wire.Error{Kind: wire.ErrorInvalid, Message: err.Error()})
 			return
 		}
 		text, all := joined(names)
-		it := new(wire.Object).Str("id", id).Object("result", new(wire.Object).Str("files", text).Flag("complete", complete && all)).Item(wire.KindDone)
-		it.Max = wire.MaxWrite
-		h.queue.Push(it)
+		h.DoneWhole(id, new(wire.Object).Str("files", text).Flag("complete", complete && all))
 	})
 	return nil
 }

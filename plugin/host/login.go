@@ -28,9 +28,9 @@ func (e *loginError) Error() string {
 
 func (e *loginError) Unwrap() error { return e.err }
 
-// json returns the member auth of the error that Lua gets.
-func (e *loginError) json() []byte {
-	return new(wire.Object).Optional("hint", e.hint).Raw("methods", e.methods).JSON()
+// Detail adds the member auth to the error that Lua gets.
+func (e *loginError) Detail(o *wire.Object) {
+	o.Object("auth", new(wire.Object).Optional("hint", e.hint).Raw("methods", e.methods))
 }
 
 // Bounds of what an error says about the agent's methods.
@@ -154,7 +154,7 @@ func (r *request) runLogin(m *loginMethod) {
 		problem = "is not allowed to run its login here"
 	}
 	if problem != "" {
-		c.host.fail(r.id, &wire.Error{Kind: wire.ErrorLogin, Message: fmt.Sprintf(
+		c.host.Fail(r.id, &wire.Error{Kind: wire.ErrorLogin, Message: fmt.Sprintf(
 			"agent %q %s; the agent says that this logs in: \"%s\"; run it yourself, where the agent is, only if you know what it does",
 			c.name, problem, launch.Command{Path: words[0], Args: words[1:]})})
 		return
@@ -168,6 +168,6 @@ func (r *request) runLogin(m *loginMethod) {
 		name, value, _ := strings.Cut(v, "=")
 		vars.Str(name, value)
 	}
-	c.host.queue.Push(new(wire.Object).Str("id", r.id).Str("agent", c.name).Str("methodId", m.ID).Str("name", m.Name).
+	c.host.Push(new(wire.Object).Str("id", r.id).Str("agent", c.name).Str("methodId", m.ID).Str("name", m.Name).
 		Strs("command", words).Strs("wrapper", c.cmd.LoginWrapper()).Object("env", vars).Object("adds", adds).Optional("cwd", cmd.Dir).Item(wire.KindLogin))
 }

@@ -48,7 +48,7 @@ func (h *Host) mentions(id string, p mentionsOp) error {
 	if err != nil {
 		return err
 	}
-	h.start(func() {
+	h.Start(func() {
 		list, room := []mention{}, int64(maxMentionTexts)
 		for _, spelled := range mentioned(p.Text) {
 			m := s.mention(spelled, min(p.Limit, room))
@@ -65,7 +65,7 @@ func (h *Host) mentions(id string, p mentionsOp) error {
 		}
 		it := new(wire.Object).Str("id", id).Object("result", new(wire.Object).Raw("mentions", wire.Encode(list))).Item(wire.KindDone)
 		it = it.Whole()
-		h.queue.Push(it)
+		h.Push(it)
 	})
 	return nil
 }

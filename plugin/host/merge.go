@@ -37,13 +37,13 @@ func (h *Host) merge(id string, p mergeOp) error {
 	var write ask.Rebase
 	if p.RequestID != "" {
 		if write = h.asks.Rebase(p.RequestID); write == nil {
-			h.merged(id, new(wire.Object).Str("problem", "the write was cancelled"))
+			h.DoneWhole(id, new(wire.Object).Str("problem", "the write was cancelled"))
 			return nil
 		}
 	}
-	h.start(func() {
+	h.Start(func() {
 		if write != nil {
-			h.merged(id, mergeForWrite(write, p.Base, p.Ours))
+			h.DoneWhole(id, mergeForWrite(write, p.Base, p.Ours))
 			return
 		}
 		text, conflicts := services.Merge(base, p.Ours, p.Theirs)
@@ -54,7 +54,7 @@ func (h *Host) merge(id string, p mergeOp) error {
 			}
 			list = append(list, new(wire.Object).Num("first", int64(c.At)).Num("ours", int64(len(c.Ours))).Num("theirs", int64(len(c.Theirs))).JSON()...)
 		}
-		h.merged(id, new(wire.Object).Str("text", text).Raw("conflicts", append(append([]byte{'['}, list...), ']')))
+		h.DoneWhole(id, new(wire.Object).Str("text", text).Raw("conflicts", append(append([]byte{'['}, list...), ']')))
 	})
 	return nil
 }
@@ -65,13 +65,6 @@ func mergeForWrite(write ask.Rebase, disk *string, now string) *wire.Object {
 		return new(wire.Object).Str("problem", err.Error()) // a text for the agent, not a failure of the operation
 	}
 	return new(wire.Object).Str("text", text)
-}
-
-// merged ends the operation id with a result that is mostly one string.
-func (h *Host) merged(id string, result *wire.Object) {
-	it := new(wire.Object).Str("id", id).Object("result", result).Item(wire.KindDone)
-	it.Max = wire.MaxWrite
-	h.queue.Push(it)
 }
 
 // rebase returns how the change of a write is made in another text.

@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -19,7 +20,7 @@ import (
 
 // lone is a connection with a session s and without a Neovim or an agent.
 func lone(t testing.TB) *connection {
-	h := &Host{queue: wire.NewQueue(1<<40, errNeovimEnded), log: slog.New(slog.DiscardHandler)}
+	h := &Host{Editor: say.New(wire.NewQueue(1<<40, errNeovimEnded), slog.New(slog.DiscardHandler))}
 	c := newConnection(t.Context(), h, "a", setup.Command{})
 	c.addSession("s", []string{"/"})
 	return c
@@ -58,7 +59,7 @@ func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			patience.True(t, "the update", func() bool {
-				batch, _ = c.host.queue.Take()
+				batch, _ = c.host.Queue.Take()
 				return len(batch) > 0
 			})
 		})
@@ -135,7 +136,7 @@ func BenchmarkUpdate(b *testing.B) {
 				if err := h.HandleNotification(b.Context(), acp.MethodSessionUpdate, params); err != nil {
 					b.Fatal(err)
 				}
-				c.host.queue.Take()
+				c.host.Queue.Take()
 			}
 		})
 	}

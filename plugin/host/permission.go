@@ -13,7 +13,7 @@ import (
 // asker asks on behalf of an agent, whose session may be unknown.
 func (k *client) asker(s *session) *ask.Asker {
 	h := k.conn.host
-	a := &ask.Asker{About: &permission.Gate{Agent: k.conn.name}, Policy: h.policy, Notice: h.notice, Put: k.ask, Push: func(string, *wire.Object) {}}
+	a := &ask.Asker{About: &permission.Gate{Agent: k.conn.name}, Policy: h.policy, Notice: h.Notice, Put: k.ask, Push: func(string, *wire.Object) {}}
 	if s != nil {
 		a.Of, a.Push = s, s.push
 		a.About.Merge = func(_ acp.SessionID, u *acp.ToolCallUpdate) (*acp.ToolCallUpdate, bool) { return s.calls.Merge(u) }

@@ -98,7 +98,7 @@ func (p *pool) add() *connection {
 	p.mu.Lock()
 	p.further = append(p.further, c)
 	p.mu.Unlock()
-	c.host.start(func() {
+	c.host.Start(func() {
 		c.run()
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *pool) taken(c *connection, id acp.SessionID) bool {
 // tellEnd tells Neovim why the connection ended.
 func (c *connection) tellEnd(err error, sessions []*session) {
 	if c.isFirst() {
-		c.host.queue.Push(c.disconnected(err).Item(events.Disconnected))
+		c.host.Push(c.disconnected(err).Item(events.Disconnected))
 		return
 	}
 	if c.pool.first.ctx.Err() != nil {
@@ -130,6 +130,6 @@ func (c *connection) tellEnd(err error, sessions []*session) {
 
 // tellClosed tells Neovim of a session that nobody has closed.
 func (c *connection) tellClosed(id acp.SessionID, why string) {
-	c.host.queue.Push(new(wire.Object).Str("sessionId", string(id)).
+	c.host.Push(new(wire.Object).Str("sessionId", string(id)).
 		Str("agent", c.name).Str("reason", why).Item(events.Reply(acp.MethodSessionClose)))
 }

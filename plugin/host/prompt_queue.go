@@ -52,7 +52,7 @@ func (h *Host) changeQueue(id string, p queueOp) error {
 	if err != nil {
 		return err
 	}
-	h.done(id, result.JSON()) // first, so that who hears of the change knows what it was
+	h.Done(id, result.JSON()) // first, so that who hears of the change knows what it was
 	s.pushQueue()
 	return nil
 }
@@ -116,7 +116,7 @@ func (s *session) remove(prompt string) error {
 	if i < 0 {
 		return notQueued(prompt)
 	}
-	s.conn.host.done(prompt, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
+	s.conn.host.Done(prompt, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
 	return nil
 }
 

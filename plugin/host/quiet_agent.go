@@ -26,7 +26,7 @@ func (s *session) watchSilence(t *turn) {
 			continue
 		}
 		if quiet++; quiet == 4 {
-			c.host.notice("warn", "agent %q has said nothing for %v; hermes.cancel(%q) ends the turn", c.name, limit, string(s.id))
+			c.host.Notice("warn", "agent %q has said nothing for %v; hermes.cancel(%q) ends the turn", c.name, limit, string(s.id))
 		}
 	}
 }

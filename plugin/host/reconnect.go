@@ -20,12 +20,12 @@ func (c *connection) redialled(e redial.Event) {
 	if c.why() != nil {
 		return // nobody wants it back
 	}
-	c.host.log.Info("connection", "agent", c.name, "event", e.Kind, "session", e.Session, "error", e.Err, "wait", e.Wait)
+	c.host.Log.Info("connection", "agent", c.name, "event", e.Kind, "session", e.Session, "error", e.Err, "wait", e.Wait)
 	switch e.Kind {
 	case redial.Broken:
 		why := cause(e.Err)
 		c.on(connectionBroke, why)
-		c.host.notice("warn", "the connection to agent %q broke and is being re-established: %v", c.name, why)
+		c.host.Notice("warn", "the connection to agent %q broke and is being re-established: %v", c.name, why)
 		for _, s := range c.open() {
 			s.cutShort()
 		}
@@ -44,7 +44,7 @@ func (c *connection) redialled(e redial.Event) {
 		c.noteInit()
 		c.becomeReady()
 	case redial.GaveUp:
-		c.host.notice("error", "agent %q: %v", c.name, cause(e.Err))
+		c.host.Notice("error", "agent %q: %v", c.name, cause(e.Err))
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *session) restored(answer acp.Appender) {
 	cwd := s.roots[0]
 	s.mu.Unlock()
 	s.setReplay(false)
-	s.conn.host.queue.Push(wire.From(objectOr(answer.AppendJSON(nil))).
+	s.conn.host.Push(wire.From(objectOr(answer.AppendJSON(nil))).
 		Optional("cwd", cwd).Str("sessionId", string(s.id)).Str("agent", s.conn.name).Item(events.Reply(method)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,6 +105,6 @@ func (s *session) restored(answer acp.Appender) {
 func (c *connection) lost(id acp.SessionID, err error) {
 	why := "the session could not be resumed: " + c.needsLogin(err).Error()
 	c.tellClosed(id, why)
-	c.host.notice("error", "agent %q: session %q: %s", c.name, id, why)
+	c.host.Notice("error", "agent %q: session %q: %s", c.name, id, why)
 	c.removeSession(id)
 }

@@ -80,7 +80,7 @@ func (h *Host) request(id string, p requestOp) error {
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
-			h.fail(id, err)
+			h.Fail(id, err)
 			return
 		}
 		r.begin()
@@ -98,15 +98,15 @@ func (h *Host) notify(id string, p requestOp) error {
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
-			h.fail(id, err)
+			h.Fail(id, err)
 			return
 		}
-		h.start(func() {
+		h.Start(func() {
 			if err := c.wire.Notify(c.ctx, p.Method, acp.Raw(p.Params)); err != nil {
-				h.fail(id, cmp.Or(c.why(), err))
+				h.Fail(id, cmp.Or(c.why(), err))
 				return
 			}
-			h.done(id, nil)
+			h.Done(id, nil)
 		})
 	})
 	return nil
@@ -165,7 +165,7 @@ func (r *request) roots() []string {
 		More []string `json:"additionalDirectories"`
 	}
 	if err := json.Unmarshal(r.text, &p); err != nil {
-		r.conn.host.log.Debug("folders of a session", "method", r.method, "error", err) // an extension has others
+		r.conn.host.Log.Debug("folders of a session", "method", r.method, "error", err) // an extension has others
 	}
 	return append([]string{p.Cwd}, p.More...)
 }
@@ -177,7 +177,7 @@ func (r *request) begin() {
 			r.forget(s)
 			return
 		}
-		c.host.fail(r.id, err)
+		c.host.Fail(r.id, err)
 		if len(c.open()) == 0 { // forRequest may have claimed it
 			c.pool.unclaim(c)
 		}
@@ -191,7 +191,7 @@ func (r *request) begin() {
 	case acp.MethodSessionPrompt:
 		s, err := c.session(r.session)
 		if err != nil {
-			c.host.fail(r.id, err)
+			c.host.Fail(r.id, err)
 			return
 		}
 		s.prompt(r.prompt)
@@ -202,7 +202,7 @@ func (r *request) begin() {
 		s.setReplay(r.method == acp.MethodSessionLoad)
 	}
 	r.lineUp()
-	c.host.start(r.run)
+	c.host.Start(r.run)
 }
 
 // lineUp puts the request behind the earlier ones it depends on: requests of
@@ -292,7 +292,7 @@ func (r *request) failed(err error) {
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		c.removeSession(r.session)
 	}
-	c.host.fail(r.id, err)
+	c.host.Fail(r.id, err)
 }
 
 // succeeded fires the event of the answer, then ends the operation.
@@ -327,14 +327,14 @@ func (r *request) succeeded(result []byte) {
 		c.removeSession(r.session)
 	case methodSetModel:
 		o := new(wire.Object).Raw("modelId", r.member("modelId"))
-		c.host.queue.Push(r.stampSession(o).Item(events.ModelUpdated))
+		c.host.Push(r.stampSession(o).Item(events.ModelUpdated))
 	}
 	if name := events.Reply(r.method); name != "" {
-		c.host.queue.Push(r.stamp(wire.From(objectOr(result))).Item(name))
+		c.host.Push(r.stamp(wire.From(objectOr(result))).Item(name))
 	} else if r.method == methodFork {
-		c.host.queue.Push(r.stamp(wire.From(objectOr(result))).Str("forkedFrom", string(origin)).Item(events.SessionForked))
+		c.host.Push(r.stamp(wire.From(objectOr(result))).Str("forkedFrom", string(origin)).Item(events.SessionForked))
 	}
-	c.host.done(r.id, result)
+	c.host.Done(r.id, result)
 }
 
 // stamp adds what the event of an answer repeats of the request. The result

@@ -17,7 +17,7 @@ import (
 // forReviews is what reviews need of the host.
 func (h *Host) forReviews() reviews.Host {
 	return reviews.Host{
-		Context: h.ctx, Log: h.log, Queue: h.queue, Start: h.start, Notice: h.notice, Fail: h.fail,
+		Editor: h.Editor, Context: h.ctx,
 		Agents: func() []string {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -65,10 +65,10 @@ func (s *session) checkpoint(t *turn) {
 			close(done)
 			return
 		}
-		s.conn.host.start(func() {
+		s.conn.host.Start(func() {
 			defer close(done)
 			if err := p.Prompt(ctx, key, t.id, name); err != nil {
-				s.conn.host.log.Warn("the prompt has no checkpoint yet", "session", s.id, "error", err)
+				s.conn.host.Log.Warn("the prompt has no checkpoint yet", "session", s.id, "error", err)
 			}
 		})
 	})
@@ -91,7 +91,7 @@ func (s *session) awaitReview(p *reviews.Folder, end <-chan struct{}) {
 	case <-end:
 	case <-s.conn.ctx.Done():
 	case <-slow.C:
-		s.conn.host.notice("warn", "the review of %s is not open yet; what agents change until then is not reviewed", p.Given)
+		s.conn.host.Notice("warn", "the review of %s is not open yet; what agents change until then is not reviewed", p.Given)
 	}
 }
 

@@ -22,11 +22,11 @@ func (h *Host) configureRules(p setup.Permissions) {
 	}
 	policy, err := h.rules.Use(p.Remember)
 	if err != nil {
-		h.notice("error", "%v", err)
+		h.Notice("error", "%v", err)
 	}
 	if err := policy.Configure(p.Rules); err != nil {
 		policy.Configure(nil)
-		h.notice("error", "setup: permissions.rules: %v; none of them is used", err)
+		h.Notice("error", "setup: permissions.rules: %v; none of them is used", err)
 	}
 }
 
@@ -48,7 +48,7 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 		h.mu.Unlock()
 		var err error
 		if policy, err = h.rules.Use(path); err != nil {
-			h.notice("error", "%v", err)
+			h.Notice("error", "%v", err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, rulesWait)
@@ -74,7 +74,7 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 	if err != nil {
 		return fmt.Errorf("rules: %w", err)
 	}
-	h.done(id, new(wire.Object).Raw("rules", text).JSON())
+	h.Done(id, new(wire.Object).Raw("rules", text).JSON())
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (h *Host) box(p connectOp, c setup.Command) (*confine.Box, error) {
 		return nil, &wire.Error{Kind: wire.ErrorSandbox, Message: fmt.Sprintf("agent %q cannot be confined", p.Agent), Cause: err}
 	}
 	if len(box.Wrapper()) == 0 { // best_effort, where there is nothing
-		h.notice("warn", "agent %q is not confined: %s", p.Agent, strings.Join(box.Missing, "; "))
+		h.Notice("warn", "agent %q is not confined: %s", p.Agent, strings.Join(box.Missing, "; "))
 		return nil, nil
 	}
 	return box, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/internal/machine"
 	"github.com/hermes-nvim/hermes/plugin/events"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/review/calls"
@@ -100,14 +101,14 @@ func (s *session) pushLocked(name string, o *wire.Object) {
 	if s.turn != nil {
 		o.Str("promptId", s.turn.id)
 	}
-	s.conn.host.queue.Push(o.Item(name))
+	s.conn.host.Push(o.Item(name))
 }
 
 // prompt runs t, after the turns that came before it and once the agent can be
 // spoken to.
 func (s *session) prompt(t *turn) {
 	if err := t.fit(s.conn); err != nil {
-		s.conn.host.fail(t.id, err)
+		s.conn.host.Fail(t.id, err)
 		return
 	}
 	s.mu.Lock()
@@ -115,7 +116,7 @@ func (s *session) prompt(t *turn) {
 	case s.ended != nil:
 		err := s.ended
 		s.mu.Unlock()
-		s.conn.host.fail(t.id, err)
+		s.conn.host.Fail(t.id, err)
 	case s.turn != nil || !s.conn.ready():
 		s.queued = append(s.queued, t)
 		s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *session) begin(t *turn) {
 		s.push(events.Prompt(acp.ContentBlockTag(b)), new(wire.Object).Str("source", "client").Part("content", t.blocks[i]))
 	}
 	t.blocks = nil
-	s.conn.host.start(func() {
+	s.conn.host.Start(func() {
 		defer s.running.Done()
 		s.run(t)
 	})
@@ -188,7 +189,7 @@ func (s *session) run(t *turn) {
 		s.push(events.Reply(acp.MethodSessionPrompt), wire.From(result).Str("opId", t.id))
 		s.push(events.TurnEnded, new(wire.Object).Str("stopReason", string(r.StopReason)))
 	} else {
-		s.push(events.TurnEnded, new(wire.Object).Object("error", describe(err)))
+		s.push(events.TurnEnded, new(wire.Object).Object("error", say.Describe(err)))
 	}
 	goesOn := s.conn.why() == nil
 	s.mu.Lock()
@@ -207,12 +208,12 @@ func (s *session) run(t *turn) {
 		s.on(turnEnds)
 	}
 	if err != nil {
-		h.fail(t.id, err)
+		h.Fail(t.id, err)
 	} else {
-		h.done(t.id, result)
+		h.Done(t.id, result)
 	}
 	for _, q := range lost {
-		h.fail(q.id, err)
+		h.Fail(q.id, err)
 	}
 	if len(lost) > 0 {
 		s.pushQueue()
@@ -261,7 +262,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 		return r, nil
 	default:
 	}
-	s.conn.host.start(func() { s.watchSilence(t) })
+	s.conn.host.Start(func() { s.watchSilence(t) })
 	var raw acp.Raw
 	call, err := s.conn.wire.Start(s.conn.ctx, acp.MethodSessionPrompt, t.params)
 	if err == nil {
@@ -308,7 +309,7 @@ func (s *session) cancel() (bool, int) {
 	stop := s.stopTurn()
 	s.mu.Unlock()
 	for _, q := range dropped {
-		s.conn.host.done(q.id, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
+		s.conn.host.Done(q.id, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
 	}
 	if len(dropped) > 0 {
 		s.pushQueue()
@@ -334,7 +335,7 @@ func (s *session) stopTurn() func() bool {
 		}
 		s.mu.Unlock()
 		if !early {
-			s.conn.host.start(func() { s.sendCancel(t) })
+			s.conn.host.Start(func() { s.sendCancel(t) })
 		}
 		return true
 	}
@@ -354,7 +355,7 @@ func (s *session) sendCancel(t *turn) {
 		return
 	}
 	if err != nil {
-		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+		c.host.Log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 	}
 	c.host.asks.CancelSession(c.name, string(s.id), "the turn was cancelled")
 	if err != nil {
@@ -364,7 +365,7 @@ func (s *session) sendCancel(t *turn) {
 	select {
 	case <-t.over:
 	case <-time.After(limit):
-		c.host.notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
+		c.host.Notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
 	}
 }
 
@@ -390,9 +391,9 @@ func (s *session) abort(err error) {
 	s.opened, s.openErr, s.ended = true, err, err
 	s.mu.Unlock()
 	for _, t := range queued {
-		s.conn.host.fail(t.id, err)
+		s.conn.host.Fail(t.id, err)
 	}
-	s.conn.host.start(func() { s.conn.services.CloseSession(s.id) })
+	s.conn.host.Start(func() { s.conn.services.CloseSession(s.id) })
 }
 
 type cancelOp struct {
@@ -406,7 +407,7 @@ func (h *Host) cancel(id string, p cancelOp) error {
 		return err
 	}
 	ran, dropped := s.cancel()
-	h.done(id, new(wire.Object).Flag("cancelled", ran).Num("dropped", int64(dropped)).JSON())
+	h.Done(id, new(wire.Object).Flag("cancelled", ran).Num("dropped", int64(dropped)).JSON())
 	return nil
 }
 

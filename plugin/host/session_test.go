@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/redial"
@@ -142,8 +143,8 @@ func TestACancelIsNeverForTheNextPrompt(t *testing.T) {
 		}
 		l.a, l.b = prompt("a"), prompt("b")
 
-		h := &Host{queue: wire.NewQueue(1<<40, errNeovimEnded), log: slog.New(slog.DiscardHandler), ctx: t.Context()}
-		h.asks = ask.NewAsks(h.queue, h.log)
+		h := &Host{Editor: say.New(wire.NewQueue(1<<40, errNeovimEnded), slog.New(slog.DiscardHandler)), ctx: t.Context()}
+		h.asks = ask.NewAsks(h.Queue, h.Log)
 		c := newConnection(t.Context(), h, "a", setup.Command{})
 		served := make(chan struct{})
 		var err error
@@ -180,7 +181,7 @@ func TestACancelIsNeverForTheNextPrompt(t *testing.T) {
 		patience.True(t, "the end of the second turn", func() bool { return s.idle() })
 		c.end(errHostStopped)
 		c.wire.Close()
-		h.work.Wait()
+		h.Wait()
 		<-served
 
 		if i := strings.Index(strings.Join(l.heard, " "), acp.MethodSessionPrompt+" "+acp.MethodSessionPrompt+" "+acp.MethodSessionCancel); i >= 0 {

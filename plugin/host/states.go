@@ -61,7 +61,7 @@ func (c *connection) on(e connectionEvent, reason error) {
 	if sandbox := c.cmd.Boxed(); sandbox != nil && e == connectionStarts {
 		o.Object("sandbox", sandbox)
 	}
-	c.host.queue.Push(o.Item(events.StateChanged))
+	c.host.Push(o.Item(events.StateChanged))
 }
 
 type (

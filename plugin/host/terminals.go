@@ -45,18 +45,18 @@ func (s *session) openRoots() error {
 }
 
 func (c *connection) terminalStarted(session acp.SessionID, id acp.TerminalID, cmd *terminal.Command) {
-	c.host.queue.Push(c.terminal(session, id).Str("command", cmd.String()).Str("cwd", cmd.Dir).Item(events.TerminalStarted))
+	c.host.Push(c.terminal(session, id).Str("command", cmd.String()).Str("cwd", cmd.Dir).Item(events.TerminalStarted))
 }
 
 func (c *connection) terminalData(session acp.SessionID, id acp.TerminalID, text string, skipped int) {
-	if c.host.queue.Room(c.ctx) != nil {
+	if c.host.Room(c.ctx) != nil {
 		return
 	}
 	o := c.terminal(session, id).Str("chunk", text)
 	if skipped > 0 {
 		o.Num("skipped", int64(skipped))
 	}
-	c.host.queue.Push(o.Item(events.TerminalData))
+	c.host.Push(o.Item(events.TerminalData))
 }
 
 func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, status terminal.Status) {
@@ -66,7 +66,7 @@ func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, st
 	} else {
 		o.Num("exitCode", int64(status.Code))
 	}
-	c.host.queue.Push(o.Item(events.TerminalExited))
+	c.host.Push(o.Item(events.TerminalExited))
 	if s, err := c.session(session); err == nil {
 		s.commandOver()
 	}
@@ -134,13 +134,13 @@ func (h *Host) kill(id string, p killOp) error {
 	if err != nil {
 		return err
 	}
-	h.start(func() {
+	h.Start(func() {
 		_, err := s.conn.services.KillTerminal(s.conn.ctx, &acp.KillTerminalRequest{SessionID: p.Session, TerminalID: p.Terminal})
 		if err != nil {
-			h.fail(id, wire.Invalid("Hermes runs no command in terminal %q; the agent may have ended it, or runs it itself and ends it with the turn", p.Terminal))
+			h.Fail(id, wire.Invalid("Hermes runs no command in terminal %q; the agent may have ended it, or runs it itself and ends it with the turn", p.Terminal))
 			return
 		}
-		h.done(id, nil)
+		h.Done(id, nil)
 	})
 	return nil
 }

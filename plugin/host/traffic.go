@@ -21,7 +21,7 @@ const (
 // tap shows every message while somebody listens to the traffic. Secrets are
 // hidden as in recordings, unless the user wants them.
 func (c *connection) tap(d rpc.Direction, msg []byte) {
-	if !c.host.traffic.Load() || c.host.queue.Room(c.ctx) != nil {
+	if !c.host.traffic.Load() || c.host.Room(c.ctx) != nil {
 		c.tapping.Lock()
 		defer c.tapping.Unlock()
 		c.tapped++
@@ -44,7 +44,7 @@ func (c *connection) tap(d rpc.Direction, msg []byte) {
 	c.tapping.Lock()
 	defer c.tapping.Unlock()
 	c.tapped++
-	c.host.queue.Push(o.Num("seq", c.tapped).Item(events.TrafficMessage))
+	c.host.Push(o.Num("seq", c.tapped).Item(events.TrafficMessage))
 }
 
 // addEnvelope adds what a message says of itself.

@@ -27,7 +27,7 @@ func (c *connection) updates(ctx context.Context, params []byte) error {
 			return err
 		}
 		u.data.LeftOut(missing)
-		if err := c.host.queue.Room(ctx); err != nil {
+		if err := c.host.Room(ctx); err != nil {
 			return err
 		}
 		c.update(u)
@@ -69,7 +69,7 @@ func nullMembers(raw []byte) []string {
 func (c *connection) update(u update) {
 	s, err := c.session(u.session)
 	if err != nil {
-		c.host.log.Warn("update of a session nobody opened", "agent", c.name, "session", u.session)
+		c.host.Log.Warn("update of a session nobody opened", "agent", c.name, "session", u.session)
 		s = newSession(c, u.session)
 	}
 	s.update(u)

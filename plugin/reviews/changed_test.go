@@ -4,11 +4,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
@@ -43,10 +43,10 @@ func TestAChangeIsOfTheTurnInWhichItIsReported(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var work sync.WaitGroup
-	t.Cleanup(work.Wait)
+	e := say.New(wire.NewQueue(1<<40, nil), slog.New(slog.DiscardHandler))
+	t.Cleanup(e.Wait)
 	r := New(Host{
-		Queue: wire.NewQueue(1<<40, nil), Log: slog.New(slog.DiscardHandler), Context: t.Context(), Start: func(f func()) { work.Go(f) },
+		Editor: e, Context: t.Context(),
 		Sessions: func() []Session { return []Session{s} }, Agents: func() []string { return []string{"agent"} },
 	})
 	r.Configure(&Config{Enabled: true, Dir: filepath.Join(t.TempDir(), "review")})

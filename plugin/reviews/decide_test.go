@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
@@ -15,7 +16,7 @@ func TestABufferStaysAFileWithLines(t *testing.T) {
 	file := review.State{Kind: review.Regular, Text: "text\n"}
 	link := review.State{Kind: review.Link, Target: "f"}
 	folder := review.State{Kind: review.Other, Target: "a folder"}
-	h := Host{Queue: wire.NewQueue(1<<40, nil), Log: slog.New(slog.DiscardHandler), Context: t.Context(), Sessions: func() []Session { return nil }, Agents: func() []string { return nil }}
+	h := Host{Editor: say.New(wire.NewQueue(1<<40, nil), slog.New(slog.DiscardHandler)), Context: t.Context(), Sessions: func() []Session { return nil }, Agents: func() []string { return nil }}
 	p := newReviewed(New(h), t.TempDir())
 	if p.tryOpen(t.TempDir()); p.err != nil {
 		t.Fatal(p.err)

@@ -6,7 +6,6 @@ package reviews
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/review"
@@ -63,15 +63,10 @@ const (
 
 // Host is what reviews need of the host.
 type Host struct {
-	Context context.Context // ends with the host
-	Log     *slog.Logger
-	Queue   *wire.Queue
-	// start runs f on its own; the host waits for it in the end.
-	Start    func(f func())
-	Notice   func(level, format string, args ...any)
-	Fail     func(id string, err error) // ends an operation
-	Agents   func() []string            // that are connected
-	Sessions func() []Session           // that are open
+	*say.Editor
+	Context  context.Context  // ends with the host
+	Agents   func() []string  // that are connected
+	Sessions func() []Session // that are open
 	Asks     *ask.Asks
 	Policy   func() *permission.Policy // the user's rules; nil for none
 	MayAsk   func() bool               // whether the user is asked for permission at all
@@ -103,7 +98,7 @@ func (h Host) done(id string, result any) {
 	}
 	it := new(wire.Object).Str("id", id).Raw("result", wire.Encode(result)).Item(wire.KindDone)
 	it.Max = wire.MaxWrite
-	h.Queue.Push(it)
+	h.Push(it)
 }
 
 // Reviews are the folders under review. Everything that Lua and the agents say

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/patience"
 
+	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
@@ -22,7 +23,7 @@ func TestAHeldBufferAlwaysGetsItsHunks(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := Host{Queue: wire.NewQueue(1<<40, nil), Log: slog.New(slog.DiscardHandler), Context: t.Context(), Sessions: func() []Session { return nil }, Agents: func() []string { return nil }}
+	h := Host{Editor: say.New(wire.NewQueue(1<<40, nil), slog.New(slog.DiscardHandler)), Context: t.Context(), Sessions: func() []Session { return nil }, Agents: func() []string { return nil }}
 	p := newReviewed(New(h), root)
 	p.tryOpen(t.TempDir())
 	if p.err != nil {

@@ -1,4 +1,4 @@
-package host
+package say
 
 import (
 	"context"
@@ -6,23 +6,24 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// What ends everything.
-var (
-	errNeovimEnded error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "Neovim has ended"}
-	errHostStopped error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "the host was stopped"}
-)
+// Detailed is an error that tells Lua more than its kind and its text.
+type Detailed interface {
+	error
+	Detail(o *wire.Object) // adds members
+}
 
-// describe makes the error object that Lua gets.
-func describe(err error) *wire.Object {
+// Describe makes the error object that Lua gets.
+func Describe(err error) *wire.Object {
 	o := new(wire.Object)
 	kind := wire.ErrorClosed
 	var op *wire.Error
 	var peer *acp.Error
-	var login *loginError
-	if errors.As(err, &login) {
-		o.Raw("auth", login.json())
+	var more Detailed
+	if errors.As(err, &more) {
+		more.Detail(o)
 	}
 	if errors.As(err, &peer) {
 		o.Num("code", int64(peer.Code))
@@ -43,7 +44,7 @@ func describe(err error) *wire.Object {
 	case errors.Is(err, context.DeadlineExceeded):
 		kind = wire.ErrorTimeout
 	default:
-		if exit := exitOf(err); exit != nil {
+		if exit := (*launch.ExitError)(nil); errors.As(err, &exit) {
 			kind = wire.ErrorExit
 		}
 	}
