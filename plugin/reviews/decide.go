@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/patch"
@@ -362,4 +363,58 @@ func (p *Folder) restore(op Op) (any, error) {
 	}
 	files = append(files, p.refused(plan)...)
 	return map[string]any{"decision": plan.Decision, "checkpoint": points[len(points)-1].ID, "files": files}, nil
+}
+
+// settles reports whether something other than a decision accepts changes.
+func (r *Reviews) settles(by string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.settleBy, by)
+}
+
+// Asked notes that a tool call is asked about.
+func (p *Folder) Asked(by review.Author) { p.approved.asked(by) }
+
+// Approve notes diffs that the user has allowed.
+func (p *Folder) Approve(by review.Author, content []acp.ToolCallContent) {
+	if p.reviews.settles(settleApproval) {
+		p.approved.add(by, content, p.Name)
+	}
+}
+
+// CallGoesOn notes how far a tool call is.
+func (p *Folder) CallGoesOn(by review.Author, begins, ended bool) {
+	p.approved.callGoesOn(by, begins, ended)
+}
+
+// settleApproved accepts what the changes of a file have done as the user has approved it.
+func (p *Folder) settleApproved(name string) {
+	approved := p.approved.of(name)
+	if len(approved) == 0 {
+		return
+	}
+	var changes []review.Event
+	p.mu.Lock()
+	for _, e := range p.changes {
+		if e.Path == name {
+			changes = append(changes, e)
+		}
+	}
+	p.mu.Unlock()
+	for _, a := range approved {
+		for _, e := range changes {
+			text, fits := applied(e.Before, a.diff)
+			if !fits {
+				continue
+			}
+			accepted, err := p.Review().AcceptApproved(name, e.Change, a.by, e.Before, text)
+			if err != nil {
+				p.reviews.host.Log.Error("accept what was approved", "file", name, "error", err)
+			}
+			if accepted {
+				p.approved.forget(func(o *approvedDiff) bool { return o == a })
+				break
+			}
+		}
+	}
 }

@@ -431,7 +431,9 @@ func (r *Reviews) changed(op Op) error {
 			r.changedElsewhere(op)
 		}
 		if to := r.reporterOf(op.Path); to != nil {
-			to.changed(op)
+			if op.Text != nil && op.Before != nil && op.Agent != "" {
+				to.changed(op.author, op.Path, *op.Before, *op.Text)
+			}
 		}
 		return nil
 	}

@@ -16,10 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/pathname"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/plugin/ask"
-	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
@@ -60,46 +57,6 @@ const (
 	settleApproval = "approval" // the user has allowed it, with its diff in sight
 	settleCommit   = "commit"   // the user has committed it
 )
-
-// Host is what reviews need of the host.
-type Host struct {
-	*say.Editor
-	Context  context.Context  // ends with the host
-	Agents   func() []string  // that are connected
-	Sessions func() []Session // that are open
-	Asks     *ask.Asks
-	Policy   func() *permission.Policy // the user's rules; nil for none
-	MayAsk   func() bool               // whether the user is asked for permission at all
-}
-
-// Session is a session of an agent.
-type Session interface {
-	Agent() string
-	ID() acp.SessionID
-	Root() string                  // its working folder
-	Prompted() (turn, text string) // the turn that runs, empty for none
-	CallAbout(path string) string  // the tool call of the turn that has last named a file
-}
-
-// session finds one by its id; agent may be empty for any. nil if there is none.
-func (h Host) session(agent string, id acp.SessionID) Session {
-	for _, s := range h.Sessions() {
-		if s.ID() == id && (agent == "" || agent == s.Agent()) {
-			return s
-		}
-	}
-	return nil
-}
-
-// done ends an operation.
-func (h Host) done(id string, result any) {
-	if result == nil {
-		result = struct{}{}
-	}
-	it := new(wire.Object).Str("id", id).Raw("result", wire.Encode(result)).Item(wire.KindDone)
-	it.Max = wire.MaxWrite
-	h.Push(it)
-}
 
 // Reviews are the folders under review. Everything that Lua and the agents say
 // about them is done in order by one goroutine, which waits for no look at the
@@ -147,8 +104,8 @@ type Folder struct {
 	changes  []review.Event    // the newest, with their texts
 	size     int               // of these texts
 	last     []uint32          // decisions, for undo
-	approved []*approvedDiff   // the newest
-	applies  map[int64]*apply  // that wait for Lua
+	approved approvals
+	applies  map[int64]*apply // that wait for Lua
 
 	told   atomic.Int64 // events about questions of programs in terminals
 	asking atomic.Int64 // programs that wait for an answer
@@ -299,7 +256,7 @@ func (p *Folder) open(state string) {
 func (p *Folder) tryOpen(state string) {
 	defer close(p.Ready)
 	h := p.reviews.host
-	p.reports = newReporter(p.reviews, p.Given, feed.Path(store.Dir(state, p.Given)))
+	p.reports = p.reviews.newReporter(p.Given, feed.Path(store.Dir(state, p.Given)))
 	p.Project, p.err = project.Open(state, p.Given, project.Options{
 		Program: program, Logger: h.Log, Settle: p.reviews.settles(settleCommit),
 		OnEvent: p.event, OnLook: p.look, OnRelease: p.release, OnTrouble: p.trouble, OnUnseen: p.missed, OnAsk: p.ask, OnYield: p.yield, Barrier: p.barrier, Apart: p.reviews.foldersBelow(p.Given),

@@ -19,8 +19,6 @@ import (
 const (
 	maxHunkLines = 1000      // of a side of a hunk, that Lua gets
 	maxHunkBytes = 256 << 10 // the same
-	maxChanges   = 500       // whose texts are kept
-	maxTexts     = 16 << 20  // bytes of these texts
 )
 
 // look tells Lua that the disk of a held file has changed.

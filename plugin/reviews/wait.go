@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/review/calls"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
@@ -105,7 +107,7 @@ func (p *Folder) yield(to feed.Program) (then func(), err error) {
 		return nil, fmt.Errorf("%s is not saved there", name)
 	}
 	next := newReviewed(r, p.Given)
-	next.reports = newReporter(r, p.Given, p.reports.socket)
+	next.reports = r.newReporter(p.Given, p.reports.socket)
 	locked := &store.LockedError{PID: to.PID, Program: to.Name}
 	next.err = locked
 	close(next.Ready)
@@ -233,4 +235,50 @@ func (r *Reviews) elsewhere() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// Recorder returns what notes the changes of agents in a folder, here or in the program that
+// reviews the folder. It waits until that is known; nil if nothing does.
+func (p *Folder) Recorder() calls.Recorder {
+	switch {
+	case p.IsOpen():
+		return p
+	case p.reporter() != nil:
+		return p.reporter()
+	}
+	return nil
+}
+
+func (r *Reviews) newReporter(folder, socket string) *reporter {
+	return &reporter{
+		ctx: r.host.Context, log: r.host.Log, split: r.splitKey, folder: folder, socket: socket,
+		line: line{start: r.host.Start, most: maxReports}, unsent: make(map[string][]feed.Report),
+	}
+}
+
+// reporter returns what reports to the program that reviews the folder; nil if there is none.
+func (p *Folder) reporter() *reporter {
+	if p == nil || !errors.As(p.err, new(*store.LockedError)) {
+		return nil
+	}
+	return p.reports
+}
+
+// reporterOf returns the reporter of the folder that has a path, if another program reviews it.
+func (r *Reviews) reporterOf(path string) *reporter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for given, p := range r.projects {
+		if _, in := pathname.Below(given, path); !in {
+			continue
+		}
+		select {
+		case <-p.Ready:
+			if to := p.reporter(); to != nil {
+				return to
+			}
+		default:
+		}
+	}
+	return nil
 }

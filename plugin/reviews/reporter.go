@@ -3,13 +3,12 @@ package reviews
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"sync/atomic"
 	"time"
 
-	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/calls"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
@@ -23,56 +22,15 @@ const (
 // reporter tells the program that reviews a folder what is changed from here: by agents, so
 // that it is theirs in that review, and by the user, so that it is not.
 type reporter struct {
-	reviews *Reviews
-	folder  string // as given
-	socket  string
-	line    line
-	lost    atomic.Bool              // something was not reported
-	client  *feed.Client             // of the line; nil before the first report
-	unsent  map[string][]feed.Report // of the line: changes in buffers, which the disk has not
-}
-
-func newReporter(r *Reviews, folder, socket string) *reporter {
-	return &reporter{reviews: r, folder: folder, socket: socket, line: line{start: r.host.Start, most: maxReports}, unsent: make(map[string][]feed.Report)}
-}
-
-// Recorder returns what notes the changes of agents in a folder, here or in the program that
-// reviews the folder. It waits until that is known; nil if nothing does.
-func (p *Folder) Recorder() calls.Recorder {
-	switch {
-	case p.IsOpen():
-		return p
-	case p.reporter() != nil:
-		return p.reporter()
-	}
-	return nil
-}
-
-// reporter returns what reports to the program that reviews the folder; nil if there is none.
-func (p *Folder) reporter() *reporter {
-	if p == nil || !errors.As(p.err, new(*store.LockedError)) {
-		return nil
-	}
-	return p.reports
-}
-
-// reporterOf returns the reporter of the folder that has a path, if another program reviews it.
-func (r *Reviews) reporterOf(path string) *reporter {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for given, p := range r.projects {
-		if _, in := pathname.Below(given, path); !in {
-			continue
-		}
-		select {
-		case <-p.Ready:
-			if to := p.reporter(); to != nil {
-				return to
-			}
-		default:
-		}
-	}
-	return nil
+	ctx    context.Context // ends with the host
+	log    *slog.Logger
+	split  func(key string) (agent, id string) // of a session
+	folder string                              // as given
+	socket string
+	line   line
+	lost   atomic.Bool              // something was not reported
+	client *feed.Client             // of the line; nil before the first report
+	unsent map[string][]feed.Report // of the line: changes in buffers, which the disk has not
 }
 
 // Look implements calls.Recorder.
@@ -99,15 +57,12 @@ func (t *reporter) write(a review.Author, path string, write func() error) error
 }
 
 // changed reports a change of an agent that has reached a buffer, once the disk has it.
-func (t *reporter) changed(op Op) {
-	if op.Text == nil || op.Before == nil || op.Agent == "" {
-		return
-	}
-	report := t.by(op.author, feed.Report{Kind: feed.Write, Path: op.Path, Before: versionOf(op.Before), After: versionOf(op.Text)})
+func (t *reporter) changed(a review.Author, path, before, text string) {
+	report := t.by(a, feed.Report{Kind: feed.Write, Path: path, Before: versionOf(&before), After: versionOf(&text)})
 	t.post(func() {
-		t.unsent[op.Path] = append(t.unsent[op.Path], report)
-		if now := t.textAt(op.Path); now != nil && now.Text != nil && *now.Text == *op.Text {
-			t.sendUnsent(op.Path)
+		t.unsent[path] = append(t.unsent[path], report)
+		if now := t.textAt(path); now != nil && now.Text != nil && *now.Text == text {
+			t.sendUnsent(path)
 		}
 	})
 }
@@ -130,7 +85,7 @@ func (t *reporter) sendUnsent(path string) {
 
 // by adds whose a change is.
 func (t *reporter) by(a review.Author, report feed.Report) feed.Report {
-	report.Agent, a.Session = t.reviews.splitKey(a.Session)
+	report.Agent, a.Session = t.split(a.Session)
 	report.Author, report.PID, report.At = a, os.Getpid(), time.Now()
 	return report
 }
@@ -148,7 +103,7 @@ func (t *reporter) post(f func()) {
 
 // send tells the other program, which may have ended.
 func (t *reporter) send(report feed.Report) {
-	ctx, cancel := context.WithTimeout(t.reviews.host.Context, reportLimit)
+	ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
 	defer cancel()
 	if t.lost.Swap(false) {
 		t.send(feed.Report{Kind: feed.Unseen, Reason: "a Neovim reported more than could be taken", Author: report.Author, Agent: report.Agent})
@@ -167,7 +122,7 @@ func (t *reporter) send(report feed.Report) {
 		t.close()
 	}
 	if err != nil {
-		t.reviews.host.Log.Warn("a change is not reported to the program that reviews it", "path", report.Path, "error", err)
+		t.log.Warn("a change is not reported to the program that reviews it", "path", report.Path, "error", err)
 	}
 }
 
