@@ -22,11 +22,11 @@ func (h *Host) setup(c config) error {
 	h.mu.Lock()
 	h.config = c
 	h.mu.Unlock()
-	h.agents.Configure(c.Agents)
+	h.known.Configure(c.Agents)
 	h.configureRules(c.Permissions)
 	h.reviews.Configure(c.Review)
-	h.rawTraffic.Store(c.RawTraffic)
-	h.traffic.Store(c.Traffic)
+	h.traffic.Raw.Store(c.RawTraffic)
+	h.traffic.On.Store(c.Traffic)
 	return nil
 }
 
@@ -37,9 +37,6 @@ func (h *Host) configured() *setup.Config {
 	c := h.config.Config
 	return &c
 }
-
-func (h *Host) timeouts() *setup.Timeouts       { return &h.configured().Timeouts }
-func (h *Host) permissions() *setup.Permissions { return &h.configured().Permissions }
 
 // registryTime bounds how long a registry may take.
 const registryTime = time.Minute
@@ -58,7 +55,7 @@ func (h *Host) listAgents(id string, p agentsOp) error {
 	h.Start(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, registryTime)
 		defer cancel()
-		skipped, err := h.agents.Update(ctx, p.URL)
+		skipped, err := h.known.Update(ctx, p.URL)
 		if err != nil {
 			h.Fail(id, err)
 			return
@@ -71,11 +68,11 @@ func (h *Host) listAgents(id string, p agentsOp) error {
 // tellAgents ends the operation id with the agents.
 func (h *Host) tellAgents(id string, skipped []error) {
 	list := []byte{'['}
-	for _, name := range h.agents.Names() {
+	for _, name := range h.known.Names() {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
-		list = append(list, h.agents.Describe(name).JSON()...)
+		list = append(list, h.known.Describe(name).JSON()...)
 	}
 	o := new(wire.Object).Raw("agents", append(list, ']'))
 	if len(skipped) > 0 {

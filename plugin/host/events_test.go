@@ -2,57 +2,18 @@ package host
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
-// blocks has a content block of each type, with the name it gives to events and
-// a member of its data.
-var blocks = []struct{ name, block, key, value string }{
-	{"Text", `{"type":"text","text":"t"}`, "text", "t"},
-	{"Image", `{"type":"image","data":"aQ==","mimeType":"image/png"}`, "mimeType", "image/png"},
-	{"Audio", `{"type":"audio","data":"aQ==","mimeType":"audio/wav"}`, "mimeType", "audio/wav"},
-	{"ResourceLink", `{"type":"resource_link","name":"n","uri":"file:///n"}`, "uri", "file:///n"},
-	{"Resource", `{"type":"resource","resource":{"uri":"file:///n","text":"t"}}`, "resource.uri", "file:///n"},
-	{"Unknown", `{"type":"_smell","of":"roses"}`, "type", "_smell"},
-}
-
-// updateRow is an update with the name of its event and a member of the data.
-type updateRow struct{ update, event, key, value string }
-
-// updateRows has an update of each kind.
-func updateRows() []updateRow {
-	rows := []updateRow{
-		{`{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","kind":"edit"}`, "AgentToolCall", "kind", "edit"},
-		{`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"}`, "AgentToolCallUpdate", "status", "failed"},
-		{`{"sessionUpdate":"plan","entries":[{"content":"e","priority":"low","status":"pending"}]}`, "AgentPlan", "entries[1].content", "e"},
-		{`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"n","description":"d"}]}`, "AgentAvailableCommands", "availableCommands[1].name", "n"},
-		{`{"sessionUpdate":"current_mode_update","currentModeId":"m"}`, "AgentCurrentMode", "id", "m"},
-		{`{"sessionUpdate":"config_option_update","configOptions":[{"id":"o","name":"O","type":"boolean","currentValue":true}]}`, "AgentConfigOption", "configOptions[1].id", "o"},
-		{`{"sessionUpdate":"session_info_update","title":"i"}`, "SessionUpdate", "title", "i"},
-		{`{"sessionUpdate":"usage_update","used":1,"size":2}`, "UsageUpdate", "update.sessionUpdate", "usage_update"},
-		{`{"sessionUpdate":"notice","severity":"warning","title":"w"}`, "AgentNotice", "severity", "warning"},
-		{`{"sessionUpdate":"compaction_update","compactionId":"k","status":"in_progress"}`, "CompactionUpdate", "compactionId", "k"},
-		{`{"sessionUpdate":"compaction_summary_chunk","compactionId":"k","content":{"type":"text","text":"s"}}`, "CompactionSummaryChunk", "content.text", "s"},
-		{`{"sessionUpdate":"_dance","steps":"two"}`, "SessionUpdateUnknown", "update.steps", "two"},
-	}
-	for update, event := range map[string]string{
-		"agent_message_chunk": "Agent%sMessage", "agent_thought_chunk": "Agent%sThought", "user_message_chunk": "User%sMessage",
-	} {
-		for _, b := range blocks {
-			rows = append(rows, updateRow{`{"sessionUpdate":"` + update + `","content":` + b.block + `}`, fmt.Sprintf(event, b.name), b.key, b.value})
-		}
-	}
-	return rows
-}
-
 func TestEveryUpdateHasItsEventAndData(t *testing.T) {
-	rows := updateRows()
+	rows := testagent.Updates()
 	var script []string
 	for _, r := range rows {
-		script = append(script, `NOTIFY session/update {"sessionId":"$SESSION","update":`+r.update+`}`)
+		script = append(script, `NOTIFY session/update {"sessionId":"$SESSION","update":`+r.JSON+`}`)
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
@@ -60,30 +21,30 @@ func TestEveryUpdateHasItsEventAndData(t *testing.T) {
 		e.lua(`for i = #seen, 1, -1 do seen[i] = nil end`)
 		e.prompt(strings.Join(script, "\n"))
 		for _, r := range rows {
-			e.is(`#of("`+r.event+`")`, 1)
-			e.is(`of("`+r.event+`")[1].`+r.key, r.value)
-			e.is(`of("`+r.event+`")[1].sessionId`, "s1")
-			e.is(`of("`+r.event+`")[1].promptId`, "prompt-3")
+			e.is(`#of("`+r.Event+`")`, 1)
+			e.is(`of("`+r.Event+`")[1].`+r.Key, r.Value)
+			e.is(`of("`+r.Event+`")[1].sessionId`, "s1")
+			e.is(`of("`+r.Event+`")[1].promptId`, "prompt-3")
 		}
 		e.seesOnly(func(name string) bool {
-			return slices.ContainsFunc(rows, func(r updateRow) bool { return r.event == name })
+			return slices.ContainsFunc(rows, func(r testagent.Update) bool { return r.Event == name })
 		}, "StateChanged", "TurnStarted", "ClientTextMessage", "CheckpointCreated", "ToolCallState", "Prompted", "TurnEnded")
 	})
 }
 
 func TestEveryBlockOfAPromptHasItsEventAndData(t *testing.T) {
 	var list []string
-	for _, b := range blocks {
-		list = append(list, b.block)
+	for _, b := range testagent.Blocks {
+		list = append(list, b.JSON)
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.prompt(s, vim.json.decode(...), { on_done = finish("turn") })`, "["+strings.Join(list, ",")+"]")
 		e.until("done.turn")
-		for _, b := range blocks {
-			e.is(`#of("Client`+b.name+`Message")`, 1)
-			e.is(`of("Client`+b.name+`Message")[1].`+b.key, b.value)
-			e.is(`of("Client`+b.name+`Message")[1].source`, "client")
+		for _, b := range testagent.Blocks {
+			e.is(`#of("Client`+b.Name+`Message")`, 1)
+			e.is(`of("Client`+b.Name+`Message")[1].`+b.Key, b.Value)
+			e.is(`of("Client`+b.Name+`Message")[1].source`, "client")
 		}
 	})
 }

@@ -12,15 +12,17 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/agents"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
 	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/setup"
+	"github.com/hermes-nvim/hermes/plugin/traffic"
+	"github.com/hermes-nvim/hermes/plugin/turns"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
@@ -34,25 +36,18 @@ const shutdownTime = 5 * time.Second
 // Host serves one Neovim.
 type Host struct {
 	*say.Editor
-	version  string
-	nvim     wire.Neovim
-	asks     *ask.Asks
-	reviews  *reviews.Reviews
-	keeper   []string
-	launcher []string
-	shim     []string
-	ctx      context.Context // ends when Neovim is gone
+	nvim    wire.Neovim
+	asks    *ask.Asks
+	reviews *reviews.Reviews
+	ctx     context.Context // ends when Neovim is gone
 
-	agents setup.Agents
+	agents  *agents.Agents
+	known   setup.Agents
+	rules   ask.Rules
+	traffic traffic.Listening
 
-	mu          sync.Mutex
-	config      config
-	connections map[string]*connection
-	rules       ask.Rules
-
-	traffic    atomic.Bool  // somebody listens to TrafficMessage
-	rawTraffic atomic.Bool  // with its secrets
-	wires      atomic.Int64 // connections made so far
+	mu     sync.Mutex
+	config config
 }
 
 // What ends everything.
@@ -85,16 +80,15 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
 	h := &Host{
-		Editor:      say.New(wire.NewQueue(wire.QueueBytes, errNeovimEnded), opts.Logger),
-		version:     opts.Version,
-		keeper:      opts.Keeper,
-		launcher:    opts.Launcher,
-		shim:        opts.Shim,
-		ctx:         ctx,
-		connections: make(map[string]*connection),
+		Editor: say.New(wire.NewQueue(wire.QueueBytes, errNeovimEnded), opts.Logger),
+		ctx:    ctx,
 	}
 	h.asks = ask.NewAsks(h.Queue, h.Log)
 	h.reviews = reviews.New(h.forReviews())
+	h.agents = agents.New(agents.Options{
+		Editor: h.Editor, Context: ctx, Asks: h.asks, Rules: &h.rules, Policy: h.policy, Config: h.configured, Known: &h.known,
+		Reviews: h.reviews, Traffic: &h.traffic, Version: opts.Version, Keeper: opts.Keeper, Launcher: opts.Launcher, Shim: opts.Shim,
+	})
 	nvim, err := wire.NewChannel(in, out, h.Log, h.handle)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
@@ -134,9 +128,7 @@ func (h *Host) deliver(batch []wire.Item) time.Duration {
 
 // stop ends all agents and waits for them, up to shutdownTime.
 func (h *Host) stop() {
-	for _, c := range h.all() {
-		c.stop(errHostStopped)
-	}
+	h.agents.Stop(errHostStopped)
 	done := make(chan struct{})
 	go func() {
 		h.Wait()
@@ -149,25 +141,6 @@ func (h *Host) stop() {
 	}
 }
 
-func (h *Host) all() []*connection {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := make([]*connection, 0, len(h.connections))
-	for _, c := range h.connections {
-		list = append(list, c)
-	}
-	return list
-}
-
-func (h *Host) connection(name string) (*connection, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c := h.connections[name]; c != nil {
-		return c, nil
-	}
-	return nil, &wire.Error{Kind: wire.ErrorNotConnected, Message: fmt.Sprintf("agent %q is not connected; call hermes.connect(%q) first", name, name)}
-}
-
 // handle takes one operation from Neovim. It is called for one after the
 // other and must not wait for anything.
 func (h *Host) handle(op, id, text string) {
@@ -178,19 +151,19 @@ func (h *Host) handle(op, id, text string) {
 	case "environ":
 		err = decodeOp(text, func(p environOp) error { return p.apply() })
 	case "connect":
-		err = decodeOp(text, func(p connectOp) error { return h.connect(id, p) })
+		err = decodeOp(text, func(p agents.Connect) error { return h.agents.Connect(id, p) })
 	case "disconnect":
-		err = decodeOp(text, func(p disconnectOp) error { return h.disconnect(id, p) })
+		err = decodeOp(text, func(p agents.Disconnect) error { return h.agents.Disconnect(id, p) })
 	case "request":
-		err = decodeRequest(text, func(p requestOp) error { return h.request(id, p) })
+		err = call(text, func(p agents.Request) error { return h.agents.Request(id, p) })
 	case "notify":
-		err = decodeRequest(text, func(p requestOp) error { return h.notify(id, p) })
+		err = call(text, func(p agents.Request) error { return h.agents.Notify(id, p) })
 	case "cancel":
 		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
 	case "agents":
 		err = decodeOp(text, func(p agentsOp) error { return h.listAgents(id, p) })
 	case "queue":
-		err = decodeOp(text, func(p queueOp) error { return h.changeQueue(id, p) })
+		err = decodeOp(text, func(p turns.Change) error { return h.changeQueue(id, p) })
 	case "kill":
 		err = decodeOp(text, func(p killOp) error { return h.kill(id, p) })
 	case "list":
@@ -229,4 +202,12 @@ func decodeOp[T any](text string, f func(T) error) error {
 		return &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
 	}
 	return f(v)
+}
+
+func call(text string, f func(agents.Request) error) error {
+	p, err := agents.ReadRequest(text)
+	if err != nil {
+		return err
+	}
+	return f(p)
 }

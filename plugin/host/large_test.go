@@ -161,7 +161,7 @@ return (os.clock() - start) * 1e3`, &ms, fmt.Sprintf("[%q,%s]", it.Kind, it.JSON
 				}
 				worst, sum := 0.0, 0.0
 				for range b.N {
-					ms := deliver(eventOf(u), `{"agent":"a","sessionId":"s","update":`+string(raw)+`}`)
+					ms := deliver(events.Update(acp.SessionUpdateTag(u), "text"), `{"agent":"a","sessionId":"s","update":`+string(raw)+`}`)
 					worst, sum = max(worst, ms), sum+ms
 				}
 				b.ReportMetric(worst, "ms/worst")

@@ -120,3 +120,10 @@ func helper(command string) []string {
 	}
 	return []string{filepath.Join(built, "tools", "hermes"), command}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,10 +1,8 @@
 package host
 
 import (
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
@@ -65,42 +63,4 @@ func mergeForWrite(write ask.Rebase, disk *string, now string) *wire.Object {
 		return new(wire.Object).Str("problem", err.Error()) // a text for the agent, not a failure of the operation
 	}
 	return new(wire.Object).Str("text", text)
-}
-
-// rebase returns how the change of a write is made in another text.
-func (k *client) rebase(p *acp.WriteTextFileRequest, loc files.Location) ask.Rebase {
-	return func(disk *string, now string) (string, error) {
-		s := k.conn.services
-		if disk != nil && !s.Knows(p.SessionID, loc.Real) {
-			s.Shown(p.SessionID, loc.Real, *disk, files.Range{})
-		}
-		return s.Rebase(p.SessionID, loc.Real, now, p.Content)
-	}
-}
-
-// readInEditor remembers what Neovim has shown the agent of a file.
-func (k *client) readInEditor(p *acp.ReadTextFileRequest, loc files.Location, v ask.Answer) {
-	if loc.Real == "" || v.Cancelled || v.Default || v.Error != nil {
-		return
-	}
-	lines := files.Range{Line: p.Line, Limit: p.Limit}
-	var r acp.ReadTextFileResponse
-	switch {
-	case v.Whole != nil:
-		k.conn.services.Shown(p.SessionID, loc.Real, *v.Whole, lines)
-	case lines == files.Range{} && r.UnmarshalJSON(v.Result) == nil:
-		k.conn.services.Shown(p.SessionID, loc.Real, r.Content, lines)
-	}
-}
-
-// writtenInEditor remembers what the agent has written to a buffer.
-func (k *client) writtenInEditor(p *acp.WriteTextFileRequest, loc files.Location, v ask.Answer) {
-	if loc.Real == "" || v.Cancelled || v.Default || v.Error != nil {
-		return
-	}
-	text := p.Content
-	if v.Whole != nil {
-		text = *v.Whole
-	}
-	k.conn.services.Shown(p.SessionID, loc.Real, text, files.Range{})
 }

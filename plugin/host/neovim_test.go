@@ -77,7 +77,7 @@ func newEditor(t testing.TB, path string) *editor {
 
 func newEditorIn(t testing.TB, path, dir, state string) *editor {
 	t.Helper()
-	e := &editor{t: t, log: filepath.Join(state, "nvim", "hermes-host.Log"), patience: patience.Soon}
+	e := &editor{t: t, log: filepath.Join(state, "nvim", "hermes-host.log"), patience: patience.Soon}
 	t.Cleanup(func() { // when Neovim has quit
 		if t.Failed() {
 			b, _ := os.ReadFile(e.log)

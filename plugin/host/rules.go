@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
@@ -78,26 +76,9 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 	return nil
 }
 
-// endRules drops the rules that were made for a session.
-func (h *Host) endRules(id acp.SessionID) {
-	if policy := h.rules.Current(); policy != nil {
-		policy.EndSession(id)
-	}
-}
-
-// permitFile applies the rules that deny to a file that the agent reads or
-// writes.
-func (c *connection) permitFile(id acp.SessionID, path string, at files.Location, write bool) error {
-	policy := c.host.rules.Current()
-	if policy == nil {
-		return nil
-	}
-	return policy.Permit(permission.File(c.name, id, write, path, at.Path, at.Real))
-}
-
 // policy is the user's rules, as far as the user is asked at all; nil for none.
 func (h *Host) policy() *permission.Policy {
-	if !h.permissions().MayAsk() {
+	if !h.configured().Permissions.MayAsk() {
 		return nil
 	}
 	return h.rules.Current()

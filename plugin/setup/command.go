@@ -3,7 +3,6 @@ package setup
 import (
 	"cmp"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -162,48 +161,4 @@ func (c Command) Process() launch.Command {
 	cmd.InheritEnv, cmd.LeaveTurns = c.InheritEnv, Is(c.Quirks.Elsewhere)
 	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second
 	return cmd
-}
-
-// Confine makes the sandbox of the agent, nil without one. The folders are those that it
-// may change besides its own, because it is started before it has any session. launcher is
-// that of confine.Sandbox.Box.
-func (c Command) Confine(launcher []string, folders ...string) (*confine.Box, error) {
-	if c.Cwd != "" {
-		folders = append(slices.Clone(folders), c.Cwd)
-	}
-	return c.preset().Box(launcher, c.Process().Environ(), folders...)
-}
-
-// Boxed describes the sandbox for Lua, nil without one.
-func (c Command) Boxed() *wire.Object {
-	switch b := c.Box; {
-	case b == nil:
-		return nil
-	case b.Rules == nil:
-		return new(wire.Object).Strs("wrapper", b.Wrapper())
-	default:
-		o := new(wire.Object).Strs("write", b.Rules.Write).Strs("hide", b.Rules.Hide).Flag("sockets", b.Rules.Sockets)
-		if b.Rules.Read != nil {
-			o.Strs("read", b.Rules.Read)
-		}
-		if net, err := b.Rules.Net.MarshalJSON(); err == nil {
-			o.Raw("net", net)
-		}
-		if len(b.Missing) > 0 {
-			o.Strs("missing", b.Missing)
-		}
-		return o
-	}
-}
-
-// LoginWrapper is the wrapper for programs that Neovim starts. There the link to
-// the running program would lead to Neovim.
-func (c Command) LoginWrapper() []string {
-	words := slices.Clone(c.Box.Wrapper())
-	if len(words) > 0 && words[0] == "/proc/self/exe" {
-		if self, err := os.Executable(); err == nil {
-			words[0] = self
-		}
-	}
-	return words
 }

@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,41 @@ func TestFewFilesOfAPackageNeedEachOther(t *testing.T) {
 			slices.Sort(group)
 			if len(group) > maxKnot {
 				t.Errorf("%s: %d files need each other, at most %d may: %s", dir, len(group), maxKnot, strings.Join(group, " "))
+			}
+		}
+	}
+}
+
+// TestPackagesOfThePluginImportOnlyThoseBelow takes their order from the table in the design notes.
+func TestPackagesOfThePluginImportOnlyThoseBelow(t *testing.T) {
+	t.Parallel()
+	notes, err := os.ReadFile("../../docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `plugin/(\\w+)`").FindAllSubmatch(notes, -1) {
+		order = append(order, string(m[1]))
+	}
+	dirs, err := filepath.Glob("../../plugin/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range dirs {
+		name := filepath.Base(filepath.Dir(path))
+		at := slices.Index(order, name)
+		if at < 0 {
+			t.Errorf("plugin/%s is not in the table of docs/design.md", name)
+			continue
+		}
+		f, err := parser.ParseFile(gotoken.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			_, below, ours := strings.Cut(strings.Trim(i.Path.Value, `"`), "/hermes/plugin/")
+			if ours && slices.Index(order, below) >= at {
+				t.Errorf("%s imports plugin/%s, which does not stand above it in the table of docs/design.md", path, below)
 			}
 		}
 	}

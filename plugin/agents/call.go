@@ -1,0 +1,113 @@
+package agents
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/announced"
+	"github.com/hermes-nvim/hermes/plugin/setup"
+	"github.com/hermes-nvim/hermes/plugin/turns"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// call sends a request to the agent.
+func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *acp.Raw) error {
+	return c.failure(method, c.wire.Call(ctx, method, params, raw))
+}
+
+// failure returns the error of a request to the agent. It names the agent's end
+// when that is the reason.
+func (c *connection) failure(method string, err error) error {
+	var answered *acp.Error
+	if err == nil || errors.As(err, &answered) {
+		return c.needsLogin(err)
+	}
+	if why := c.Left(); why != nil {
+		return why
+	}
+	if why := c.Why(); why != nil {
+		return &turns.BrokenError{Method: method, Cause: why}
+	}
+	var closed *rpc.ClosedError
+	if errors.As(err, &closed) && !errors.Is(err, rpc.ErrClosed) {
+		return &turns.BrokenError{Method: method, Cause: cause(err)}
+	}
+	return err
+}
+
+// announced is what the agent says it can do, nil when that does not matter.
+func (c *connection) announced(force bool) *announced.Agent {
+	if force || setup.Is(c.cmd.Quirks.Unannounced) {
+		return nil
+	}
+	_, answer := c.wire.Agent()
+	init, ok := answer.(*acp.InitializeResponse)
+	if !ok {
+		return nil
+	}
+	can := init.AgentCapabilities
+	if can == nil {
+		can = new(acp.AgentCapabilities)
+	}
+	return &announced.Agent{AgentCapabilities: can, Name: c.name, Here: !c.cmd.RunsElsewhere(), Notice: c.agents.Notice}
+}
+
+// needsLogin adds the ways out to an error that asks for a login.
+func (c *connection) needsLogin(err error) error {
+	return announced.NeedsLogin(err, c.name, &c.cmd, c.said())
+}
+
+// said is what the agent has said of itself, as JSON.
+func (c *connection) said() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.init
+}
+
+func badAnswer(method string, err error) error {
+	return &wire.Error{Kind: wire.ErrorAgent, Message: method + ": the agent's answer is not valid", Cause: err}
+}
+
+// What the turns of a session need.
+
+// Name is that of the agent.
+func (c *connection) Name() string { return c.name }
+
+// Context ends with the connection.
+func (c *connection) Context() context.Context { return c.ctx }
+
+// Timeouts are those of the configuration.
+func (c *connection) Timeouts() *setup.Timeouts { return &c.agents.Config().Timeouts }
+
+// Fit makes a prompt one that the agent takes.
+func (c *connection) Fit(t *turns.Turn) error {
+	if a := c.announced(t.Force); a != nil {
+		return a.FitPrompt(t)
+	}
+	return nil
+}
+
+// Prompt sends a prompt and waits for the answer.
+func (c *connection) Prompt(p *acp.PromptRequest, sent func()) (*acp.PromptResponse, error) {
+	var raw acp.Raw
+	call, err := c.wire.Start(c.ctx, acp.MethodSessionPrompt, p)
+	if err == nil {
+		sent()
+		err = call.Wait(c.ctx, &raw)
+	}
+	if err := c.failure(acp.MethodSessionPrompt, err); err != nil {
+		return nil, err
+	}
+	r := new(acp.PromptResponse)
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return nil, badAnswer(acp.MethodSessionPrompt, err)
+	}
+	return r, nil
+}
+
+// Cancel sends a cancel.
+func (c *connection) Cancel(id acp.SessionID) error {
+	return c.wire.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: id})
+}

@@ -1,0 +1,111 @@
+package turns
+
+import (
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/wire"
+)
+
+// AtWork reports whether the agent has a prompt of the session, and nobody has
+// cancelled it.
+func (s *Turns) AtWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == nil || s.state.State() == cancelling {
+		return false
+	}
+	select {
+	case <-s.turn.over:
+		return false
+	default:
+	}
+	select {
+	case <-s.turn.sent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Cancel ends the running turn and drops those that wait, whose number it returns. It reports
+// whether one ran: agents take a cancel that comes when they are idle for the next prompt.
+func (s *Turns) Cancel() (ran bool, dropped int) {
+	s.mu.Lock()
+	queued := s.queued
+	s.queued = nil
+	stop := s.stopTurn()
+	s.mu.Unlock()
+	for _, q := range queued {
+		s.editor.Done(q.ID, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
+	}
+	if len(queued) > 0 {
+		s.pushQueue()
+	}
+	return stop(), len(queued)
+}
+
+// stopTurn chooses the running turn, with the turns locked. What it returns
+// cancels that turn, without the lock, and reports whether there was one.
+func (s *Turns) stopTurn() func() bool {
+	t := s.turn
+	early := t != nil && !t.calling && s.state.State() != cancelling
+	if early {
+		close(t.dropped)
+	}
+	return func() bool {
+		if t == nil {
+			return false
+		}
+		s.mu.Lock()
+		if s.turn == t {
+			s.onLocked(turnCancelled)
+		}
+		s.mu.Unlock()
+		if !early {
+			s.editor.Start(func() { s.sendCancel(t) })
+		}
+		return true
+	}
+}
+
+// sendCancel cancels the turn, once its prompt is on its way, and then gives the
+// agent the answers it waits for.
+func (s *Turns) sendCancel(t *Turn) {
+	select {
+	case <-t.sent:
+	case <-t.over:
+		return
+	}
+	sent, err := s.tellCancel(t)
+	if !sent {
+		return
+	}
+	name := s.agent.Name()
+	if err != nil {
+		s.editor.Log.Warn("cancel was not sent", "agent", name, "session", s.id, "error", err)
+	}
+	s.asks.CancelSession(name, string(s.id), "the turn was cancelled")
+	if err != nil {
+		return
+	}
+	limit := s.agent.Timeouts().Cancel.Or(5 * time.Second)
+	select {
+	case <-t.over:
+	case <-time.After(limit):
+		s.editor.Notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", name, limit, name)
+	}
+}
+
+// tellCancel tells the agent of a cancel, unless the turn is over: agents take a cancel for the
+// next prompt then.
+func (s *Turns) tellCancel(t *Turn) (sent bool, err error) {
+	t.stop.Lock()
+	defer t.stop.Unlock()
+	select {
+	case <-t.over:
+		return false, nil
+	default:
+	}
+	return true, s.agent.Cancel(s.id)
+}
