@@ -159,3 +159,128 @@ func TestRejectingASessionRejectsWhatAnAcceptedChangeHides(t *testing.T) {
 		t.Errorf("restored, it is %+v on %+v with %+v", now, base, r.Hunks("f"))
 	}
 }
+
+// A decision that leaves no line of a file says nothing of the file itself if that has a hunk of
+// its own, or if another session or turn made or removed it.
+func TestWhatWasNotChosenIsNotDecided(t *testing.T) {
+	t.Parallel()
+	link, none := State{Kind: Link, Target: "x"}, State{}
+	type change struct {
+		session, turn string
+		to            State
+	}
+	for _, c := range []struct {
+		name      string
+		was       State
+		changes   []change
+		accept    bool
+		s         Selection // or, if it is zero, the hunk of lines
+		base, now State
+		hunk      HunkKind // of session a, is left
+	}{
+		{
+			name: "a file that another session made", was: none, s: Selection{Session: "b"},
+			changes: []change{{"a", "", regular("")}, {"b", "", regular("b\n")}},
+			base:    none, now: regular(""), hunk: Created,
+		},
+		{
+			name: "a file that an earlier turn made", was: none, s: Selection{Turn: "2"},
+			changes: []change{{"a", "1", regular("one\n")}, {"a", "2", regular("two\n")}},
+			base:    none, now: regular(""), hunk: Created,
+		},
+		{
+			name: "the removal of a file that another session emptied", was: regular("one\n"), accept: true, s: Selection{Session: "b"},
+			changes: []change{{"b", "", regular("")}, {"a", "", none}},
+			base:    regular(""), now: none, hunk: Deleted,
+		},
+		{
+			name: "a link that became a file, of which a hunk of lines is rejected", was: link,
+			changes: []change{{"a", "1", regular("one\n")}, {"a", "2", regular("two\n")}},
+			base:    link, now: regular(""), hunk: Linked,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, must := opened(t, c.was)
+			for _, change := range c.changes {
+				must(r.Changed(Author{Session: change.session, Turn: change.turn}, "f", nil, change.to))
+			}
+			if c.s == (Selection{}) {
+				hunks := r.Hunks("f")
+				c.s.Hunk = hunks[slices.IndexFunc(hunks, func(h Hunk) bool { return h.Kind == Text })].ID
+			}
+			if c.accept {
+				_, err := r.Accept(c.s)
+				must(err)
+			} else {
+				plan, err := r.Reject(c.s, false)
+				must(err)
+				must(plan.Apply(func(Change) error { return nil }))
+			}
+			if base, now, _ := r.Known("f"); base != c.base || now != c.now {
+				t.Errorf("it is %+v on %+v", now, base)
+			}
+			if h := r.Hunks("f"); len(h) != 1 || h[0].Kind != c.hunk || h[0].Session != "a" {
+				t.Errorf("%+v is pending", h)
+			}
+		})
+	}
+}
+
+// A session makes a file of a link, removes it and makes it again. That lines of another session
+// are rejected in between changes nothing of that.
+func TestALinkComesBackThoughLinesOfAnotherSessionWereRejected(t *testing.T) {
+	t.Parallel()
+	link := State{Kind: Link, Target: "x"}
+	r, must := opened(t, link)
+	reject := func(s Selection) {
+		t.Helper()
+		plan, err := r.Reject(s, false)
+		must(err)
+		must(plan.Apply(func(Change) error { return nil }))
+	}
+	later := byAgent("a")
+	later.Turn = "later"
+	must(r.Changed(byAgent("a"), "f", nil, regular("one\n")))
+	must(r.Changed(byAgent("b"), "f", nil, regular("one\nb\n")))
+	must(r.Changed(later, "f", nil, State{}))
+	reject(Selection{Session: "b"})
+	must(r.Changed(later, "f", nil, regular("again\n")))
+	reject(Selection{Hunk: r.Hunks("f")[0].ID})
+	if _, now, _ := r.Known("f"); now != link {
+		t.Errorf("it is %+v", now)
+	}
+}
+
+// What a file was at a checkpoint it is again, whatever was decided about it in between.
+func TestAFileThatAnAgentMadeBeforeACheckpointIsRestored(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		was, point State
+		reject     bool // what came after the checkpoint, before it is restored
+	}{
+		{"an empty file", State{}, regular(""), false},
+		{"a file in place of a link", State{Kind: Link, Target: "x"}, regular("one\n"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, must := opened(t, c.was)
+			must(r.Changed(byAgent("a"), "f", nil, c.point))
+			point, err := r.Checkpoint(Checkpoint{})
+			must(err)
+			later := byAgent("a")
+			later.Turn = "later"
+			must(r.Changed(later, "f", nil, regular("two\n")))
+			if c.reject {
+				plan, err := r.Reject(Selection{Turn: "later"}, false)
+				must(err)
+				must(plan.Apply(func(Change) error { return nil }))
+			}
+			plan, err := r.Restore(point.ID, RestoreOptions{})
+			must(err)
+			must(plan.Apply(func(Change) error { return nil }))
+			if base, now, _ := r.Known("f"); base != c.was || now != c.point {
+				t.Errorf("it is %+v on %+v", now, base)
+			}
+		})
+	}
+}

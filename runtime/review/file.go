@@ -201,7 +201,7 @@ func (f file) decide(c choice, to state, act uint32) file {
 	f.text = f.text.decide(c.line, to, act)
 	f.node = f.node.decide(func(s step[node]) bool { return c.fact(s.fact, s.hunk) }, to, act)
 	f.mode = f.mode.decide(func(s step[fs.FileMode]) bool { return c.fact(s.fact, s.hunk) }, to, act)
-	return f.agree(to, act)
+	return f.agree(to, act, c.hunk != 0)
 }
 
 // A choice is which facts are decided.
@@ -225,18 +225,23 @@ func (c choice) line(l line) (add, del bool) {
 
 // agree decides whether the file exists as its lines were decided. The steps
 // change in the name of the decision, so that undoing it undoes them too.
-func (f file) agree(to state, act uint32) file {
+//
+// A file that was created or deleted has no hunk of its own while it has hunks of
+// lines, so the last of these decides it. Nothing else that is left follows from
+// lines: a link has a hunk of its own, and who decides about a session or a turn
+// decides nothing of another.
+func (f file) agree(to state, act uint32, hunk bool) file {
 	lines := f.text.sum
-	settled := f.text.openLines() == 0 && lines.marked > 0
-	had := f.node.agreed().kind == Regular // lines, which are decided
+	last := hunk && f.text.openLines() == 0 && lines.marked > 0
+	was := f.node.agreed().kind
 	f.node = f.node.each(func(s step[node]) fact {
 		switch {
 		case s.fact == fact{s.fact.by, rejected, act} && s.to.kind == Regular && lines.base > 0: // the user's lines need it
 			return fact{s.fact.by, accepted, act}
 		case s.fact.state != pending:
-		case s.to.kind == Regular && lines.base > 0, s.to.kind == Absent && had && lines.base == 0 && settled && to == accepted:
+		case s.to.kind == Regular && lines.base > 0, s.to.kind == Absent && was == Regular && lines.base == 0 && last && to == accepted:
 			return fact{s.fact.by, accepted, act}
-		case s.to.kind == Absent && lines.current > 0, s.to.kind == Regular && lines.current == 0 && settled && to == rejected:
+		case s.to.kind == Absent && lines.current > 0, s.to.kind == Regular && was == Absent && lines.current == 0 && last && to == rejected:
 			return fact{s.fact.by, rejected, act}
 		}
 		return s.fact
@@ -254,7 +259,7 @@ func (f file) revert(change func(ChangeID) bool, act uint32) file {
 	if !f.decidedBy(act) {
 		return f // nothing of it was taken back, so nothing follows from that
 	}
-	return f.agree(rejected, act)
+	return f.agree(rejected, act, false)
 }
 
 // openLines returns how many lines are pending.
