@@ -40,7 +40,7 @@ func (w *days) decideSome() error {
 		return err
 	}
 	for _, p := range w.files {
-		p.part = p.part || s != Selection{}
+		p.part = p.part || s.Hunk != 0
 	}
 	if err := w.check(); err != nil || act == 0 || w.rand.IntN(3) > 0 {
 		return err
@@ -141,8 +141,12 @@ func (w *days) commit(path string, p *paper) error {
 		return err
 	}
 	left := w.Hunks(path)
+	linesOf := func(h Hunk) []string { return slices.Concat(h.Old, h.New, h.Others) }
 	for i, h := range hunks {
-		stays := slices.ContainsFunc(left, func(l Hunk) bool { return l.ID == h.ID })
+		stays := slices.ContainsFunc(left, func(l Hunk) bool { // perhaps as a part of another
+			there := linesOf(l)
+			return !slices.ContainsFunc(linesOf(h), func(line string) bool { return !slices.Contains(there, line) })
+		})
 		switch {
 		case i == out && !stays && !slices.Equal(h.Old, h.New):
 			return fmt.Errorf("hunk %d was not committed, and is accepted", h.ID)
@@ -211,7 +215,6 @@ func (w *days) checkpoint() error {
 				p.exists()
 			}
 		})
-		p.part = true
 	}
 	return w.check()
 }

@@ -85,7 +85,7 @@ type paper struct {
 	lines  []inked
 	thing  trait[node]
 	mode   trait[fs.FileMode]
-	part   bool // decided in parts, or remade: whether it is empty or absent is not judged
+	part   bool // decided by hunks, or remade by the user: whether it is empty or absent is not judged
 	remade bool // by the user, or created: its mode is not judged
 }
 
@@ -246,7 +246,7 @@ func (p *paper) order(text string) {
 }
 
 // errOpen ends a sequence about which the judge does not know more: whether a file that
-// was decided in parts is there without its lines.
+// was decided by hunks is there without its lines.
 var errOpen = errors.New("the judge does not know")
 
 func (p *paper) same(what string, got, want State) error {

@@ -73,8 +73,13 @@ func (w *days) author(d deed, inferred bool) Author {
 
 // edit changes a file. In a buffer only its text changes.
 func (w *days) edit(p *paper, d deed, buffer bool) string {
-	n := p.thing.now()
-	regular := p.now().Kind == Regular
+	was, n := p.copy(), p.thing.now()
+	defer func() {
+		if p.now() == was.now() { // nobody has done anything
+			*p = *was
+		}
+	}()
+	regular := was.now().Kind == Regular
 	kind := w.rand.IntN(12)
 	if buffer {
 		kind = 11
@@ -102,6 +107,7 @@ func (w *days) edit(p *paper, d deed, buffer bool) string {
 		if d.by != user {
 			to++
 		}
+		p.thing = p.thing.by(node{kind: Regular}, d) // as below
 		if p.thing.agreed().kind != Regular || p.thing.base.kind != Regular {
 			p.remade = true
 			p.mode = trait[fs.FileMode]{base: to}
@@ -124,7 +130,7 @@ func (w *days) edit(p *paper, d deed, buffer bool) string {
 		return "becomes " + what
 	}
 	if n.kind != Regular && !regular {
-		p.part, p.remade = true, p.remade || d.by == user || p.thing.agreed().kind != Regular || p.thing.base.kind != Regular
+		p.part, p.remade = p.part || d.by == user, p.remade || d.by == user || p.thing.agreed().kind != Regular || p.thing.base.kind != Regular
 	}
 	if !regular {
 		all() // lines that were decided to be back, where there was no file
@@ -137,7 +143,7 @@ func (w *days) edit(p *paper, d deed, buffer bool) string {
 	what := ""
 	for n := range 1 + w.rand.IntN(3) {
 		i := w.rand.IntN(len(p.lines) + 1)
-		if w.rand.IntN(3) > 0 || n == 0 && !regular { // no two files are alike by chance
+		if w.rand.IntN(3) > 0 || !regular && (n == 0 || d.by == user) { // no two files are alike by chance
 			l := inked{text: w.text(d.by)}
 			if d.by != user {
 				l.add = d
