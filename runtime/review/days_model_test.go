@@ -52,6 +52,14 @@ func (t trait[T]) last(picks func(deed) bool) T {
 func (t trait[T]) now() T    { return t.last(func(deed) bool { return true }) }
 func (t trait[T]) agreed() T { return t.last(func(d deed) bool { return d.how == yes }) }
 
+// seen reports whether a pending deed is picked that no accepted one hides.
+func (t trait[T]) seen(picks func(deed) bool) (some bool) {
+	for _, d := range t.deeds {
+		some = d.how != yes && (some || picks(d.deed))
+	}
+	return some
+}
+
 // by is what somebody makes of it.
 func (t trait[T]) by(to T, d deed) trait[T] {
 	if t.now() == to {
@@ -159,30 +167,25 @@ func (p *paper) decide(c picks, accept bool) {
 			}
 		}
 	}
+	mode := func(d deed) bool { return c.whole(true, d) }
+	thing := func(d deed) bool { return c.whole(false, d) }
+	if some = some || p.mode.seen(mode) || p.thing.seen(thing); !some {
+		return
+	}
+	// All of it, also below what was accepted.
 	p.mode = p.mode.each(func(d traitDeed[fs.FileMode]) int {
-		if d.how == open && c.whole(true, d.deed) {
-			some = true
+		if d.how == open && mode(d.deed) {
 			return how
 		}
 		return d.how
 	})
-	settled := 0 // what is before this deed is pending, but cannot be seen
-	for _, d := range p.thing.deeds {
-		if d.how == yes {
-			settled = d.at
-		}
-	}
-	picked := func(d traitDeed[node]) bool { return d.how == open && c.whole(false, d.deed) }
-	some = some || slices.ContainsFunc(p.thing.deeds, func(d traitDeed[node]) bool { return picked(d) && d.at > settled })
 	p.thing = p.thing.each(func(d traitDeed[node]) int {
-		if some && picked(d) { // then all of it, also below what was accepted
+		if d.how == open && thing(d.deed) {
 			return p.needed(d, how)
 		}
 		return d.how
 	})
-	if some {
-		p.exists()
-	}
+	p.exists()
 }
 
 // exists says that a file with lines exists, whatever was decided about that.
