@@ -126,10 +126,15 @@ describe("the chat", function()
     wait_for_state("idle")
   end
 
-  --- Writes a prompt and sends it.
+  --- Writes a prompt and sends it. Steps are written so that their words are not in the prompt:
+  --- what a test waits for would be there before the turn.
   ---@param text string|table steps
   local function send(text)
-    text = type(text) == "table" and vim.json.encode(text) or text
+    if type(text) == "table" then
+      text = vim.json.encode(text):gsub("[g-kmo-qv-z]", function(letter)
+        return ("\\u%04x"):format(letter:byte())
+      end)
+    end
     child.lua(
       [[vim.cmd.stopinsert()
       vim.api.nvim_buf_set_lines(find("hermes_prompt"), 0, -1, true, vim.split(..., "\n"))]],
@@ -669,8 +674,9 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for("the highlighter", function()
       return child.lua_get("vim.treesitter.highlighter.active[find('hermes_chat')] ~= nil")
     end)
+    local number = 0
     local function call(content)
-      local update = { sessionUpdate = "tool_call", toolCallId = "t", title = "Run" }
+      local update = { sessionUpdate = "tool_call", toolCallId = "t" .. number, title = "Run" }
       return { update = vim.tbl_extend("error", update, { content = { content } }) }
     end
     local ways = {
@@ -694,7 +700,6 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
         child.type_keys("<C-c>")
       end,
     }
-    local number = 0
     for what, way in vim.spairs(ways) do
       for _, begin in ipairs({ "```", "~~~~", "<!--", "<pre>", "* * *\n- item" }) do
         number = number + 1
@@ -724,9 +729,43 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     wait_for_text("# three")
     wait_for_state("idle")
     eq(captures("# three")["markdown markup.heading.1"], nil)
+    number = number + 1
     send({ call({ type = "content", content = { type = "text", text = "# four" } }) })
     wait_for_text("# four")
     eq(captures("# four"), vim.empty_dict())
+    eq(vim.trim(child.cmd_capture("messages")), "")
+  end)
+
+  it("parses no more at a stretch than a frame has time for, and goes on after it", function()
+    open()
+    wait_for("the highlighter", function()
+      return child.lua_get("vim.treesitter.highlighter.active[find('hermes_chat')] ~= nil")
+    end)
+    -- What is parsed in Neovim 0.10 is parsed at a stretch.
+    child.lua([[_G.most = 0
+      local parser = getmetatable(vim.treesitter.get_parser(find("hermes_chat"))).__index
+      local parse = parser.parse
+      function parser:parse(...)
+        if self:lang() == "markdown" and vim.fn.has("nvim-0.11") == 0 then
+          local bytes = 0
+          for _, region in ipairs(self:included_regions()) do
+            for _, range in ipairs(region) do bytes = bytes + range[6] - range[3] end
+          end
+          most = math.max(most, bytes)
+        end
+        return parse(self, ...)
+      end]])
+    send({ { say = ("*_"):rep(100) .. "\n", times = 1500 }, { say = "the long end" } })
+    wait_for_text("the long end")
+    wait_for_state("idle")
+    send({ { say = "# a heading\nof the next" } })
+    wait_for_text("of the next")
+    wait_for_state("idle")
+    if child.fn.has("nvim-0.11") == 0 then
+      local most = child.lua_get("most")
+      eq(most > 0 and most <= 16 * 1024 or most, true)
+      wait_for_capture("# a heading", "markdown markup.heading.1")
+    end
     eq(vim.trim(child.cmd_capture("messages")), "")
   end)
 

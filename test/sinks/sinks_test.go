@@ -316,7 +316,6 @@ var meant = map[string]string{
 	`lua/hermes/view/chat/markdown.lua: vim.treesitter.language.register("markdown", vim.bo[buf].filetype)`:                       "the filetype of the transcript",
 	`lua/hermes/view/chat/markdown.lua: done(ok and vim.treesitter.get_parser(buf) or nil)`:                                       "the number of a buffer",
 	`lua/hermes/view/chat/markdown.lua: pcall(vim.treesitter.query.get, piece[1], piece[2])`:                                      "languages and queries of a constant list",
-	`lua/hermes/view/chat/markdown.lua: vim.treesitter.stop(buf)`:                                                                 "the number of a buffer",
 	`lua/hermes/view/chat/blocks.lua: vim.cmd({ cmd = "fold", range = { first + 1, last } })`:                                     "the numbers of lines",
 	`lua/hermes/view/chat/blocks.lua: vim.cmd({ cmd = "foldopen", range = { first + 1, last } })`:                                 "the numbers of lines",
 	`lua/hermes/view/chat/view.lua: api.nvim_buf_set_name(self.transcript_buf, ("hermes://chat/%d"):format(self.transcript_buf))`: "the number of a buffer",

@@ -1,15 +1,14 @@
---- Highlights the markdown of a transcript, for as long as that takes no frame. Each text is a tree
---- of its own, so that none changes how another one is shown.
+--- Highlights the markdown of a transcript, as far as that takes no frame. Each text is a tree of
+--- its own, so that none changes how another one is shown.
 local M = {}
 
 local api = vim.api
 
 --- So much later comes the next piece, in milliseconds.
 local pause_ms = 8
---- The most time that parsing may take, in seconds, and parsing for the first time.
-local max_parse_s, max_first_s = 0.03, 0.1
---- The most lines that are parsed before the next redraw, where Neovim can do it in the background.
-local max_lines = 200
+--- The most text that is parsed at a stretch, in bytes: a frame for what is hardest to parse.
+--- Neovim 0.10 cannot stop within a stretch, and does one at every change.
+local max_bytes = 16 * 1024
 
 --- Loads what highlighting needs, piece by piece, because all of it at once would take a frame.
 ---@param buf integer
@@ -55,13 +54,12 @@ local function divide(parser, texts)
   return not same
 end
 
---- Divides what is in sight into its texts, and parses what the next redraw would. Gives up where a
---- text is too long for that.
+--- Divides what is in sight into its texts, and parses what the next redraw would. What is more
+--- than a stretch is left to the background, where Neovim has one, or has no highlights.
 ---@param buf integer
 ---@param parser vim.treesitter.LanguageTree
 ---@param texts fun(first: integer, last: integer): integer[][] the texts between two rows, as rows:
 ---the first of each, and the one after its last
----@return vim.treesitter.LanguageTree? parser nil after it has given up
 function M.parse(buf, parser, texts)
   local sights, by_row = {}, {} ---@type integer[][], table<integer, integer[]>
   for i, window in ipairs(vim.fn.win_findbuf(buf)) do
@@ -74,25 +72,22 @@ function M.parse(buf, parser, texts)
     end
   end
   if not sights[1] then
-    return parser
+    return
   end
-  local began, list, lines = os.clock(), {}, 0
+  local in_background = vim.fn.has("nvim-0.11") == 1
+  local list, bytes = {}, 0
   for _, rows in vim.spairs(by_row) do
-    list[#list + 1], lines = rows, lines + rows[2] - rows[1]
+    local size = api.nvim_buf_get_offset(buf, rows[2]) - api.nvim_buf_get_offset(buf, rows[1])
+    if in_background or bytes + size <= max_bytes then
+      list[#list + 1], bytes = rows, bytes + size
+    end
   end
   local anew = divide(parser, list)
-  local in_background = vim.fn.has("nvim-0.11") == 1
-  if not in_background or anew and lines <= max_lines then -- or a frame would have no highlights
+  if not in_background or anew and bytes <= max_bytes then -- or a frame would have no highlights
     vim.iter(sights):each(function(sight)
       parser:parse(sight)
     end)
   end
-  if in_background or os.clock() - began <= (anew and max_first_s or max_parse_s) then
-    return parser
-  end
-  api.nvim_buf_call(buf, function() -- Neovim 0.10 would set 'syntax' of the current buffer
-    vim.treesitter.stop(buf)
-  end)
 end
 
 return M

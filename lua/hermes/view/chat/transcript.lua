@@ -109,8 +109,7 @@ end
 --- Parses the texts in sight.
 function Transcript:parse()
   if self.parser then
-    local markdown = require("hermes.view.chat.markdown")
-    self.parser = markdown.parse(self.buf, self.parser, function(first, last)
+    require("hermes.view.chat.markdown").parse(self.buf, self.parser, function(first, last)
       return self:texts(first, last)
     end)
   end
