@@ -24,11 +24,23 @@ func Of(folder string, read func(path string) string) (own, common string) {
 	return own, own
 }
 
+// IsIn reports whether a folder is the top of a work tree. A ".git" without HEAD is nothing to
+// git: some sandboxes of agents put an empty one in the folders that a command may write to.
+func IsIn(folder string) bool {
+	path := filepath.Join(folder, ".git")
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return err == nil && info.Size() > 0
+	}
+	_, err = os.Lstat(filepath.Join(path, "HEAD"))
+	return err == nil
+}
+
 // Above finds the repository that a folder is in: the folder that has ".git", and the way
 // from there, which ends with a slash unless it is empty.
 func Above(folder string) (top, way string, ok bool) {
 	for top = folder; ; {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+		if IsIn(top) {
 			return top, way, true
 		}
 		parent := filepath.Dir(top)

@@ -3,9 +3,11 @@
 package gitdir
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -59,5 +61,44 @@ func TestGitDirsAreThoseOfGit(t *testing.T) {
 		if want := git(folder, "rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-common-dir"); got != want {
 			t.Errorf("%s: got %q, git has %q", folder, got, want)
 		}
+	}
+}
+
+// What git does not take for a repository is none: agents and their sandboxes leave such things.
+func TestARepositoryIsWhatGitTakesForOne(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	for name, makes := range map[string]func(at string) error{
+		"nothing":                func(string) error { return nil },
+		"a repository":           func(at string) error { return exec.Command("git", "init", "-q", filepath.Dir(at)).Run() },
+		"an empty folder":        func(at string) error { return os.Mkdir(at, 0o755) },
+		"a folder with settings": func(at string) error { return errors.Join(os.Mkdir(at, 0o755), os.WriteFile(at+"/config", nil, 0o644)) },
+		"a link to one elsewhere": func(at string) error {
+			return errors.Join(exec.Command("git", "init", "-q", at+".elsewhere").Run(), os.Symlink(at+".elsewhere/.git", at))
+		},
+		"a file that names one elsewhere": func(at string) error {
+			return exec.Command("git", "init", "-q", "--separate-git-dir", at+".elsewhere", filepath.Dir(at)).Run()
+		},
+		"a link to nothing": func(at string) error { return os.Symlink("nowhere", at) },
+		"an empty file":     func(at string) error { return os.WriteFile(at, nil, 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := makes(filepath.Join(folder, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("git", "-C", folder, "rev-parse", "--show-toplevel")
+			cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder))
+			top, err := cmd.Output()
+			if got, want := IsIn(folder), err == nil && strings.TrimSpace(string(top)) == folder; got != want {
+				t.Errorf("%v, git says %v: %s %v", got, want, top, err)
+			}
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/preset"
@@ -247,7 +248,7 @@ func projectRoot(named, state string) (string, error) {
 		if _, err := os.Stat(filepath.Join(store.Dir(state, dir), "project")); err == nil && reviewed == "" {
 			reviewed = dir
 		}
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && repository == "" {
+		if repository == "" && gitdir.IsIn(dir) {
 			repository = dir
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,9 +31,9 @@ type Repository struct {
 }
 
 // Open finds the repository whose work tree a folder is. It reports false if the folder
-// has no .git.
+// is none.
 func Open(folder string) (Repository, bool) {
-	if _, err := os.Lstat(filepath.Join(folder, ".git")); err != nil {
+	if !gitdir.IsIn(folder) {
 		return Repository{}, false
 	}
 	own, common := gitdir.Of(folder, read)

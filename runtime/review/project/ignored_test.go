@@ -11,7 +11,7 @@ func TestAnAgentCannotTakeFilesOutOfTheReview(t *testing.T) {
 	for name, hide := range map[string]func(r *rig){
 		"exclude":    func(r *rig) { r.write(".git/info/exclude", "*\n") },
 		"settings":   func(r *rig) { r.write(".git/config", "[core]\n\texcludesFile = "+r.path("all")+"\n", "all", "*\n") },
-		"repository": func(r *rig) { r.write("sub/.git/info/exclude", "*\n") },
+		"repository": func(r *rig) { r.write("sub/.git/HEAD", "ref: refs/heads/main\n", "sub/.git/info/exclude", "*\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ func TestALookDoesNotWaitForANamedPipe(t *testing.T) {
 		for _, held := range []string{"nobody", "a silent writer"} {
 			t.Run(name+" "+held, func(t *testing.T) {
 				t.Parallel()
-				r := newRig(t, "a", "a\n", "d/a", "a\n", ".git/HEAD", "ref: refs/heads/main\n", ".git/config", "[core]\n")
+				r := newRig(t, "a", "a\n", "d/a", "a\n", "d/.git/HEAD", "ref: refs/heads/main\n", ".git/HEAD", "ref: refs/heads/main\n", ".git/config", "[core]\n")
 				r.must(r.Prompt(t.Context(), "s", "1", ""))
 				path := r.path(name)
 				r.must(os.RemoveAll(path))

@@ -91,7 +91,8 @@ func TestALookFindsWhatGitObeysNow(t *testing.T) {
 		"another folder":          {func(r *rig) { r.write(".git/commondir", "../other\n") }, []string{".git/commondir", ".git/config", ".git/hooks", ".git/info"}},
 		"another repository":      {func(r *rig) { r.must(os.Rename(r.path(".git"), r.path("x"))); r.write(".git", "gitdir: x\n") }, []string{".git"}},
 		"no repository any more":  {func(r *rig) { r.must(os.RemoveAll(r.path(".git"))) }, []string{".git"}},
-		"a repository of its own": {func(r *rig) { r.write("sub/.git/config", "") }, nil},
+		"a repository of its own": {func(r *rig) { r.write("sub/.git/HEAD", "ref: refs/heads/main\n") }, nil},
+		"an empty folder":         {func(r *rig) { r.must(os.Mkdir(r.path("sub/.git"), 0o755)) }, nil}, // of a sandbox
 		"a commit": {func(r *rig) {
 			r.write(".git/HEAD", "x\n", ".git/index", "x", ".git/COMMIT_EDITMSG", "x", ".git/refs/heads/b", "x")
 		}, nil},

@@ -113,8 +113,9 @@ func TestANestedRepositoryHasItsOwnRules(t *testing.T) {
 	}
 	files := map[string]string{
 		".gitignore": "*.o\nignored/\n", ".git/info/exclude": "top\n", "mod/.gitignore": "*.a\n", "mod/.git/info/exclude": "/mod\n", "mod/inner/.git/info/exclude": "inner\n",
+		"none/.git/info/exclude": "f\n", // git takes it for no repository
 	}
-	for _, dir := range []string{"", "mod/", "mod/inner/", "mod/sub/", "mod/inner/sub/", "ignored/"} {
+	for _, dir := range []string{"", "mod/", "mod/inner/", "mod/sub/", "mod/inner/sub/", "ignored/", "none/"} {
 		for _, name := range []string{"x.o", "x.a", "top", "mod/x", "inner/y", "f"} {
 			if name != "mod/x" || dir != "" {
 				files[dir+name] = ""

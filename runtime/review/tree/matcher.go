@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 )
 
 // Matcher tells what git ignored in a project when the Matcher was made, one path at a
@@ -100,7 +102,7 @@ func (g *Matcher) dir(path string) policy {
 	}
 	if !made {
 		here := filepath.Join(g.root, filepath.FromSlash(path))
-		if _, err := os.Lstat(filepath.Join(here, ".git")); err == nil && path != "." && (!p.ignored || p.tracked.has(path)) {
+		if path != "." && (!p.ignored || p.tracked.has(path)) && gitdir.IsIn(here) {
 			p = ownPolicy(here, path, g.user)
 		}
 		if info, err := os.Lstat(filepath.Join(here, ".gitignore")); err == nil && info.Mode().IsRegular() && !p.ignored {

@@ -90,6 +90,7 @@ func TestAMatcherKnowsWhatWasIgnoredAtItsStart(t *testing.T) {
 	write("read/.gitignore", "build\n")
 	write("moved/.gitignore", "*\n")
 	write("moved/deep/.gitignore", "*\n")
+	write("repo/.git/HEAD", "ref: refs/heads/main\n")
 	write("repo/.git/info/exclude", "build\n")
 	write("plain/f", "")
 	made := time.Now()
@@ -107,6 +108,7 @@ func TestAMatcherKnowsWhatWasIgnoredAtItsStart(t *testing.T) {
 		write(dir+"/.gitignore", "*\n")
 	}
 	write("repo/.git/info/exclude", "*\n")
+	write("plain/.git/HEAD", "ref: refs/heads/main\n")
 	write("plain/.git/info/exclude", "*\n")
 	must(t, os.Rename(filepath.Join(root, "moved"), filepath.Join(root, "here")))
 	m.Made("here")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
@@ -364,7 +365,9 @@ func (c *scan) enter(h *os.Root, d *dir, names []string) policy {
 	}
 	// A repository in another one, such as a submodule, has its own rules.
 	if d.path != "." && slices.ContainsFunc(names, isGit) {
-		p = ownPolicy(filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)), d.path, c.user)
+		if here := filepath.Join(c.handle.Name(), filepath.FromSlash(d.path)); gitdir.IsIn(here) {
+			p = ownPolicy(here, d.path, c.user)
+		}
 	}
 	if slices.Contains(names, ".gitignore") && !p.ignored {
 		// Git does not follow a link either.

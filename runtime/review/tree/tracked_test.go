@@ -145,7 +145,7 @@ func TestARescanIgnoresWhatWasIgnoredBefore(t *testing.T) {
 		".gitignore":          {".gitignore": "*\n"},
 		"deeper":              {"a/.gitignore": "*\n"},
 		"of a new folder":     {"new/.gitignore": "*\n"},
-		"a nested repository": {"a/.git/info/exclude": "*\n"},
+		"a nested repository": {"a/.git/HEAD": "ref: refs/heads/main\n", "a/.git/info/exclude": "*\n"},
 		"the configuration":   {".git/config": "[core]\n\texcludesFile = " + os.DevNull + "\n\texcludesFile = ~/all\n"},
 		"another repository":  {".git/commondir": "../more", "more/info/exclude": "*\n"},
 	} {
