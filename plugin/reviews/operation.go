@@ -272,7 +272,7 @@ func (r *Reviews) do(id string, op Op) (any, error) {
 			}
 		}
 		if to := r.reporterOf(op.Path); to != nil {
-			to.saved(op.Path)
+			to.saved(op.Path, op.Before, op.Text)
 		}
 		return nil, nil
 	case "applied":

@@ -68,10 +68,20 @@ func (t *reporter) changed(a review.Author, path, before, text string) {
 }
 
 // saved reports that the user has saved a file, and before that what agents have made of it.
-func (t *reporter) saved(path string) {
+// before is what the file was, nil if there was none, and text what it is; text is nil if the
+// editor has told neither.
+func (t *reporter) saved(path string, before, text *string) {
 	t.post(func() {
 		t.sendUnsent(path)
-		t.send(feed.Report{Kind: feed.Write, Path: path, User: true, After: t.textAt(path), Author: review.Author{Source: "user"}})
+		report := feed.Report{Kind: feed.Write, Path: path, User: true, Author: review.Author{Source: "user"}}
+		if text == nil {
+			report.After = t.textAt(path)
+		} else if report.After = versionOf(text); before == nil {
+			report.Before = &feed.Version{Absent: true}
+		} else {
+			report.Before = versionOf(before)
+		}
+		t.send(report)
 	})
 }
 

@@ -352,6 +352,55 @@ func (r *Review) wrote(path string, s State, undo bool) error {
 	return r.save(path, f)
 }
 
+// Saved says that the user made a file what it was after, from what it was before. It tells
+// whether the review had found that already. If it had only inferred that an agent did it, it
+// becomes the user's.
+func (r *Review) Saved(path string, before, after State) (found bool, err error) {
+	err = r.locked(func() error {
+		f := r.files[path]
+		if f == nil {
+			return nil
+		}
+		now := f.current()
+		without, ok := now.without(before, after.plain())
+		if !ok || without == now {
+			return nil
+		}
+		found = true
+		users := f.write(without, writer{}).write(now, writer{})
+		if r.reported(users) < r.reported(f.file) {
+			return nil
+		}
+		r.set(path, f, users)
+		r.tell(Event{Kind: Updated, Path: path})
+		return r.save(path, f)
+	})
+	return found, err
+}
+
+// without returns what a state would be if one that it goes back to had stayed as it was before.
+func (s State) without(before, after State) (State, bool) {
+	if before.Kind != Regular {
+		return before, s == after
+	}
+	text, conflicts := Merge(after.Text, s.Text, before.Text)
+	if s.Kind != Regular || after.Kind != Regular || len(conflicts) > 0 {
+		return State{}, false
+	}
+	s.Text = text
+	return s, true
+}
+
+// reported counts what is pending of a file because an agent, or who saw it, has said so.
+func (r *Review) reported(f file) int {
+	said := func(by ChangeID) bool { return !r.authors[by].Inferred }
+	n := f.text.count(func(l line) bool { open := l.open(); return open != nil && said(open.by) })
+	if s := f.node.open(); s != nil && said(s.fact.by) {
+		n++
+	}
+	return n
+}
+
 // Edit says that lines Start to End, exclusive, of a text became others. Lines
 // have their terminators.
 type Edit struct {

@@ -12,8 +12,13 @@ func NewTrace(text string) *Trace { return &Trace{text, weaveOf(text)} }
 
 // Reported returns the trace after a change of an agent from before to after.
 func (t *Trace) Reported(before, after string) *Trace {
+	return (&Trace{t.from, t.text.write(before, writer{})}).Found(after)
+}
+
+// Found returns the trace after agents have made the file a text.
+func (t *Trace) Found(text string) *Trace {
 	all := func(ChangeID) bool { return true }
-	return &Trace{t.from, t.text.write(before, writer{}).write(after, writer{by: 1, same: all, turn: all})}
+	return &Trace{t.from, t.text.write(text, writer{by: 1, same: all, turn: all})}
 }
 
 // Saved returns the trace after the user has made the file a text.

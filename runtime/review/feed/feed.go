@@ -117,7 +117,7 @@ type Report struct {
 	Author review.Author
 	Agent  string
 	PID    int
-	User   bool     // the user has saved the file
+	User   bool     // the user has saved the file, from Before to After
 	Before *Version // what the file was, nil if it is not said
 	After  *Version // what it is, nil if it is not said
 

@@ -220,7 +220,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	switch {
 	case r.Kind == feed.Scan:
 	case r.User:
-		p.userSaved(r.Path, r.After)
+		p.userSaved(r.Path, r.Before, r.After)
 	case r.Kind == feed.Read, r.Phase == feed.Failed:
 		p.reportedFolder(r)
 	case pre && busy:

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -190,6 +191,126 @@ func TestWhatTheUserSavesElsewhereIsTheUsers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A look for an agent may find what the user saves in another editor before that says so.
+func TestWhatTheUserSavesElsewhereIsTheUsersAlsoIfItIsFoundFirst(t *testing.T) {
+	t.Parallel()
+	const base, agents, saved = "1\n2\n3\n4\n5\n", "1\nTWO\n3\n4\n5\n", "1\nTWO\n3\n4\nFIVE\n"
+	for name, c := range map[string]struct {
+		held, exact bool   // exact: the agent says what it has changed
+		unseen      bool   // no look finds anything before the report comes
+		saved       string // if it is another one
+		buffer      string // what the editor here has when the report comes
+		later       string // what another call of the agent makes of the file before it comes
+		want        string // the file
+		hunks       string // of the agent, if not only the one
+	}{
+		"on the disk":                          {exact: true, want: saved},
+		"with what the agent says nothing of":  {want: saved},
+		"a line less":                          {exact: true, saved: "1\nTWO\n3\n4\n", want: "1\nTWO\n3\n4\n"},
+		"a line more":                          {saved: "0\n" + agents, want: "0\n" + agents},
+		"before another change of the agent":   {exact: true, later: "ONE\nTWO\n3\n4\nFIVE\n", want: "ONE\nTWO\n3\n4\nFIVE\n", hunks: `+"ONE\nTWO\n" -"1\n2\n"`},
+		"of a line that the agent changes":     {exact: true, later: "1\nTWO\n3\n4\nfive\n", want: "1\nTWO\n3\n4\nfive\n", hunks: `+"TWO\n" -"2\n"` + "\n" + `a s tool true +"five\n" -"5\n"`},
+		"with what had not been seen":          {unseen: true, want: saved},
+		"a line more, with that":               {unseen: true, saved: "0\n" + agents, want: "0\n" + agents},
+		"nothing, with that":                   {unseen: true, saved: agents, want: agents},
+		"with that, on its way to the buffer":  {unseen: true, held: true, buffer: base, want: saved},
+		"on its way to the buffer":             {held: true, exact: true, buffer: agents, want: saved},
+		"all on its way to the buffer":         {held: true, buffer: base, want: saved},
+		"in the buffer":                        {held: true, exact: true, buffer: saved, want: saved},
+		"all in the buffer":                    {held: true, buffer: saved, want: saved},
+		"in the buffer, which the user edits":  {held: true, exact: true, buffer: "0\n" + saved, want: "0\n" + saved},
+		"in the buffer, that line was changed": {held: true, exact: true, buffer: "1\nTWO\n3\n4\nFIFTH\n", want: "1\nTWO\n3\n4\nFIFTH\n", hunks: `+"TWO\n" -"2\n"` + "\n" + `a s disk false +"" -"5\n"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "a", base)
+			saved, buffer, path := cmp.Or(c.saved, saved), base, r.path("a")
+			if c.held {
+				r.must(r.Hold(path, Text{Text: buffer}))
+			}
+			takes := func(text string) { // as the editor does when it has been told to look
+				if a := r.Awaited(path); c.held && a != nil && buffer != text && buffer != c.buffer {
+					buffer = text
+					r.must(r.Changed(*a, path, nil, text))
+				}
+			}
+			a := r.turn("s")
+			tell := r.tell()
+			r.write("a", agents)
+			if c.exact {
+				r.look(tool(a, "call"), "a")
+				takes(agents)
+			}
+			r.write("a", saved)
+			if !c.unseen {
+				r.Scan(a)
+				r.wait()
+				takes(saved)
+			}
+			if c.held && buffer != c.buffer {
+				buffer = c.buffer
+				r.must(r.Hold(path, Text{Text: buffer})) // the user has edited it
+			}
+			if c.later != "" {
+				r.write("a", c.later)
+				r.look(tool(a, "call"), "a")
+			}
+			before, after := agents, saved
+			tell(feed.Report{
+				Kind: feed.Write, Path: path, User: true, Author: review.Author{Source: "user"},
+				Before: &feed.Version{Text: &before, Size: -1}, After: &feed.Version{Text: &after, Size: -1},
+			})
+			if a := r.Awaited(path); a != nil {
+				buffer = saved
+				r.must(r.Changed(*a, path, nil, saved))
+			}
+			r.ends(a)
+			how := "disk false"
+			if c.exact {
+				how = "tool true"
+			}
+			r.reported(`a s ` + how + ` ` + cmp.Or(c.hunks, `+"TWO\n" -"2\n"`))
+			if _, now, _ := r.Review().Known("a"); now.Text != c.want {
+				t.Errorf("the file is %q", now.Text)
+			}
+		})
+	}
+}
+
+func TestAFileThatTheUserMakesElsewhereIsTheUsersAlsoIfItIsFoundFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	tell := r.tell()
+	a := r.turn("s")
+	r.write("a", "1\n")
+	r.Scan(a)
+	r.wait()
+	r.reported(`a s disk false +"1\n" -""`)
+	after := "1\n"
+	tell(feed.Report{
+		Kind: feed.Write, Path: r.path("a"), User: true, Author: review.Author{Source: "user"},
+		Before: &feed.Version{Absent: true}, After: &feed.Version{Text: &after, Size: -1},
+	})
+	r.ends(a)
+	r.reported()
+}
+
+// Who says that the user has saved what an agent has reported does not make it the user's.
+func TestASaveTakesNothingFromWhatIsKnownExactly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "1\n2\n")
+	tell := r.tell()
+	a := r.turn("s")
+	before, after := "1\n2\n", "1\nTWO\n"
+	r.write("a", after)
+	r.look(tool(a, "call"), "a")
+	tell(feed.Report{
+		Kind: feed.Write, Path: r.path("a"), User: true, Author: review.Author{Source: "user"},
+		Before: &feed.Version{Text: &before, Size: -1}, After: &feed.Version{Text: &after, Size: -1},
+	})
+	r.reported(`a s tool true +"TWO\n" -"2\n"`)
 }
 
 func TestAReportAboutAFileOutsideIsRefused(t *testing.T) {

@@ -63,9 +63,7 @@ func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok
 	if was, ok := p.before(name); ok && isMissing(was, now) {
 		now = was // somebody has begun to write it
 	} else if ok && was != now {
-		unnoticed := author
-		unnoticed.ToolCall, unnoticed.Source, unnoticed.Inferred = "", "disk", true
-		p.failed("record a change", name, p.review.Changed(unnoticed, name, &was, now))
+		p.failed("record a change", name, p.review.Changed(unnoticed(author), name, &was, now))
 	}
 	p.failed("track", name, p.review.Track(name, now))
 	mode := now.Mode
@@ -76,12 +74,18 @@ func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok
 	return now, true
 }
 
+// unnoticed returns the author of what somebody did in a turn without saying so.
+func unnoticed(author review.Author) review.Author {
+	author.ToolCall, author.Source, author.Inferred = "", "disk", true
+	return author
+}
+
 // UserWrote notes that the user has saved a file.
-func (p *Project) UserWrote(path string) { p.userSaved(path, nil) }
+func (p *Project) UserWrote(path string) { p.userSaved(path, nil, nil) }
 
 // userSaved is UserWrote for a version that the file need no longer be. What has followed
-// is not the user's.
-func (p *Project) userSaved(path string, as *feed.Version) {
+// is not the user's. was is what the file was before, nil if that is not said.
+func (p *Project) userSaved(path string, was, as *feed.Version) {
 	name := p.Name(path)
 	if p.isApart(name) {
 		return
@@ -93,17 +97,26 @@ func (p *Project) userSaved(path string, as *feed.Version) {
 	if err != nil {
 		return
 	}
-	before, known := p.before(name)
-	if known && isMissing(before, s) {
+	known, ok := p.before(name)
+	if ok && isMissing(known, s) {
 		p.add(&job{user: true, files: []Told{{Path: path}}})
 		return
 	}
-	if text, known := p.textOf(as); known && text != nil && s.Kind == review.Regular && s.Text != *text {
+	now := s
+	author, busy := p.Running()
+	if text, ok := p.textOf(as); ok && text != nil && s.Kind == review.Regular && s.Text != *text {
 		s.Text = *text
-		author, busy := p.Running()
 		defer p.add(&job{author: author, user: !busy, files: []Told{{Path: path}}})
 	}
-	p.note(name, s)
+	before, told := p.textOf(was)
+	told = told && as != nil && s.Kind == review.Regular
+	isFound := told && (p.isSaveFound(name, before, s) || ok && known == now)
+	if !isFound {
+		if told && before != nil && ok && busy {
+			known = p.missedBefore(unnoticed(author), name, known, *before)
+		}
+		p.note(name, s)
+	}
 	p.mu.Lock()
 	buffer, held := p.held[name]
 	elsewhere := held && as != nil && s.Kind == review.Regular
@@ -111,7 +124,10 @@ func (p *Project) userSaved(path string, as *feed.Version) {
 	case elsewhere && buffer.author != nil: // an agent's change has not reached the buffer yet either
 		trace := buffer.trace
 		if trace == nil {
-			trace = review.NewTrace(buffer.disk.Text).Reported(buffer.disk.Text, before.Text)
+			trace = review.NewTrace(buffer.disk.Text).Reported(buffer.disk.Text, known.Text)
+		}
+		if told && before != nil {
+			trace = trace.Found(*before)
 		}
 		buffer.trace = trace.Saved(s.Text)
 	case elsewhere:
@@ -119,9 +135,41 @@ func (p *Project) userSaved(path string, as *feed.Version) {
 	}
 	p.mu.Unlock()
 	switch {
-	case !held:
+	case !held && !isFound:
 		p.failed("record a save", name, p.review.Synced(name, s, seen))
 	case elsewhere && p.opts.OnLook != nil:
 		p.opts.OnLook(review.Author{}, name)
 	}
+}
+
+// isSaveFound tells whether the review has found what the user saved before that was told,
+// and sees to it that it is the user's there. before is nil if there was no file.
+func (p *Project) isSaveFound(name string, before *string, after review.State) bool {
+	was := review.State{Kind: review.Absent}
+	if before != nil {
+		was = after
+		was.Text = *before
+	}
+	found, err := p.review.Saved(name, was, after)
+	p.failed("record a save", name, err)
+	return found
+}
+
+// missedBefore records what had become of a file before the user saved it, and returns that.
+func (p *Project) missedBefore(author review.Author, name string, known review.State, text string) review.State {
+	was := known
+	was.Text = text
+	if known.Kind != review.Regular || was == known {
+		return known
+	}
+	p.mu.Lock()
+	b, held := p.held[name]
+	if held && b.author == nil {
+		p.held[name] = &inBuffer{author: &author, disk: known}
+	}
+	p.mu.Unlock()
+	if !held {
+		p.failed("record a change", name, p.review.Changed(author, name, &known, was))
+	}
+	return was
 }
