@@ -501,7 +501,7 @@ local others = {
     .. "chat view.chat.asks view.chat.session view.chat.view view.chat.transcript view.chat.blocks view.chat.markdown view.chat.pieces"
     .. " view.chat.follow view.chat.sends",
   ["the review, which review_held_spec.lua measures"] = ""
-    .. "review review.host review.hunk review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text"
+    .. "review review.host review.hunk review.decisions doc.review_apply doc.held doc.change_message doc.held_hunks doc.user_edits doc.plain_text doc.saves"
     .. " view.review.signs view.review.view",
   ["a reason that is cut to a line before it is shown"] = "session.unseen",
   ["windows that traffic_spec.lua and terminals_spec.lua feed"] = ""

@@ -297,6 +297,47 @@ describe("a held buffer", function()
     eq(lua("return Kinds()"), { "release" })
   end)
 
+  it("says of a file that is held elsewhere what it was and is when it was written", function()
+    lua([[local dir = ... disk.folders = function() return { dir } end]], dir)
+    ---@param text string? what the file is, nil for none
+    ---@param keys string
+    ---@param want table
+    local function writes(text, keys, want)
+      if text then
+        lua(
+          "local f = assert(io.open(..., 'wb')) f:write(select(2, ...)) f:close()",
+          dir .. "/a",
+          text
+        )
+      else
+        vim.fn.delete(dir .. "/a")
+      end
+      child.cmd("silent edit " .. dir .. "/a")
+      lua("said = {}")
+      child.type_keys(keys)
+      child.cmd("silent write")
+      local said = lua("return said")
+      eq(#said, 1)
+      eq({ said[1].path, said[1].before, said[1].text }, { dir .. "/a", want[1], want[2] })
+      child.cmd("bwipeout")
+    end
+    writes("one\n", "ra", { "one\n", "ane\n" })
+    writes("", "ia<Esc>", { "", "a\n" })
+    writes(nil, "ia<Esc>", { nil, "a\n" })
+    writes("\252ber\n", "xia<Esc>", { nil, nil }) -- in Latin-1
+    writes(("x"):rep(8 * 1024 * 1024 + 1), "x", { nil, nil })
+    -- What was there when another program wrote the file counts, not what the buffer began with.
+    vim.fn.writefile({ "one" }, dir .. "/a")
+    child.cmd("silent edit " .. dir .. "/a")
+    child.type_keys("ra")
+    vim.fn.writefile({ "two" }, dir .. "/a")
+    lua("said = {}")
+    child.cmd("silent write!")
+    eq(lua("return { said[1].before, said[1].text }"), { "two\n", "ane\n" })
+    child.cmd("silent write! " .. dir .. "/copy")
+    eq(lua("return { said[2].path, said[2].text or false }"), { dir .. "/copy", false })
+  end)
+
   it("is held again after :edit, and when it is opened again", function()
     lua([[Open("a", "one\n")]])
     child.type_keys("x")

@@ -9,6 +9,7 @@ local message_of = require("hermes.doc.change_message").of
 local edits = require("hermes.doc.user_edits")
 local placed = require("hermes.doc.held_hunks")
 local plain = require("hermes.doc.plain_text")
+local saves = require("hermes.doc.saves")
 
 --- Milliseconds after an edit of the user until the host is told.
 M.pause_ms = 20
@@ -113,20 +114,13 @@ end
 ---------------------------------------------------------------------------
 -- Which buffers.
 
----@param buf integer
----@return integer number of the newest undo block
-local function newest_block(buf)
-  local ok, tree = pcall(vim.fn.undotree, buf)
-  return ok and tree.seq_last or 0
-end
-
 ---After :edit and the like: the buffer has another text.
 ---@param buf integer
 local function reloaded(buf)
   local h = held[buf]
   if h then
     gone[buf] = nil
-    h.open, h.edits, h.newest = nil, {}, newest_block(buf)
+    h.open, h.edits, h.newest = nil, {}, edits.newest_block(buf)
     -- What an agent has written in the meantime is on the disk and in the buffer now.
     local version = disk.version(vim.api.nvim_buf_get_name(buf))
     send_text(buf, h, { reloaded = version ~= h.version or nil })
@@ -182,7 +176,7 @@ local function follow(buf, path)
   local h =
     { path = path, edits = {}, log = {}, logged = 0, floor = 0, hunks = {}, marks = {}, newest = 0 }
   h.version = disk.version(vim.api.nvim_buf_get_name(buf))
-  h.newest = newest_block(buf)
+  h.newest = edits.newest_block(buf)
   held[buf] = h
   return h
 end
@@ -251,14 +245,14 @@ local saved = {} ---@type table<integer, string> files that were written during 
 ---@param buf integer
 ---@param file string absolute
 local function wrote(buf, file)
-  local h = held[buf]
-  local name = vim.api.nvim_buf_get_name(buf)
+  local h, name = held[buf], vim.api.nvim_buf_get_name(buf)
+  local before, text = saves.took(buf, file)
   if real(file) ~= real(name) then
-    h = nil -- a copy
+    h, before, text = nil, nil, nil -- a copy
   elseif h then
     h.version = disk.version(name)
   end
-  tell({ ["do"] = "wrote", path = h and h.path or file })
+  tell({ ["do"] = "wrote", path = h and h.path or file, before = before, text = text })
 end
 
 ---Reports a file that was written during a change, after the change.
@@ -451,6 +445,12 @@ function M.start()
           hold(args.buf, path)
         end
       end
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWritePre", {
+    group = group,
+    callback = function(args)
+      saves.begins(args.buf, not held[args.buf] and args.match)
     end,
   })
   vim.api.nvim_create_autocmd("BufWritePost", {

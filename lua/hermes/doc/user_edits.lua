@@ -31,6 +31,13 @@ local function told(buf, h)
   end
 end
 
+---@param buf integer
+---@return integer number of the newest undo block
+function M.newest_block(buf)
+  local ok, tree = pcall(vim.fn.undotree, buf)
+  return ok and tree.seq_last or 0
+end
+
 ---Remembers what the host knows of a buffer from now on.
 ---@param buf integer
 ---@param h hermes.review.Held
