@@ -33,10 +33,10 @@ demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key,
 # Where things run in parallel, tests run with the race detector. It makes programs many times
 # slower, so the others run with it only while soaking.
 PARALLEL := hermes/($(subst $() ,|,$(strip \
-	internal/(hostile|process) \
+	internal/(codex/shared|hostile|process|shim.*) \
 	plugin/.* \
-	runtime/(agentv2|claudehooks|codex.*|files|history|launch|redial|rpc|serve|services|shim.*|terminal|trace|transport.*) \
-	runtime/review/(feed|project|store|watch) \
+	runtime/(agentv2|claudehooks|codex.*|files|history|launch|redial|rpc|serve|services|terminal|trace|transport.*) \
+	runtime/review/feed internal/review/(project|store|watch) \
 	tools/hermes-agent/(agent|batch|chat|mcp|process))))$$
 
 .PHONY: test
@@ -56,8 +56,8 @@ stages:
 	scripts/stage "Lua specs" scripts/world fresh scripts/lua-specs
 
 # What works with folders of the machine: repositories, homes, sockets, programs.
-ODD_GO := ./internal/atomicfile ./internal/gitdir ./internal/process ./runtime/codex/shared ./runtime/confine ./runtime/files ./runtime/preset \
-	./runtime/review/... ./runtime/serve ./runtime/shim ./runtime/transport/socket ./tools/hermes-agent/...
+ODD_GO := ./internal/atomicfile ./internal/gitdir ./internal/process ./internal/codex/shared ./internal/confine ./runtime/files ./internal/preset \
+	./runtime/review/... ./internal/review/... ./runtime/serve ./internal/shim ./runtime/transport/socket ./tools/hermes-agent/...
 ODD_SPECS := $(addprefix test/,$(addsuffix _spec.lua,chat claude complete context demo health help install program project review shim))
 
 .PHONY: odd

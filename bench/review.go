@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
 )
 
 // ReviewSizes are how much there is to review.

@@ -24,7 +24,7 @@ describe("a recorded question", function()
       of[read(here .. "/questions/" .. name).preset or ""] = true
     end
     local missing = {}
-    for name in vim.spairs(read(here .. "/../runtime/preset/presets.json")) do
+    for name in vim.spairs(read(here .. "/../internal/preset/presets.json")) do
       missing[#missing + 1] = not of[name] and name or nil
     end
     MiniTest.expect.equality(missing, without)

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hermes-nvim/hermes/internal/review/tree"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/review/tree"
 )
 
 // Bounds of the list of a folder's files.

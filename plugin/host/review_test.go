@@ -20,11 +20,11 @@ import (
 	"github.com/neovim/go-client/msgpack/rpc"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
 )
 
 // desk is a client of the host like Neovim, whose buffers the test plays.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
 // ways are ways out of a sandbox, as lines of a shell that succeed when they lead

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
 
+	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
 )
 
 // A file is under one review, also if sessions work in a folder and in one below

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/review/project"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const (

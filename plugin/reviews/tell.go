@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/review/project"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const (

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/internal/review/calls"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/review/calls"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // One program at a time has the review of a folder. Another Neovim there asks for it when its

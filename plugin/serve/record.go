@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/review/calls"
 	"github.com/hermes-nvim/hermes/plugin/reviews"
 	"github.com/hermes-nvim/hermes/plugin/turns"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/calls"
 )
 
 // reviewed returns the review of the session's folder, nil if there is none or

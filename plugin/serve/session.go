@@ -4,9 +4,9 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/review/calls"
 	"github.com/hermes-nvim/hermes/plugin/turns"
 	"github.com/hermes-nvim/hermes/runtime/history"
-	"github.com/hermes-nvim/hermes/runtime/review/calls"
 )
 
 // Session is one conversation with an agent, and what it may do and has done here.

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/preset"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 // presets are the agents that connect knows by name. A user's setup{agents}

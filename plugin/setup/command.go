@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
+	"github.com/hermes-nvim/hermes/internal/preset"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
-	"github.com/hermes-nvim/hermes/runtime/preset"
 	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 

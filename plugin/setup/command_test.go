@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
-	"github.com/hermes-nvim/hermes/runtime/confine"
-	"github.com/hermes-nvim/hermes/runtime/preset"
+	"github.com/hermes-nvim/hermes/internal/preset"
 )
 
 func TestEveryQuirkOfAPresetReachesTheHost(t *testing.T) {

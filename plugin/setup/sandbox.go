@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
 // InSandbox prepares the sandbox of an agent, if it has one. The folders are those that it may change

@@ -28,7 +28,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/elsewhere"
+	"github.com/hermes-nvim/hermes/internal/elsewhere"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/elsewhere"
 	"github.com/hermes-nvim/hermes/internal/patience"
-	"github.com/hermes-nvim/hermes/runtime/elsewhere"
 )
 
 func TestATurnInTheTerminalIsATurnOfTheClient(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/elsewhere"
+	"github.com/hermes-nvim/hermes/internal/elsewhere"
 )
 
 // maxTools is how many tool calls may be open.

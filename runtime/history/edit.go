@@ -18,7 +18,7 @@ type Plan struct {
 }
 
 // Edit changes a State in ways that updates of version 1 cannot, for the updates
-// of other versions: see package historyv2. It is valid during State.Edit.
+// of other versions: see servicesv2.Apply. It is valid during State.Edit.
 type Edit struct{ s *State }
 
 // Edit calls f to change the state. Snapshots see either all of its changes or

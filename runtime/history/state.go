@@ -2,7 +2,7 @@
 // calls, terminals, plans, commands, mode, configuration, usage and activity.
 //
 // The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
-// Package historyv2 adds those of version 2. Both versions use the same types:
+// Package servicesv2 adds those of version 2. Both versions use the same types:
 // those of version 1 wherever it has one.
 package history
 

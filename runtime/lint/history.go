@@ -51,7 +51,7 @@ type History struct {
 	ClientHello, AgentHello               Value
 	ClientCapabilities, AgentCapabilities Value
 
-	Edition *shape.Edition // the schema of the version, nil if there is none
+	Edition *Edition // the schema of the version, nil if there is none
 
 	Sessions  *Bounded[string, *Session]
 	ToolCalls *Bounded[Of, *ToolCall]

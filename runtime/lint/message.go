@@ -11,6 +11,18 @@ import (
 // Value is a value in a message.
 type Value = jtree.Value
 
+// Tree is a parsed message.
+type Tree = jtree.Tree
+
+// Edition is the schema of a version of the protocol.
+type Edition = shape.Edition
+
+// Method is a method in the schema of a version.
+type Method = shape.Method
+
+// Problem is something in a message that does not fit the schema of a version.
+type Problem = shape.Problem
+
 // Party is one of the two ends of a connection.
 type Party uint8
 
@@ -53,7 +65,7 @@ type Record struct {
 	Left   int       // bytes of a message that was too large to be read; Bytes is empty
 	Line   int       // in the file, from 1; 0 if there is none
 	// Tree is Bytes without a byte order mark, if somebody has parsed it.
-	Tree *jtree.Tree
+	Tree *Tree
 	// Transport is stdio, websocket, http, tcp, … ; empty if it is not known.
 	Transport string
 	HTTP      *HTTP // how it travelled, if the capture says so; then Bytes may be empty
@@ -112,14 +124,14 @@ type Message struct {
 	Update    Value    // of session/update
 	UpdateTag string   // its sessionUpdate
 
-	problems []shape.Problem
+	problems []Problem
 	checked  bool
 	meta     uint8 // as plain
 	plain    uint8 // 1: no, 2: yes, 0: not known yet
 
 	// Known is the method in the schema of the version, nil if it has none or there is
 	// no schema for the version.
-	Known *shape.Method
+	Known *Method
 }
 
 // Failed reports whether an answer is an error.
@@ -137,7 +149,7 @@ const maxProblems = 64
 // Problems is what the schema of the version says about the params or the result of a
 // message, 64 at most. It is empty if there is no schema for it. A null result or null
 // params count as an empty object.
-func (m *Message) Problems() []shape.Problem {
+func (m *Message) Problems() []Problem {
 	if m.checked {
 		return m.problems
 	}

@@ -3,8 +3,6 @@ package review
 import (
 	"io/fs"
 	"slices"
-
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // The disk can go back to an earlier text and come back, as with git stash and
@@ -210,4 +208,4 @@ func (r *Review) remember(s *savedFile) {
 }
 
 // hashes lists the contents that it needs.
-func (s savedAway) hashes() []store.Hash { return []store.Hash{s.File.Text, s.After.Text} }
+func (s savedAway) hashes() []Hash { return []Hash{s.File.Text, s.After.Text} }

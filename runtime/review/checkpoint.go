@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/internal/review/tree"
 )
 
 // ErrNoCheckpoint says that there is no such checkpoint, or no longer.
@@ -17,13 +16,13 @@ var ErrNoCheckpoint = errors.New("there is no such checkpoint")
 
 // Checkpoint is a moment to which the files of a project can go back.
 type Checkpoint struct {
-	ID      string     `json:"id"`
-	Name    string     `json:"name,omitempty"` // usually the prompt
-	Session string     `json:"session,omitempty"`
-	Turn    string     `json:"turn,omitempty"`
-	At      time.Time  `json:"at"`
-	Tree    store.Hash `json:"tree,omitzero"` // a snapshot of the project, see package tree
-	Change  ChangeID   `json:"change,omitempty"`
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"` // usually the prompt
+	Session string    `json:"session,omitempty"`
+	Turn    string    `json:"turn,omitempty"`
+	At      time.Time `json:"at"`
+	Tree    Hash      `json:"tree,omitzero"` // a snapshot of the project, see package tree
+	Change  ChangeID  `json:"change,omitempty"`
 }
 
 type turn struct {
@@ -146,13 +145,13 @@ type RestoreOptions struct {
 	Paths   []string // only these files; nil means all
 	// Tree is a snapshot of the project as it is, for the checkpoint that Apply
 	// makes first.
-	Tree store.Hash
+	Tree Hash
 	// Then and Now, if both are set, are the snapshot of the checkpoint and one of
 	// the project as it is. Restore then plans to restore the bytes of Then, also
 	// where the user has changed them since, and of files that are not under
 	// review. The names of files must be those of package tree. What either
 	// snapshot leaves out stays.
-	Then, Now *tree.Snapshot
+	Then, Now *Snapshot
 }
 
 // Restore plans to go back to a checkpoint: every later change of an agent is
@@ -234,7 +233,7 @@ func (r *Review) restoreExactly(opts RestoreOptions) (*Plan, error) {
 }
 
 // stateNow is what a file is in the snapshot of now. Its content is not needed.
-func (r *Review) stateNow(now *tree.Snapshot, path string, e tree.Entry) State {
+func (r *Review) stateNow(now *Snapshot, path string, e tree.Entry) State {
 	_, special := now.LeftOut(path)
 	_, folder := slices.BinarySearch(now.Dirs, path)
 	switch s, err := r.stateOf(e); {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // A record is one entry of the journal. The last one about a file counts.
@@ -31,7 +29,7 @@ type counters struct {
 // savedFile is a file without its text, which is a blob.
 type savedFile struct {
 	Path     []byte                      `json:"path"` // any bytes
-	Text     store.Hash                  `json:"text,omitzero"`
+	Text     Hash                        `json:"text,omitzero"`
 	CRLF     bool                        `json:"crlf,omitempty"`
 	Cuts     []int                       `json:"cuts,omitempty"` // pairs: a line that does not end at its first newline, and its length
 	Runs     []uint64                    `json:"runs,omitempty"` // see appendRun

@@ -5,8 +5,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 func Example() {

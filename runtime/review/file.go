@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 )
 
 // Kind says what is at a path.
@@ -42,7 +42,7 @@ func (s State) plain() State {
 // fingerprint names a state.
 type fingerprint struct {
 	Kind   Kind        `json:"kind,omitempty"`
-	Text   store.Hash  `json:"text,omitzero"`
+	Text   Hash        `json:"text,omitzero"`
 	Mode   fs.FileMode `json:"mode,omitempty"`
 	Target string      `json:"target,omitempty"`
 }

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 func (r *Review) append(rec record) error {
@@ -49,7 +47,7 @@ func (r *Review) saved(path string, f *tracked) (rec record, err error) {
 	s := r.encodeFile(path, f)
 	s.Text = f.blob
 	if f.stored != f.text.held {
-		s.Text = store.Hash{}
+		s.Text = Hash{}
 		if text := f.text.all(); len(text) > 0 {
 			s.Text, err = r.store.Put(text)
 		}
@@ -196,10 +194,10 @@ func (r *Review) Compact() error {
 
 // Blobs returns what the store must keep for the files under review. What it
 // must keep for checkpoints, their trees know.
-func (r *Review) Blobs() iter.Seq[store.Hash] {
-	return func(yield func(store.Hash) bool) {
+func (r *Review) Blobs() iter.Seq[Hash] {
+	return func(yield func(Hash) bool) {
 		r.mu.Lock()
-		var all []store.Hash
+		var all []Hash
 		for _, f := range r.files {
 			if !f.blob.IsZero() {
 				all = append(all, f.blob)

@@ -9,13 +9,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/internal/review/store"
+	"github.com/hermes-nvim/hermes/internal/review/tree"
 )
 
-// Store keeps what a Review remembers. *store.Store is one.
+// Hash names a text that a Store keeps: the SHA-256 of its bytes. The zero Hash names
+// nothing.
+type Hash = store.Hash
+
+// Snapshot is the state of a project's files at one time.
+type Snapshot = tree.Snapshot
+
+// Store keeps what a Review remembers.
 type Store interface {
-	Put(data []byte) (store.Hash, error)
-	Get(store.Hash) ([]byte, error)
+	Put(data []byte) (Hash, error)
+	Get(Hash) ([]byte, error)
 	Append(record []byte) error
 	Records() iter.Seq2[[]byte, error]
 	Compact(iter.Seq[[]byte]) error
@@ -88,10 +96,10 @@ type tracked struct {
 	intents          []intent
 	changed          time.Time
 	account          account
-	claimed          bool         // only a report says what the file was
-	blob             store.Hash   // of the text that was stored last
-	stored           *version     // whose text that is
-	others           []store.Hash // that the last record needs as well
+	claimed          bool     // only a report says what the file was
+	blob             Hash     // of the text that was stored last
+	stored           *version // whose text that is
+	others           []Hash   // that the last record needs as well
 }
 
 // intent is a change that the caller was about to make.

@@ -13,32 +13,32 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/internal/review/store"
+	"github.com/hermes-nvim/hermes/internal/review/tree"
 )
 
 // memory is a store without a disk.
 type memory struct {
 	mu      sync.Mutex
-	blobs   map[store.Hash][]byte
+	blobs   map[Hash][]byte
 	records [][]byte
 	fail    error
 }
 
-func newMemory() *memory { return &memory{blobs: make(map[store.Hash][]byte)} }
+func newMemory() *memory { return &memory{blobs: make(map[Hash][]byte)} }
 
-func (m *memory) Put(data []byte) (store.Hash, error) {
+func (m *memory) Put(data []byte) (Hash, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
-		return store.Hash{}, m.fail
+		return Hash{}, m.fail
 	}
 	h := store.HashOf(data)
 	m.blobs[h] = slices.Clone(data)
 	return h, nil
 }
 
-func (m *memory) Get(h store.Hash) ([]byte, error) {
+func (m *memory) Get(h Hash) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if data, ok := m.blobs[h]; ok {
@@ -680,7 +680,7 @@ func TestFilesOfATurn(t *testing.T) {
 }
 
 // tree returns a snapshot of the disk.
-func (p *project) tree() *tree.Snapshot {
+func (p *project) tree() *Snapshot {
 	p.t.Helper()
 	snapshot := new(tree.Snapshot)
 	for _, path := range slices.Sorted(maps.Keys(p.disk)) {
@@ -699,7 +699,7 @@ func (p *project) tree() *tree.Snapshot {
 func TestACheckpointIsRestored(t *testing.T) {
 	t.Parallel()
 	// Session s works for two turns, the user and session t in between.
-	start := func(t *testing.T) (*project, Checkpoint, *tree.Snapshot) {
+	start := func(t *testing.T) (*project, Checkpoint, *Snapshot) {
 		p := newProject(t)
 		p.disk["a"], p.disk["gone"], p.disk["other"] = text("1\n2\n3\n4\n"), State{Kind: Regular, Text: "g\n", Mode: 0o755}, text("o\n")
 		turn := func(n, path string, to State) {

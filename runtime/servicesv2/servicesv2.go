@@ -1,6 +1,8 @@
 // Package servicesv2 is package services for agents of version 2 of the protocol:
 // permission, elicitation and session state. In version 2 clients do not serve
-// files or terminals; terminals of the agent are part of the state.
+// files or terminals; terminals of the agent are part of the state. The state is that of package
+// history, in the types of version 1 wherever they exist, so that a program that shows sessions
+// need not know their version.
 package servicesv2
 
 import (
@@ -11,9 +13,8 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/v2"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/history"
-	"github.com/hermes-nvim/hermes/runtime/historyv2"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
@@ -62,7 +63,7 @@ func (s *Services) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSe
 		}
 		return nil, err
 	}
-	historyv2.Start(s.one.Sessions().Open(acp.SessionID(resp.SessionID)), resp.ConfigOptions, resp.AvailableCommands)
+	Start(s.one.Sessions().Open(acp.SessionID(resp.SessionID)), resp.ConfigOptions, resp.AvailableCommands)
 	return resp, nil
 }
 
@@ -78,13 +79,13 @@ func (s *Services) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.Re
 	if err != nil {
 		return nil, errors.Join(err, s.one.CloseSession(id))
 	}
-	historyv2.Start(st, resp.ConfigOptions, resp.AvailableCommands)
+	Start(st, resp.ConfigOptions, resp.AvailableCommands)
 	return resp, nil
 }
 
 // SessionUpdate adds the update to the state of its session.
 func (s *Services) SessionUpdate(ctx context.Context, n *v2.UpdateSessionNotification) error {
-	s.one.Sessions().Update(acp.SessionID(n.SessionID), func(st *history.State) { historyv2.Apply(st, n.Update) })
+	s.one.Sessions().Update(acp.SessionID(n.SessionID), func(st *history.State) { Apply(st, n.Update) })
 	if s.Updated != nil {
 		return s.Updated(ctx, n)
 	}
@@ -136,12 +137,12 @@ func (s *Services) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCall
 	if st == nil {
 		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // the session is not open, but the question is valid
 	}
-	historyv2.Apply(st, u)
+	Apply(st, u)
 	merged, _ := st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
 	call := *merged
 	call.Locations = slices.Clip(call.Locations)
 	for _, c := range call.Content {
-		d, ok := historyv2.Diff(c)
+		d, ok := Diff(c)
 		if !ok {
 			continue
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/hermes-nvim/hermes/internal/lint/capture"
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/capture"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // ErrNone is returned by Find if there is no browser.

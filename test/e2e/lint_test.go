@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/lint/capture"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/capture"
 )
 
 // lintClean fails a test if one of our sides broke a rule in the traffic, even one of

@@ -16,20 +16,20 @@ import (
 // time has passed.
 var clockExcuses = map[string]string{
 	"it looks again and again until internal/patience ends": "internal/hostile/cycle_test.go plugin/host/neovim_test.go plugin/host/refresh_test.go " +
-		"plugin/host/review_kill_test.go runtime/review/project/vouch_test.go test/injection/injection_test.go test/injection/menus_test.go " +
+		"plugin/host/review_kill_test.go internal/review/project/vouch_test.go test/injection/injection_test.go test/injection/menus_test.go " +
 		"tools/hermes/shim_linux_test.go",
 	"somebody is slow, or acts or dies at one of many moments": "internal/hostile/flood_test.go internal/hostile/http_test.go plugin/host/review_saves_test.go runtime/codex/script_test.go " +
 		"runtime/codex/codexagent/consent_test.go " +
-		"runtime/launch/agent_test.go runtime/review/store/process_unix_test.go runtime/transport/httpstream/dial_test.go " +
+		"runtime/launch/agent_test.go internal/review/store/process_unix_test.go runtime/transport/httpstream/dial_test.go " +
 		"tools/hermes-agent/batch/batch_test.go",
-	"it can only fail to notice what must not happen": "internal/hostile/stall_test.go runtime/codex/session_test.go runtime/codex/shared/hub_test.go " +
-		"runtime/review/project/feed_test.go runtime/terminal/manager_test.go runtime/transport/httpstream/lifecycle_test.go " +
+	"it can only fail to notice what must not happen": "internal/hostile/stall_test.go runtime/codex/session_test.go internal/codex/shared/hub_test.go " +
+		"internal/review/project/feed_test.go runtime/terminal/manager_test.go runtime/transport/httpstream/lifecycle_test.go " +
 		"runtime/transport/socket/socket_test.go runtime/transport/transport_test.go runtime/transport/websocket/websocket_test.go",
 	"at least that long, and longer does no harm": "plugin/host/review_progress_test.go runtime/files/race_test.go runtime/launch/end_linux_test.go " +
 		"runtime/transport/websocket/ping_test.go " +
-		"runtime/review/project/bench_test.go runtime/review/project/joined_test.go tools/hermes/end_linux_test.go",
+		"internal/review/project/bench_test.go internal/review/project/joined_test.go tools/hermes/end_linux_test.go",
 	"in a bubble of the caller": "runtime/rpc/opening_test.go tools/hermes/live/play_test.go tools/hermes/live/run_test.go",
-	"a time of day":             "runtime/review/tree/scan_test.go tools/hermes-agent/process/registry_test.go",
+	"a time of day":             "internal/review/tree/scan_test.go tools/hermes-agent/process/registry_test.go",
 }
 
 // A test that fails because the machine is slow says nothing about Hermes. Limits are those of

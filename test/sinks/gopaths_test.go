@@ -27,32 +27,32 @@ var goFileFunctions = map[string]string{
 // goElsewhere are the uses on names that are not below the folder of a session or of a review, or
 // that are the folder itself. What only looks, and writes nothing, is excused where git does the same.
 var goElsewhere = map[string]excuse{
-	"plugin/setup/agents.go":             {"looks for the program of an agent in PATH", "exec.LookPath"},
-	"plugin/setup/carriers.go":           {"looks into the script that starts an agent, which the user has named", "exec.LookPath"},
-	"plugin/reviews/reviews.go":          {"the folder itself", "filepath.EvalSymlinks os.Stat"},
-	"plugin/reviews/operation.go":        {"the folder itself, and the store of its review", "filepath.EvalSymlinks os.Stat"},
-	"runtime/review/project/disk.go":     {"opens the folder, or that of a file elsewhere, in which names are then followed", "os.OpenRoot"},
-	"runtime/review/project/feed.go":     {"the journals in the state folder", "filepath.Glob"},
-	"runtime/review/project/folders.go":  {"opens the folder", "os.OpenRoot"},
-	"runtime/review/project/names.go":    {"what somebody has named, to compare it", "filepath.EvalSymlinks"},
-	"runtime/review/project/project.go":  {"the folder itself, and the state folder", "filepath.EvalSymlinks os.Stat"},
-	"runtime/review/project/steering.go": {"whether something has changed that git obeys, wherever its repository is", "os.Lstat os.OpenFile"},
-	"runtime/review/project/turn.go":     {"when a file has changed", "os.Lstat"},
-	"runtime/review/project/unheard.go":  {"the journals in the state folder", "filepath.Glob os.Stat"},
-	"runtime/review/tree/ignore.go":      {"the patterns and the index of git", "os.OpenFile"},
-	"runtime/review/tree/matcher.go":     {"whether a folder has patterns, or a repository of its own", "os.Lstat"},
-	"runtime/review/tree/scan.go":        {"opens the folder", "filepath.EvalSymlinks os.OpenRoot"},
-	"runtime/review/tree/tracked.go":     {"whether the index of git has changed", "os.Stat"},
-	"runtime/review/watch/folders.go":    {"where folders are, to watch them", "filepath.WalkDir os.Stat"},
-	"runtime/review/feed/server.go":      {"its own socket's folder", "os.Remove"},
+	"plugin/setup/agents.go":              {"looks for the program of an agent in PATH", "exec.LookPath"},
+	"plugin/setup/carriers.go":            {"looks into the script that starts an agent, which the user has named", "exec.LookPath"},
+	"plugin/reviews/reviews.go":           {"the folder itself", "filepath.EvalSymlinks os.Stat"},
+	"plugin/reviews/operation.go":         {"the folder itself, and the store of its review", "filepath.EvalSymlinks os.Stat"},
+	"internal/review/project/disk.go":     {"opens the folder, or that of a file elsewhere, in which names are then followed", "os.OpenRoot"},
+	"internal/review/project/feed.go":     {"the journals in the state folder", "filepath.Glob"},
+	"internal/review/project/folders.go":  {"opens the folder", "os.OpenRoot"},
+	"internal/review/project/names.go":    {"what somebody has named, to compare it", "filepath.EvalSymlinks"},
+	"internal/review/project/project.go":  {"the folder itself, and the state folder", "filepath.EvalSymlinks os.Stat"},
+	"internal/review/project/steering.go": {"whether something has changed that git obeys, wherever its repository is", "os.Lstat os.OpenFile"},
+	"internal/review/project/turn.go":     {"when a file has changed", "os.Lstat"},
+	"internal/review/project/unheard.go":  {"the journals in the state folder", "filepath.Glob os.Stat"},
+	"internal/review/tree/ignore.go":      {"the patterns and the index of git", "os.OpenFile"},
+	"internal/review/tree/matcher.go":     {"whether a folder has patterns, or a repository of its own", "os.Lstat"},
+	"internal/review/tree/scan.go":        {"opens the folder", "filepath.EvalSymlinks os.OpenRoot"},
+	"internal/review/tree/tracked.go":     {"whether the index of git has changed", "os.Stat"},
+	"internal/review/watch/folders.go":    {"where folders are, to watch them", "filepath.WalkDir os.Stat"},
+	"runtime/review/feed/server.go":       {"its own socket's folder", "os.Remove"},
 }
 
-// The files of sessions are opened by runtime/files, and those under review by runtime/review,
-// below an os.Root. runtime/review/store is about the state folder, which is the user's.
+// The files of sessions are opened by runtime/files, and those under review by internal/review,
+// below an os.Root. internal/review/store is about the state folder, which is the user's.
 func TestNoFileOfASessionOrReviewIsTouchedByName(t *testing.T) {
 	t.Parallel()
 	used := map[string][]string{}
-	for _, top := range []string{"plugin", "runtime/review"} {
+	for _, top := range []string{"plugin", "runtime/review", "internal/review"} {
 		err := filepath.WalkDir("../../"+top, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" || strings.Contains(path, "/store/") {
 				return err

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/runtime/preset"
+	"github.com/hermes-nvim/hermes/internal/preset"
 )
 
 // agents lists the agents known by name: name, program, how to install it, and for

@@ -12,10 +12,10 @@ import (
 
 	codexschema "github.com/hermes-nvim/hermes/schema/codex"
 
+	"github.com/hermes-nvim/hermes/internal/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 	"github.com/hermes-nvim/hermes/runtime/codex/codexagent"
-	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/codex/shared"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/testcodex"
-	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 )
 
 func TestACheckOfSharingSaysWhetherACodexCanShareAndDoes(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/hermes-nvim/hermes/internal/codex/shared"
 	"github.com/hermes-nvim/hermes/internal/process"
-	"github.com/hermes-nvim/hermes/runtime/codex/shared"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 

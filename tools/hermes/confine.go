@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
 const confineSynopsis = `[flags] -- COMMAND [ARGUMENT...]

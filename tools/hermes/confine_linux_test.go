@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
 func TestConfineRunsACommandUnderRules(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lint/capture"
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/capture"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/policy"
 )
 

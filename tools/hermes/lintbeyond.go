@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/hermes-nvim/hermes/internal/lint/capture"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/capture"
 )
 
 // lintProxied judges a capture of what a proxy and its client said, together with one of

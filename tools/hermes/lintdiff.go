@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lint/compare"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/compare"
 )
 
 const lintDiffSynopsis = `[FLAG...] OLD NEW

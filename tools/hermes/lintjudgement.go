@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/policy"
 )
 

@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 	"github.com/hermes-nvim/hermes/tools/hermes/matrix"
 )

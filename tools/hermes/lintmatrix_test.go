@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/internal/patience"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 )
 
 // lintFormat is an output of the linter.

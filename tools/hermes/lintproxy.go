@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 	"github.com/hermes-nvim/hermes/tools/hermes/live"
 )
 

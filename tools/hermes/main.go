@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/hermes-nvim/hermes/internal/process"
+	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/runtime/launch"
-	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
 // version is set by make when the program is linked; otherwise it is that of the

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
-	"github.com/hermes-nvim/hermes/runtime/shim"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 

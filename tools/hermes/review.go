@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/internal/review/patch"
+	"github.com/hermes-nvim/hermes/internal/review/project"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/patch"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const reviewSynopsis = `[flags] [files]

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/review/project"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
 	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // reviewed is a project that an editor has under review: this process.

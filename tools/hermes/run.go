@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hermes-nvim/hermes/internal/preset"
 	"github.com/hermes-nvim/hermes/internal/process"
-	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 const runSynopsis = `[flags] AGENT [PROMPT|-]

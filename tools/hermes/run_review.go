@@ -15,10 +15,10 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/review/calls"
+	"github.com/hermes-nvim/hermes/internal/review/patch"
+	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/calls"
-	"github.com/hermes-nvim/hermes/runtime/review/patch"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
 

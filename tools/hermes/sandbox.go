@@ -6,8 +6,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
-	"github.com/hermes-nvim/hermes/runtime/preset"
+	"github.com/hermes-nvim/hermes/internal/confine"
+	"github.com/hermes-nvim/hermes/internal/preset"
 )
 
 const sandboxUsage = "confine the agent and its commands: they may change the working folder, the temporary folder and the agent's own state, and read everything but secrets. --sandbox=`RULES` takes other rules, as JSON, or a list with a command that confines; --sandbox=false turns off what agents.json says"

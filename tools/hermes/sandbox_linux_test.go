@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 

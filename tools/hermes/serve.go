@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/internal/confine"
+	"github.com/hermes-nvim/hermes/internal/preset"
 	"github.com/hermes-nvim/hermes/runtime/launch"
-	"github.com/hermes-nvim/hermes/runtime/preset"
 	"github.com/hermes-nvim/hermes/runtime/serve"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )

@@ -16,15 +16,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/gitdir"
 	"github.com/hermes-nvim/hermes/internal/pathname"
-	"github.com/hermes-nvim/hermes/runtime/confine"
-	"github.com/hermes-nvim/hermes/runtime/preset"
+	"github.com/hermes-nvim/hermes/internal/preset"
+	"github.com/hermes-nvim/hermes/internal/review/project"
+	"github.com/hermes-nvim/hermes/internal/review/store"
+	"github.com/hermes-nvim/hermes/internal/shim"
+	"github.com/hermes-nvim/hermes/internal/shim/journal"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
-	"github.com/hermes-nvim/hermes/runtime/review/project"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/shim"
-	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 )
 
 const shimSynopsis = `[flags] -- COMMAND [ARGUMENT...]

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/review/store"
+	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/shim"
 )
 
 // shimHere skips the test where there is no shim.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/runtime/shim"
-	"github.com/hermes-nvim/hermes/runtime/shim/journal"
+	"github.com/hermes-nvim/hermes/internal/shim"
+	"github.com/hermes-nvim/hermes/internal/shim/journal"
 )
 
 const shimReviewUsage = "write what COMMAND changes in the project to `FILE`, as a patch with authors"

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/review/store"
+	"github.com/hermes-nvim/hermes/internal/shim/journal"
 	"github.com/hermes-nvim/hermes/internal/testcodex"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
-	"github.com/hermes-nvim/hermes/runtime/shim/journal"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
-	"github.com/hermes-nvim/hermes/runtime/shim"
-	"github.com/hermes-nvim/hermes/runtime/shim/journal"
+	"github.com/hermes-nvim/hermes/internal/confine"
+	"github.com/hermes-nvim/hermes/internal/shim"
+	"github.com/hermes-nvim/hermes/internal/shim/journal"
 )
 
 // shimDoctor tries out what the shim can do on this system.

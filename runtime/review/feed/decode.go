@@ -13,7 +13,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/jx"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 )
 
 // The codes of JSON-RPC.

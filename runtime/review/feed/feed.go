@@ -72,7 +72,6 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/review"
-	"github.com/hermes-nvim/hermes/runtime/review/store"
 )
 
 // Kind is what happened to a file. Its value is the method of the message.
@@ -135,7 +134,7 @@ type Report struct {
 // Version is what a producer says about the content of a file.
 type Version struct {
 	Absent bool         // there is no file
-	Hash   store.Hash   // zero if it is not said
+	Hash   review.Hash  // zero if it is not said
 	Size   int64        // bytes; -1 if it is not said
 	Text   *string      // nil if it is not said
 	Mode   *fs.FileMode // its permissions, nil if they are not said

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/confine"
+	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
 // Backend says where commands run. Its methods are safe for concurrent use.

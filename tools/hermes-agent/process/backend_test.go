@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/patience"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 )
 
 func TestTheSandboxLetsCommandsChangeTheirFolderOnly(t *testing.T) {

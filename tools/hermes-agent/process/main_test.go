@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
-	"github.com/hermes-nvim/hermes/runtime/confine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/review/tree"
+	"github.com/hermes-nvim/hermes/internal/review/tree"
 )
 
 // The bounds of a search.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // Tier says what a step is worth, with the names of the official test kit.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/lint/report"
 	"github.com/hermes-nvim/hermes/runtime/lint"
-	"github.com/hermes-nvim/hermes/runtime/lint/report"
 )
 
 // ruleSet finds a set of rules; nil is latest.
