@@ -2,7 +2,10 @@
 
 package acp
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Agent calls the methods of the agent at the other end of Conn. It is safe for concurrent use
 // if Conn is. An error answer of the peer is returned as an *Error, other failures are not.
@@ -14,33 +17,21 @@ type Agent struct {
 // from the `initialize` response. Until then agents may answer session requests with -32000.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
-	r := new(AuthenticateResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodAuthenticate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthenticate, p, new(AuthenticateResponse))
 }
 
 // Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. It must be the client's first request.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
-	r := new(InitializeResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodInitialize, p, new(InitializeResponse))
 }
 
 // Logout sends the request logout, which signs the user out. Needs the agent capability
 // `auth.logout`.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
-	r := new(LogoutResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodLogout, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodLogout, p, new(LogoutResponse))
 }
 
 // Cancel sends the notification session/cancel, which stops the running turn of a session. The
@@ -54,99 +45,63 @@ func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 // and frees what it holds. Needs the agent capability `sessionCapabilities.close`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
-	r := new(CloseSessionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionClose, p, new(CloseSessionResponse))
 }
 
 // DeleteSession sends the request session/delete, which removes a session from the list. Needs
 // the agent capability `sessionCapabilities.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
-	r := new(DeleteSessionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionDelete, p, new(DeleteSessionResponse))
 }
 
 // ListSessions sends the request session/list, which lists the sessions the agent knows, page
 // by page. Needs the agent capability `sessionCapabilities.list`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
-	r := new(ListSessionsResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionList, p, new(ListSessionsResponse))
 }
 
 // LoadSession sends the request session/load, which reopens a session: the agent replays its
 // history as session updates, then answers. Needs the agent capability `loadSession`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
-	r := new(LoadSessionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionLoad, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionLoad, p, new(LoadSessionResponse))
 }
 
 // NewSession sends the request session/new, which starts a session in a directory and returns
 // its id. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
-	r := new(NewSessionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionNew, p, new(NewSessionResponse))
 }
 
 // Prompt sends the request session/prompt, which sends a user message and waits for the end of
 // the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
-	r := new(PromptResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionPrompt, p, new(PromptResponse))
 }
 
 // ResumeSession sends the request session/resume, which continues a session without replaying
 // its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
-	r := new(ResumeSessionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionResume, p, new(ResumeSessionResponse))
 }
 
 // SetSessionConfigOption sends the request session/set_config_option, which changes one
 // setting of a session and returns all of them.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
-	r := new(SetSessionConfigOptionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetConfigOption, p, new(SetSessionConfigOptionResponse))
 }
 
 // SetSessionMode sends the request session/set_mode, which switches the mode of a session.
 // Config options with category `mode` are the newer way.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
-	r := new(SetSessionModeResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionSetMode, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetMode, p, new(SetSessionModeResponse))
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
@@ -167,44 +122,28 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
-	r := new(CreateElicitationResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodElicitationCreate, p, new(CreateElicitationResponse))
 }
 
 // ReadTextFile sends the request fs/read_text_file, which reads a text file through the
 // client, which sees unsaved changes. Needs the client capability `fs.readTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
-	r := new(ReadTextFileResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodFsReadTextFile, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodFsReadTextFile, p, new(ReadTextFileResponse))
 }
 
 // WriteTextFile sends the request fs/write_text_file, which writes a text file through the
 // client, which can show and track the change. Needs the client capability `fs.writeTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
-	r := new(WriteTextFileResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodFsWriteTextFile, p, new(WriteTextFileResponse))
 }
 
 // RequestPermission sends the request session/request_permission, which asks the user whether
 // a tool call may go ahead. The client must answer, even when the turn is cancelled.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
-	r := new(RequestPermissionResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionRequestPermission, p, new(RequestPermissionResponse))
 }
 
 // SessionUpdate sends the notification session/update, which reports what happens in a
@@ -218,53 +157,41 @@ func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error
 // the client and returns at once. The agent must release the terminal when it is done with it.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
-	r := new(CreateTerminalResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodTerminalCreate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalCreate, p, new(CreateTerminalResponse))
 }
 
 // KillTerminal sends the request terminal/kill, which stops the command of a terminal; output
 // and exit status stay readable until it is released.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
-	r := new(KillTerminalResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodTerminalKill, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalKill, p, new(KillTerminalResponse))
 }
 
 // TerminalOutput sends the request terminal/output, which returns what a terminal has printed
 // so far, and how its command ended if it has.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
-	r := new(TerminalOutputResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodTerminalOutput, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalOutput, p, new(TerminalOutputResponse))
 }
 
 // ReleaseTerminal sends the request terminal/release, which frees a terminal and stops its
 // command if it still runs. The id is invalid afterwards.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
-	r := new(ReleaseTerminalResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodTerminalRelease, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalRelease, p, new(ReleaseTerminalResponse))
 }
 
 // WaitForTerminalExit sends the request terminal/wait_for_exit, which waits until the command
 // of a terminal ends and returns its exit status.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
-	r := new(WaitForTerminalExitResponse)
-	if err := Connected(a.Conn).Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
-		return nil, err
+	return request(ctx, a.Conn, MethodTerminalWaitForExit, p, new(WaitForTerminalExitResponse))
+}
+
+// request sends a request and returns its result, which r becomes.
+func request[R json.Unmarshaler](ctx context.Context, conn Caller, method string, p Appender, r R) (none R, err error) {
+	if err := Connected(conn).Call(ctx, method, p, r); err != nil {
+		return none, err
 	}
 	return r, nil
 }

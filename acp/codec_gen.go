@@ -37,12 +37,12 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
-	b = append(b, `,"content":`...)
-	b = jx.AppendString(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *WriteTextFileRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
+	b = jx.AppendString(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path content _meta")
 }
 
@@ -57,11 +57,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WriteTextFileRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -84,14 +80,12 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "line":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "limit":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Limit.V = uint32(d.Int(0, 4294967295))
-				v.Limit.OK = true
+				v.Limit.V, v.Limit.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
@@ -105,17 +99,16 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReadTextFileRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	if v.Limit.OK {
-		b = append(jx.Comma(b), `"limit":`...)
-		b = jx.AppendUint(b, uint64(v.Limit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"limit":`...), uint64(v.Limit.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path line limit _meta")
 }
@@ -131,11 +124,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReadTextFileRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -178,12 +167,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"toolCall":`...)
-	b = v.ToolCall.AppendJSON(b)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = v.ToolCall.AppendJSON(append(b, `,"toolCall":`...))
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -205,11 +194,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -330,15 +315,13 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
 	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content {
 			if i > 0 {
 				b = append(b, ',')
@@ -348,8 +331,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Locations != nil {
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations {
 			if i > 0 {
 				b = append(b, ',')
@@ -359,12 +341,10 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.RawInput != nil {
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput)
 	}
 	if v.RawOutput != nil {
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
@@ -380,33 +360,19 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ToolCallContentOther has no type")
 	}
@@ -439,23 +405,13 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentBlockOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ContentBlockOther has no type")
 	}
@@ -523,8 +479,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Priority.V = d.Float()
-				v.Priority.OK = true
+				v.Priority.V, v.Priority.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Priority = Opt[float64]{}
 				}
@@ -540,9 +495,11 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Annotations) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Annotations")
+	}
 	if v.Audience != nil {
-		b = append(jx.Comma(b), `"audience":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"audience":`...), '[')
 		for i := range v.Audience {
 			if i > 0 {
 				b = append(b, ',')
@@ -553,8 +510,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
-		b = append(jx.Comma(b), `"priority":`...)
-		b = jx.AppendFloat(b, v.Priority.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"priority":`...), v.Priority.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
@@ -570,11 +526,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Annotations")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -617,11 +569,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *TextContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations text _meta")
 }
 
@@ -636,11 +586,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -689,13 +635,10 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, v.MimeType)
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), v.MimeType)
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType uri _meta")
 }
@@ -711,11 +654,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ImageContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -761,13 +700,10 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, v.MimeType)
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), v.MimeType)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType _meta")
 }
 
@@ -782,11 +718,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AudioContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -823,8 +755,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Size.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Size.OK = true
+				v.Size.V, v.Size.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Size = Opt[int64]{}
 				}
@@ -851,20 +782,16 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	if v.Size.OK {
-		b = append(b, `,"size":`...)
-		b = jx.AppendInt(b, int64(v.Size.V))
+		b = jx.AppendInt(append(b, `,"size":`...), int64(v.Size.V))
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
@@ -879,11 +806,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResourceLink")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -922,10 +845,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "mimeType text uri _meta")
 }
 
@@ -940,11 +861,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -982,11 +899,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
-	b = append(jx.Comma(b), `"blob":`...)
-	b = jx.AppendString(b, v.Blob)
+	b = jx.AppendString(append(jx.Comma(b), `"blob":`...), v.Blob)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "blob mimeType uri _meta")
 }
 
@@ -1001,11 +916,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BlobResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1048,11 +959,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"resource":`...)
-	b = AppendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(append(jx.Comma(b), `"resource":`...), v.Resource)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations resource _meta")
 }
 
@@ -1067,11 +976,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EmbeddedResource")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1103,8 +1008,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Content")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -1118,13 +1022,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Content) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Content")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Content) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1161,11 +1059,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Diff")
 	}
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
-	b = append(jx.Comma(b), `"newText":`...)
-	b = jx.AppendString(b, v.NewText)
+	b = jx.AppendString(append(jx.Comma(b), `"newText":`...), v.NewText)
 	return jx.AppendRest(b, v.Meta, v.Extra, "path oldText newText _meta")
 }
 
@@ -1179,13 +1075,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Diff) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Diff")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Diff) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1216,8 +1106,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Terminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -1231,13 +1120,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Terminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Terminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Terminal) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1257,8 +1140,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Line = Opt[uint32]{}
 				}
@@ -1275,11 +1157,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallLocation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
@@ -1295,11 +1178,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallLocation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1334,12 +1213,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PermissionOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"kind":`...)
-	b = jx.AppendString(b, string(v.Kind))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"kind":`...), string(v.Kind))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
@@ -1354,11 +1233,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1400,8 +1275,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "outputByteLimit":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
-				v.OutputByteLimit.V = d.Uint64()
-				v.OutputByteLimit.OK = true
+				v.OutputByteLimit.V, v.OutputByteLimit.OK = d.Uint64(), true
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
@@ -1415,13 +1289,13 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, v.Command)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"command":`...), v.Command)
 	if v.Args != nil {
-		b = append(b, `,"args":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -1431,8 +1305,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -1443,8 +1316,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	if v.OutputByteLimit.OK {
-		b = append(jx.Comma(b), `"outputByteLimit":`...)
-		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"outputByteLimit":`...), uint64(v.OutputByteLimit.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
@@ -1460,11 +1332,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1496,10 +1364,11 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnvVariable) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnvVariable")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -1514,11 +1383,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnvVariable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1550,10 +1415,11 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutputRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1568,11 +1434,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1604,10 +1466,11 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1622,11 +1485,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1658,10 +1517,11 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1676,11 +1536,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1715,10 +1571,11 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *KillTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1733,11 +1590,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *KillTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1772,11 +1625,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
@@ -1792,11 +1646,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1823,9 +1673,6 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
-	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -1884,8 +1731,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
@@ -1901,11 +1747,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSessionScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1937,8 +1779,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
@@ -1953,11 +1794,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationRequestScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2017,22 +1854,22 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSchema")
+	}
 	b = jx.AppendOptStr(b, `"type":`, string(v.Type.V), v.Type.OK)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	if v.Properties != nil {
-		b = append(jx.Comma(b), `"properties":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"properties":`...), '{')
 		for _, k := range jx.Keys(v.Properties) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Properties[k]
 			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
 	if v.Required != nil {
-		b = append(jx.Comma(b), `"required":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"required":`...), '[')
 		for i := range v.Required {
 			if i > 0 {
 				b = append(b, ',')
@@ -2056,33 +1893,19 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
 	}
@@ -2147,10 +1970,11 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnumOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"const":`...)
-	b = jx.AppendString(b, v.Const)
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnumOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"const":`...), v.Const)
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
@@ -2165,13 +1989,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *EnumOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnumOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *EnumOption) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -2192,14 +2010,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.MinLength.V = uint32(d.Int(0, 4294967295))
-				v.MinLength.OK = true
+				v.MinLength.V, v.MinLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "maxLength":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MaxLength.V = uint32(d.Int(0, 4294967295))
-				v.MaxLength.OK = true
+				v.MaxLength.V, v.MaxLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
@@ -2246,19 +2062,16 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
-		b = append(jx.Comma(b), `"minLength":`...)
-		b = jx.AppendUint(b, uint64(v.MinLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minLength":`...), uint64(v.MinLength.V))
 	}
 	if v.MaxLength.OK {
-		b = append(jx.Comma(b), `"maxLength":`...)
-		b = jx.AppendUint(b, uint64(v.MaxLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxLength":`...), uint64(v.MaxLength.V))
 	}
 	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
 	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
 	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
-		b = append(jx.Comma(b), `"enum":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"enum":`...), '[')
 		for i := range v.Enum {
 			if i > 0 {
 				b = append(b, ',')
@@ -2268,8 +2081,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.OneOf != nil {
-		b = append(jx.Comma(b), `"oneOf":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"oneOf":`...), '[')
 		for i := range v.OneOf {
 			if i > 0 {
 				b = append(b, ',')
@@ -2292,11 +2104,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2318,21 +2126,18 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = d.Float()
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = d.Float(), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = d.Float()
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = d.Float(), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Float()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = Opt[float64]{}
 				}
@@ -2354,16 +2159,13 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendFloat(b, v.Minimum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"minimum":`...), v.Minimum.V)
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendFloat(b, v.Maximum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"maximum":`...), v.Maximum.V)
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendFloat(b, v.Default.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2379,11 +2181,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NumberPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2405,21 +2203,18 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = Opt[int64]{}
 				}
@@ -2441,16 +2236,13 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendInt(b, int64(v.Minimum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"minimum":`...), int64(v.Minimum.V))
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendInt(b, int64(v.Maximum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"maximum":`...), int64(v.Maximum.V))
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendInt(b, int64(v.Default.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"default":`...), int64(v.Default.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2466,11 +2258,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IntegerPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2493,8 +2281,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Bool()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = Opt[bool]{}
 				}
@@ -2516,8 +2303,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendBool(b, v.Default.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
@@ -2533,33 +2319,19 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
 	}
@@ -2618,8 +2390,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"enum":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"enum":`...), '[')
 	for i := range v.Enum {
 		if i > 0 {
 			b = append(b, ',')
@@ -2641,11 +2412,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2685,8 +2452,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"anyOf":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"anyOf":`...), '[')
 	for i := range v.AnyOf {
 		if i > 0 {
 			b = append(b, ',')
@@ -2708,11 +2474,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2735,14 +2497,12 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MinItems.V = d.Uint64()
-				v.MinItems.OK = true
+				v.MinItems.V, v.MinItems.OK = d.Uint64(), true
 			}
 		case "maxItems":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.MaxItems.V = d.Uint64()
-				v.MaxItems.OK = true
+				v.MaxItems.V, v.MaxItems.OK = d.Uint64(), true
 			}
 		case "items":
 			seen = d.Once(seen, 0x1)
@@ -2768,18 +2528,14 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
-		b = append(jx.Comma(b), `"minItems":`...)
-		b = jx.AppendUint(b, uint64(v.MinItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minItems":`...), uint64(v.MinItems.V))
 	}
 	if v.MaxItems.OK {
-		b = append(jx.Comma(b), `"maxItems":`...)
-		b = jx.AppendUint(b, uint64(v.MaxItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxItems":`...), uint64(v.MaxItems.V))
 	}
-	b = append(jx.Comma(b), `"items":`...)
-	b = AppendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(append(jx.Comma(b), `"items":`...), v.Items)
 	if v.Default != nil {
-		b = append(b, `,"default":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"default":`...), '[')
 		for i := range v.Default {
 			if i > 0 {
 				b = append(b, ',')
@@ -2802,11 +2558,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2844,8 +2596,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
-	b = append(jx.Comma(b), `"requestedSchema":`...)
-	b = v.RequestedSchema.AppendJSON(b)
+	b = v.RequestedSchema.AppendJSON(append(jx.Comma(b), `"requestedSchema":`...))
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
@@ -2860,11 +2611,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2902,10 +2649,8 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
@@ -2920,11 +2665,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3017,15 +2758,15 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeResponse")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
 	if v.AgentCapabilities != nil {
-		b = append(b, `,"agentCapabilities":`...)
-		b = v.AgentCapabilities.AppendJSON(b)
+		b = v.AgentCapabilities.AppendJSON(append(b, `,"agentCapabilities":`...))
 	}
 	if v.AuthMethods != nil {
-		b = append(jx.Comma(b), `"authMethods":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"authMethods":`...), '[')
 		for i := range v.AuthMethods {
 			if i > 0 {
 				b = append(b, ',')
@@ -3035,8 +2776,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AgentInfo != nil {
-		b = append(jx.Comma(b), `"agentInfo":`...)
-		b = v.AgentInfo.AppendJSON(b)
+		b = v.AgentInfo.AppendJSON(append(jx.Comma(b), `"agentInfo":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
@@ -3052,11 +2792,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3129,25 +2865,23 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentCapabilities")
+	}
 	if v.LoadSession {
-		b = append(jx.Comma(b), `"loadSession":`...)
-		b = jx.AppendBool(b, v.LoadSession)
+		b = jx.AppendBool(append(jx.Comma(b), `"loadSession":`...), v.LoadSession)
 	}
 	if v.PromptCapabilities != nil {
-		b = append(jx.Comma(b), `"promptCapabilities":`...)
-		b = v.PromptCapabilities.AppendJSON(b)
+		b = v.PromptCapabilities.AppendJSON(append(jx.Comma(b), `"promptCapabilities":`...))
 	}
 	if v.MCPCapabilities != nil {
-		b = append(jx.Comma(b), `"mcpCapabilities":`...)
-		b = v.MCPCapabilities.AppendJSON(b)
+		b = v.MCPCapabilities.AppendJSON(append(jx.Comma(b), `"mcpCapabilities":`...))
 	}
 	if v.SessionCapabilities != nil {
-		b = append(jx.Comma(b), `"sessionCapabilities":`...)
-		b = v.SessionCapabilities.AppendJSON(b)
+		b = v.SessionCapabilities.AppendJSON(append(jx.Comma(b), `"sessionCapabilities":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
 }
@@ -3163,11 +2897,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3218,17 +2948,17 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptCapabilities")
+	}
 	if v.Image {
-		b = append(jx.Comma(b), `"image":`...)
-		b = jx.AppendBool(b, v.Image)
+		b = jx.AppendBool(append(jx.Comma(b), `"image":`...), v.Image)
 	}
 	if v.Audio {
-		b = append(jx.Comma(b), `"audio":`...)
-		b = jx.AppendBool(b, v.Audio)
+		b = jx.AppendBool(append(jx.Comma(b), `"audio":`...), v.Audio)
 	}
 	if v.EmbeddedContext {
-		b = append(jx.Comma(b), `"embeddedContext":`...)
-		b = jx.AppendBool(b, v.EmbeddedContext)
+		b = jx.AppendBool(append(jx.Comma(b), `"embeddedContext":`...), v.EmbeddedContext)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
@@ -3244,11 +2974,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3290,13 +3016,14 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPCapabilities")
+	}
 	if v.HTTP {
-		b = append(jx.Comma(b), `"http":`...)
-		b = jx.AppendBool(b, v.HTTP)
+		b = jx.AppendBool(append(jx.Comma(b), `"http":`...), v.HTTP)
 	}
 	if v.SSE {
-		b = append(jx.Comma(b), `"sse":`...)
-		b = jx.AppendBool(b, v.SSE)
+		b = jx.AppendBool(append(jx.Comma(b), `"sse":`...), v.SSE)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "http sse _meta")
 }
@@ -3312,11 +3039,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3390,25 +3113,23 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCapabilities")
+	}
 	if v.List != nil {
-		b = append(jx.Comma(b), `"list":`...)
-		b = v.List.AppendJSON(b)
+		b = v.List.AppendJSON(append(jx.Comma(b), `"list":`...))
 	}
 	if v.Delete != nil {
-		b = append(jx.Comma(b), `"delete":`...)
-		b = v.Delete.AppendJSON(b)
+		b = v.Delete.AppendJSON(append(jx.Comma(b), `"delete":`...))
 	}
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = v.AdditionalDirectories.AppendJSON(b)
+		b = v.AdditionalDirectories.AppendJSON(append(jx.Comma(b), `"additionalDirectories":`...))
 	}
 	if v.Resume != nil {
-		b = append(jx.Comma(b), `"resume":`...)
-		b = v.Resume.AppendJSON(b)
+		b = v.Resume.AppendJSON(append(jx.Comma(b), `"resume":`...))
 	}
 	if v.Close != nil {
-		b = append(jx.Comma(b), `"close":`...)
-		b = v.Close.AppendJSON(b)
+		b = v.Close.AppendJSON(append(jx.Comma(b), `"close":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "list delete additionalDirectories resume close _meta")
 }
@@ -3424,11 +3145,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3452,6 +3169,9 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionListCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3466,11 +3186,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionListCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3497,6 +3213,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3511,11 +3230,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3542,6 +3257,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3556,11 +3274,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3587,6 +3301,9 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3601,11 +3318,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3632,6 +3345,9 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3646,11 +3362,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3687,9 +3399,11 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
+	}
 	if v.Logout != nil {
-		b = append(jx.Comma(b), `"logout":`...)
-		b = v.Logout.AppendJSON(b)
+		b = v.Logout.AppendJSON(append(jx.Comma(b), `"logout":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "logout _meta")
 }
@@ -3705,11 +3419,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3733,6 +3443,9 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3747,11 +3460,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3808,14 +3517,11 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -3825,11 +3531,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"env":`...), '{')
 		for _, k := range jx.Keys(v.Env) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Env[k]
 			b = jx.AppendString(b, e)
 		}
@@ -3849,11 +3553,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3891,10 +3591,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
@@ -3910,11 +3608,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodAgent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3949,11 +3643,12 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Implementation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"version":`...)
-	b = jx.AppendString(b, v.Version)
+	b = jx.AppendString(append(jx.Comma(b), `"version":`...), v.Version)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
@@ -3968,11 +3663,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Implementation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4015,8 +3706,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4059,8 +3749,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4120,15 +3809,15 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.Modes != nil {
-		b = append(b, `,"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(b, `,"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -4151,11 +3840,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4205,10 +3890,11 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionModeState) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"currentModeId":`...)
-	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = append(b, `,"availableModes":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionModeState")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"currentModeId":`...), string(v.CurrentModeID))
+	b = append(append(b, `,"availableModes":`...), '[')
 	for i := range v.AvailableModes {
 		if i > 0 {
 			b = append(b, ',')
@@ -4230,11 +3916,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionModeState) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionModeState")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4269,10 +3951,11 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionMode) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionMode")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
@@ -4288,11 +3971,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4343,15 +4022,15 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSessionConfigOption = []string{"id", "name", "description", "category", "_meta"}
 
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
@@ -4367,33 +4046,19 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
 	}
@@ -4458,10 +4123,11 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
@@ -4477,11 +4143,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4537,12 +4199,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"group":`...)
-	b = jx.AppendString(b, string(v.Group))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"group":`...), string(v.Group))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -4564,11 +4226,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4603,10 +4261,8 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(b, `,"options":`...)
-	b = AppendSessionConfigSelectOptions(b, v.Options)
+	b = jx.AppendString(append(jx.Comma(b), `"currentValue":`...), string(v.CurrentValue))
+	b = AppendSessionConfigSelectOptions(append(b, `,"options":`...), v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
@@ -4621,11 +4277,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelect")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4654,8 +4306,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendBool(b, v.CurrentValue)
+	b = jx.AppendBool(append(jx.Comma(b), `"currentValue":`...), v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
@@ -4670,11 +4321,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4730,12 +4377,10 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(jx.Comma(b), `"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -4763,8 +4408,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4814,8 +4458,10 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
+	}
+	b = append(append(jx.Comma(b), `"sessions":`...), '[')
 	for i := range v.Sessions {
 		if i > 0 {
 			b = append(b, ',')
@@ -4838,11 +4484,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4883,13 +4525,13 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -4914,11 +4556,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4961,8 +4599,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5018,12 +4655,10 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(jx.Comma(b), `"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -5051,8 +4686,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5095,8 +4729,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5139,8 +4772,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5187,8 +4819,10 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
+	}
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -5210,11 +4844,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5246,8 +4876,10 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"stopReason":`...)
-	b = jx.AppendString(b, string(v.StopReason))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"stopReason":`...), string(v.StopReason))
 	return jx.AppendRest(b, v.Meta, v.Extra, "stopReason _meta")
 }
 
@@ -5262,11 +4894,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5321,10 +4949,11 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"update":`...)
-	b = AppendSessionUpdate(b, v.Update)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = AppendSessionUpdate(append(b, `,"update":`...), v.Update)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
@@ -5339,33 +4968,19 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
 	}
@@ -5424,8 +5039,10 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentChunk")
+	}
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content messageId _meta")
 }
@@ -5441,11 +5058,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5563,16 +5176,13 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCall")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
 	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content {
 			if i > 0 {
 				b = append(b, ',')
@@ -5582,8 +5192,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Locations != nil {
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations {
 			if i > 0 {
 				b = append(b, ',')
@@ -5593,12 +5202,10 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.RawInput != nil {
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput)
 	}
 	if v.RawOutput != nil {
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
@@ -5613,13 +5220,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *ToolCall) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -5653,12 +5254,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanEntry) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
-	b = append(b, `,"priority":`...)
-	b = jx.AppendString(b, string(v.Priority))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanEntry")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
+	b = jx.AppendString(append(b, `,"priority":`...), string(v.Priority))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
@@ -5672,13 +5273,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanEntry) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanEntry")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanEntry) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -5727,8 +5322,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Plan")
 	}
-	b = append(jx.Comma(b), `"entries":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"entries":`...), '[')
 	for i := range v.Entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -5749,13 +5343,7 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Plan) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Plan")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Plan) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Plan) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -5795,13 +5383,13 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommand")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	if v.Input != nil {
-		b = append(b, `,"input":`...)
-		b = AppendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(append(b, `,"input":`...), v.Input)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
@@ -5817,11 +5405,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommand) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommand")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5853,8 +5437,7 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
 	}
-	b = append(jx.Comma(b), `"hint":`...)
-	b = jx.AppendString(b, v.Hint)
+	b = jx.AppendString(append(jx.Comma(b), `"hint":`...), v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
@@ -5869,11 +5452,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5926,8 +5505,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
-	b = append(jx.Comma(b), `"availableCommands":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 	for i := range v.AvailableCommands {
 		if i > 0 {
 			b = append(b, ',')
@@ -5949,11 +5527,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5988,8 +5562,7 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CurrentModeUpdate")
 	}
-	b = append(jx.Comma(b), `"currentModeId":`...)
-	b = jx.AppendString(b, string(v.CurrentModeID))
+	b = jx.AppendString(append(jx.Comma(b), `"currentModeId":`...), string(v.CurrentModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
 }
 
@@ -6004,11 +5577,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CurrentModeUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6058,8 +5627,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -6081,11 +5649,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6138,19 +5702,15 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Title.State {
 	case PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.UpdatedAt.State {
 	case PatchNull:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"updatedAt":`...), "null"...)
 	case PatchValue:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
+		b = jx.AppendString(append(jx.Comma(b), `"updatedAt":`...), v.UpdatedAt.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title updatedAt _meta")
 }
@@ -6166,11 +5726,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfoUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6202,10 +5758,11 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Cost) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"amount":`...)
-	b = jx.AppendFloat(b, v.Amount)
-	b = append(b, `,"currency":`...)
-	b = jx.AppendString(b, v.Currency)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Cost")
+	}
+	b = jx.AppendFloat(append(jx.Comma(b), `"amount":`...), v.Amount)
+	b = jx.AppendString(append(b, `,"currency":`...), v.Currency)
 	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
@@ -6219,13 +5776,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Cost) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Cost")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Cost) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -6269,13 +5820,10 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
-	b = append(jx.Comma(b), `"used":`...)
-	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(b, `,"size":`...)
-	b = jx.AppendUint(b, uint64(v.Size))
+	b = jx.AppendUint(append(jx.Comma(b), `"used":`...), uint64(v.Used))
+	b = jx.AppendUint(append(b, `,"size":`...), uint64(v.Size))
 	if v.Cost != nil {
-		b = append(b, `,"cost":`...)
-		b = v.Cost.AppendJSON(b)
+		b = v.Cost.AppendJSON(append(b, `,"cost":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
@@ -6291,11 +5839,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UsageUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6333,10 +5877,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Notice")
 	}
-	b = append(jx.Comma(b), `"severity":`...)
-	b = jx.AppendString(b, string(v.Severity))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"severity":`...), string(v.Severity))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
@@ -6351,13 +5893,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Notice) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Notice")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Notice) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -6436,17 +5972,13 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	switch v.Summary.State {
 	case PatchNull:
-		b = append(b, `,"summary":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"summary":`...), "null"...)
 	case PatchValue:
-		b = append(b, `,"summary":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"summary":`...), '[')
 		for i := range v.Summary.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -6457,19 +5989,15 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Error.State {
 	case PatchNull:
-		b = append(jx.Comma(b), `"error":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"error":`...), "null"...)
 	case PatchValue:
-		b = append(jx.Comma(b), `"error":`...)
-		b = jx.AppendString(b, v.Error.V)
+		b = jx.AppendString(append(jx.Comma(b), `"error":`...), v.Error.V)
 	}
 	switch v.Meta.State {
 	case PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
@@ -6485,11 +6013,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6524,10 +6048,8 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
@@ -6542,11 +6064,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6575,8 +6093,10 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
@@ -6591,11 +6111,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6670,15 +6186,15 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeRequest")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
 	if v.ClientCapabilities != nil {
-		b = append(b, `,"clientCapabilities":`...)
-		b = v.ClientCapabilities.AppendJSON(b)
+		b = v.ClientCapabilities.AppendJSON(append(b, `,"clientCapabilities":`...))
 	}
 	if v.ClientInfo != nil {
-		b = append(jx.Comma(b), `"clientInfo":`...)
-		b = v.ClientInfo.AppendJSON(b)
+		b = v.ClientInfo.AppendJSON(append(jx.Comma(b), `"clientInfo":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
@@ -6694,11 +6210,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6771,25 +6283,23 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientCapabilities")
+	}
 	if v.Fs != nil {
-		b = append(jx.Comma(b), `"fs":`...)
-		b = v.Fs.AppendJSON(b)
+		b = v.Fs.AppendJSON(append(jx.Comma(b), `"fs":`...))
 	}
 	if v.Terminal {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = jx.AppendBool(b, v.Terminal)
+		b = jx.AppendBool(append(jx.Comma(b), `"terminal":`...), v.Terminal)
 	}
 	if v.Session != nil {
-		b = append(jx.Comma(b), `"session":`...)
-		b = v.Session.AppendJSON(b)
+		b = v.Session.AppendJSON(append(jx.Comma(b), `"session":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Elicitation != nil {
-		b = append(jx.Comma(b), `"elicitation":`...)
-		b = v.Elicitation.AppendJSON(b)
+		b = v.Elicitation.AppendJSON(append(jx.Comma(b), `"elicitation":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "fs terminal session auth elicitation _meta")
 }
@@ -6805,11 +6315,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6851,13 +6357,14 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileSystemCapabilities")
+	}
 	if v.ReadTextFile {
-		b = append(jx.Comma(b), `"readTextFile":`...)
-		b = jx.AppendBool(b, v.ReadTextFile)
+		b = jx.AppendBool(append(jx.Comma(b), `"readTextFile":`...), v.ReadTextFile)
 	}
 	if v.WriteTextFile {
-		b = append(jx.Comma(b), `"writeTextFile":`...)
-		b = jx.AppendBool(b, v.WriteTextFile)
+		b = jx.AppendBool(append(jx.Comma(b), `"writeTextFile":`...), v.WriteTextFile)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "readTextFile writeTextFile _meta")
 }
@@ -6873,11 +6380,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileSystemCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6931,17 +6434,17 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
+	}
 	if v.Compaction != nil {
-		b = append(jx.Comma(b), `"compaction":`...)
-		b = v.Compaction.AppendJSON(b)
+		b = v.Compaction.AppendJSON(append(jx.Comma(b), `"compaction":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = v.ConfigOptions.AppendJSON(b)
+		b = v.ConfigOptions.AppendJSON(append(jx.Comma(b), `"configOptions":`...))
 	}
 	if v.Notices != nil {
-		b = append(jx.Comma(b), `"notices":`...)
-		b = v.Notices.AppendJSON(b)
+		b = v.Notices.AppendJSON(append(jx.Comma(b), `"notices":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "compaction configOptions notices _meta")
 }
@@ -6957,11 +6460,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6970,17 +6469,13 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionCapabilities")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -6995,11 +6490,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7033,9 +6524,11 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
+	}
 	if v.Boolean != nil {
-		b = append(jx.Comma(b), `"boolean":`...)
-		b = v.Boolean.AppendJSON(b)
+		b = v.Boolean.AppendJSON(append(jx.Comma(b), `"boolean":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "boolean _meta")
 }
@@ -7051,11 +6544,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7082,6 +6571,9 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -7096,11 +6588,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7109,17 +6597,13 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *NoticeCapabilities")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -7134,11 +6618,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NoticeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7171,9 +6651,11 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthCapabilities")
+	}
 	if v.Terminal {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = jx.AppendBool(b, v.Terminal)
+		b = jx.AppendBool(append(jx.Comma(b), `"terminal":`...), v.Terminal)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
@@ -7189,11 +6671,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7237,13 +6715,14 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
+	}
 	if v.Form != nil {
-		b = append(jx.Comma(b), `"form":`...)
-		b = v.Form.AppendJSON(b)
+		b = v.Form.AppendJSON(append(jx.Comma(b), `"form":`...))
 	}
 	if v.URL != nil {
-		b = append(jx.Comma(b), `"url":`...)
-		b = v.URL.AppendJSON(b)
+		b = v.URL.AppendJSON(append(jx.Comma(b), `"url":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
@@ -7259,11 +6738,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7290,6 +6765,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -7304,11 +6782,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7335,6 +6809,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -7349,11 +6826,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7385,8 +6858,10 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthenticateRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
@@ -7401,11 +6876,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthenticateRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7429,6 +6900,9 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -7443,11 +6917,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7492,11 +6962,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -7505,8 +6976,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"mcpServers":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 	for i := range v.MCPServers {
 		if i > 0 {
 			b = append(b, ',')
@@ -7528,11 +6998,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7564,10 +7030,11 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *HTTPHeader")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -7581,13 +7048,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *HTTPHeader) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HTTPHeader")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *HTTPHeader) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7634,12 +7095,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
-	b = append(b, `,"headers":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
+	b = append(append(b, `,"headers":`...), '[')
 	for i := range v.Headers {
 		if i > 0 {
 			b = append(b, ',')
@@ -7661,11 +7119,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerHTTP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7713,12 +7167,9 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerSSE")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
-	b = append(b, `,"headers":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
+	b = append(append(b, `,"headers":`...), '[')
 	for i := range v.Headers {
 		if i > 0 {
 			b = append(b, ',')
@@ -7740,11 +7191,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerSSE")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7795,12 +7242,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"args":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"command":`...), v.Command)
+	b = append(append(b, `,"args":`...), '[')
 	for i := range v.Args {
 		if i > 0 {
 			b = append(b, ',')
@@ -7808,8 +7252,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Args[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"env":`...)
-	b = append(b, '[')
+	b = append(append(b, `,"env":`...), '[')
 	for i := range v.Env {
 		if i > 0 {
 			b = append(b, ',')
@@ -7831,11 +7274,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerStdio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7883,8 +7322,10 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"mcpServers":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoadSessionRequest")
+	}
+	b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 	for i := range v.MCPServers {
 		if i > 0 {
 			b = append(b, ',')
@@ -7892,11 +7333,9 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -7905,8 +7344,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
 }
 
@@ -7921,11 +7359,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoadSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7955,6 +7389,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
+	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor _meta")
@@ -7971,11 +7408,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8004,8 +7437,10 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -8020,11 +7455,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DeleteSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8072,13 +7503,13 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -8088,8 +7519,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -8112,11 +7542,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResumeSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8145,8 +7571,10 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -8161,11 +7589,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CloseSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8197,10 +7621,11 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"modeId":`...)
-	b = jx.AppendString(b, string(v.ModeID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionModeRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"modeId":`...), string(v.ModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modeId _meta")
 }
 
@@ -8215,11 +7640,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionModeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8257,13 +7678,13 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "_meta"}
 
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"configId":`...), string(v.ConfigID))
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
@@ -8279,11 +7700,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8315,8 +7732,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendBool(b, v.Value)
+	b = jx.AppendBool(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -8331,11 +7747,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8367,8 +7779,7 @@ func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -8383,11 +7794,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8430,10 +7837,11 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"prompt":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = append(append(b, `,"prompt":`...), '[')
 	for i := range v.Prompt {
 		if i > 0 {
 			b = append(b, ',')
@@ -8455,11 +7863,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8502,8 +7906,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8532,8 +7935,10 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReadTextFileResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -8548,11 +7953,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReadTextFileResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8581,8 +7982,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"outcome":`...)
-	b = AppendRequestPermissionOutcome(b, v.Outcome)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
+	}
+	b = AppendRequestPermissionOutcome(append(jx.Comma(b), `"outcome":`...), v.Outcome)
 	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
@@ -8597,11 +8000,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8610,14 +8009,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
@@ -8638,11 +8030,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8651,23 +8039,13 @@ func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
 	}
@@ -8729,8 +8107,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
@@ -8745,11 +8122,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8781,8 +8154,10 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateTerminalResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -8797,11 +8172,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateTerminalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8843,13 +8214,13 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"output":`...)
-	b = jx.AppendString(b, v.Output)
-	b = append(b, `,"truncated":`...)
-	b = jx.AppendBool(b, v.Truncated)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutputResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"output":`...), v.Output)
+	b = jx.AppendBool(append(b, `,"truncated":`...), v.Truncated)
 	if v.ExitStatus != nil {
-		b = append(b, `,"exitStatus":`...)
-		b = v.ExitStatus.AppendJSON(b)
+		b = v.ExitStatus.AppendJSON(append(b, `,"exitStatus":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "output truncated exitStatus _meta")
 }
@@ -8865,11 +8236,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8886,8 +8253,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = uint32(d.Int(0, 4294967295))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = Opt[uint32]{}
 				}
@@ -8906,9 +8272,11 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
+	}
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendUint(b, uint64(v.ExitCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"exitCode":`...), uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -8925,11 +8293,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalExitStatus")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8972,8 +8336,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8993,8 +8356,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = uint32(d.Int(0, 4294967295))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = Opt[uint32]{}
 				}
@@ -9014,8 +8376,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendUint(b, uint64(v.ExitCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"exitCode":`...), uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -9037,8 +8398,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9084,8 +8444,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9116,9 +8475,11 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
+	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
@@ -9134,11 +8495,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9147,14 +8504,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
@@ -9175,11 +8525,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9188,14 +8534,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
@@ -9216,11 +8555,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9229,23 +8564,13 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
 	}
@@ -9316,11 +8641,9 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"content":`...), '{')
 		for _, k := range jx.Keys(v.Content) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Content[k]
 			b = AppendElicitationContentValue(b, e)
 		}
@@ -9340,11 +8663,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9376,8 +8695,10 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -9392,11 +8713,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9425,8 +8742,10 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
+	}
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
@@ -9441,11 +8760,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelRequestNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.

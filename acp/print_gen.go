@@ -18,9 +18,7 @@ func (v WriteTextFileRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v WriteTextFileRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v WriteTextFileRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReadTextFileRequest) String() string {
@@ -28,9 +26,7 @@ func (v ReadTextFileRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReadTextFileRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReadTextFileRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionRequest) String() string {
@@ -38,9 +34,7 @@ func (v RequestPermissionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateTerminalRequest) String() string {
@@ -48,9 +42,7 @@ func (v CreateTerminalRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateTerminalRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateTerminalRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
@@ -58,14 +50,10 @@ func (v EnvVariable) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v EnvVariable) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v EnvVariable) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v EnvVariable) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v EnvVariable) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TerminalOutputRequest) String() string {
@@ -73,9 +61,7 @@ func (v TerminalOutputRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TerminalOutputRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TerminalOutputRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReleaseTerminalRequest) String() string {
@@ -83,9 +69,7 @@ func (v ReleaseTerminalRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReleaseTerminalRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReleaseTerminalRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v WaitForTerminalExitRequest) String() string {
@@ -93,9 +77,7 @@ func (v WaitForTerminalExitRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v WaitForTerminalExitRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v WaitForTerminalExitRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v KillTerminalRequest) String() string {
@@ -103,9 +85,7 @@ func (v KillTerminalRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v KillTerminalRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v KillTerminalRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
@@ -113,9 +93,7 @@ func (v CreateElicitationRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
@@ -123,9 +101,7 @@ func (v InitializeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
@@ -133,14 +109,10 @@ func (v AuthMethodTerminal) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthMethodTerminal) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthMethodTerminal) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v AuthMethodTerminal) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthenticateResponse) String() string {
@@ -148,9 +120,7 @@ func (v AuthenticateResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthenticateResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthenticateResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutResponse) String() string {
@@ -158,9 +128,7 @@ func (v LogoutResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
@@ -168,9 +136,7 @@ func (v NewSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoadSessionResponse) String() string {
@@ -178,9 +144,7 @@ func (v LoadSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoadSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoadSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
@@ -188,9 +152,7 @@ func (v ListSessionsResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
@@ -198,9 +160,7 @@ func (v DeleteSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
@@ -208,9 +168,7 @@ func (v ResumeSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
@@ -218,9 +176,7 @@ func (v CloseSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionModeResponse) String() string {
@@ -228,9 +184,7 @@ func (v SetSessionModeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionModeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionModeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
@@ -238,9 +192,7 @@ func (v SetSessionConfigOptionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
@@ -248,9 +200,7 @@ func (v PromptResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SessionNotification) String() string {
@@ -258,9 +208,7 @@ func (v SessionNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SessionNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SessionNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
@@ -268,9 +216,7 @@ func (v CompleteElicitationNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CompleteElicitationNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CompleteElicitationNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
@@ -278,9 +224,7 @@ func (v InitializeRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthenticateRequest) String() string {
@@ -288,19 +232,13 @@ func (v AuthenticateRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthenticateRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthenticateRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v LogoutRequest) String() string {
-	return jx.Print("LogoutRequest", v.AppendJSON(nil), secrets)
-}
+func (v LogoutRequest) String() string { return jx.Print("LogoutRequest", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
@@ -308,9 +246,7 @@ func (v NewSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
@@ -318,34 +254,22 @@ func (v HTTPHeader) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v HTTPHeader) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v HTTPHeader) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v HTTPHeader) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v HTTPHeader) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v MCPServerHTTP) String() string {
-	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
-}
+func (v MCPServerHTTP) String() string { return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerHTTP) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerHTTP) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v MCPServerSSE) String() string {
-	return jx.Print("MCPServerSSE", v.AppendJSON(nil), secrets)
-}
+func (v MCPServerSSE) String() string { return jx.Print("MCPServerSSE", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerSSE) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerSSE) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
@@ -353,9 +277,7 @@ func (v MCPServerStdio) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerStdio) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerStdio) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoadSessionRequest) String() string {
@@ -363,9 +285,7 @@ func (v LoadSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoadSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoadSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
@@ -373,9 +293,7 @@ func (v ListSessionsRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
@@ -383,9 +301,7 @@ func (v DeleteSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
@@ -393,9 +309,7 @@ func (v ResumeSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
@@ -403,9 +317,7 @@ func (v CloseSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionModeRequest) String() string {
@@ -413,9 +325,7 @@ func (v SetSessionModeRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionModeRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionModeRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
@@ -423,19 +333,13 @@ func (v SetSessionConfigOptionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v PromptRequest) String() string {
-	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
-}
+func (v PromptRequest) String() string { return jx.Print("PromptRequest", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v WriteTextFileResponse) String() string {
@@ -443,9 +347,7 @@ func (v WriteTextFileResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v WriteTextFileResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v WriteTextFileResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReadTextFileResponse) String() string {
@@ -453,9 +355,7 @@ func (v ReadTextFileResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReadTextFileResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReadTextFileResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
@@ -463,9 +363,7 @@ func (v RequestPermissionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateTerminalResponse) String() string {
@@ -473,9 +371,7 @@ func (v CreateTerminalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateTerminalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateTerminalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TerminalOutputResponse) String() string {
@@ -483,9 +379,7 @@ func (v TerminalOutputResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TerminalOutputResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TerminalOutputResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReleaseTerminalResponse) String() string {
@@ -493,9 +387,7 @@ func (v ReleaseTerminalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReleaseTerminalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReleaseTerminalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v WaitForTerminalExitResponse) String() string {
@@ -503,9 +395,7 @@ func (v WaitForTerminalExitResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v WaitForTerminalExitResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v WaitForTerminalExitResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v KillTerminalResponse) String() string {
@@ -513,9 +403,7 @@ func (v KillTerminalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v KillTerminalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v KillTerminalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
@@ -523,14 +411,10 @@ func (v CreateElicitationResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponse) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
@@ -538,14 +422,10 @@ func (v CreateElicitationResponseOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponseOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponseOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
@@ -553,14 +433,10 @@ func (v ElicitationAcceptAction) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ElicitationAcceptAction) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ElicitationAcceptAction) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelNotification) String() string {
@@ -568,9 +444,7 @@ func (v CancelNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
@@ -578,6 +452,4 @@ func (v CancelRequestNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelRequestNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelRequestNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }

@@ -19,17 +19,9 @@ const ProtocolVersionNumber ProtocolVersion = 1
 
 type protocol struct{}
 
-func (protocol) Version() int {
-	return 1
-}
-
-func (protocol) Channel() string {
-	return "stable"
-}
-
-func (protocol) String() string {
-	return "version 1 (stable)"
-}
+func (protocol) Version() int    { return 1 }
+func (protocol) Channel() string { return "stable" }
+func (protocol) String() string  { return "version 1 (stable)" }
 
 var methods = []Method{
 	{Name: MethodAuthenticate, Handler: SideAgent, Request: true},

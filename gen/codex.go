@@ -52,7 +52,7 @@ func codexFiles(root, module string) ([]emit.Output, error) {
 	}
 	out, err := golang.Package{
 		Edition: "codex", Dir: appServer, Module: module, Shared: shared,
-		Header: "from codex/schema.json", Docs: "https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md",
+		Header: "from codex/schema.json", OnePage: true,
 		Const: "V2", Version: 2, Channel: "stable",
 		Reserve: reserved, Names: &golang.Names{Chosen: codexNames}, Spec: spec,
 	}.Files()

@@ -4,6 +4,7 @@ package unstable
 
 import (
 	"context"
+	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
 )
 
@@ -17,44 +18,28 @@ type Agent struct {
 // changes nothing. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
-	r := new(AuthStatusResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthStatus, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthStatus, p, new(AuthStatusResponse))
 }
 
 // Authenticate sends the request authenticate, which signs the user in by one of the methods
 // from the `initialize` response. Until then agents may answer session requests with -32000.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
-	r := new(AuthenticateResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthenticate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthenticate, p, new(AuthenticateResponse))
 }
 
 // Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. It must be the client's first request.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
-	r := new(InitializeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodInitialize, p, new(InitializeResponse))
 }
 
 // Logout sends the request logout, which signs the user out. Needs the agent capability
 // `auth.logout`.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
-	r := new(LogoutResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodLogout, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodLogout, p, new(LogoutResponse))
 }
 
 // MessageMCP sends the notification mcp/message, which carries MCP messages over this
@@ -68,44 +53,28 @@ func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error 
 // unless it is required. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
-	r := new(DisableProviderResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersDisable, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersDisable, p, new(DisableProviderResponse))
 }
 
 // ListProviders sends the request providers/list, which lists the model providers that can be
 // configured. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
-	r := new(ListProvidersResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersList, p, new(ListProvidersResponse))
 }
 
 // SetProvider sends the request providers/set, which configures one model provider; what was
 // set before is replaced. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
-	r := new(SetProviderResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersSet, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersSet, p, new(SetProviderResponse))
 }
 
 // ArchiveSession sends the request session/archive, which hides a session from plain lists and
 // closes it if it is active; history is kept. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
-	r := new(ArchiveSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionArchive, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionArchive, p, new(ArchiveSessionResponse))
 }
 
 // Cancel sends the notification session/cancel, which stops the running turn of a session. The
@@ -119,143 +88,91 @@ func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 // and frees what it holds. Needs the agent capability `sessionCapabilities.close`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
-	r := new(CloseSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionClose, p, new(CloseSessionResponse))
 }
 
 // DeleteSession sends the request session/delete, which removes a session from the list. Needs
 // the agent capability `sessionCapabilities.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
-	r := new(DeleteSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionDelete, p, new(DeleteSessionResponse))
 }
 
 // ForkSession sends the request session/fork, which copies a session into a new one; the
 // source stays as it is. Needs the `fork` session capability.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
-	r := new(ForkSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionFork, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionFork, p, new(ForkSessionResponse))
 }
 
 // ListSessions sends the request session/list, which lists the sessions the agent knows, page
 // by page. Needs the agent capability `sessionCapabilities.list`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
-	r := new(ListSessionsResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionList, p, new(ListSessionsResponse))
 }
 
 // LoadSession sends the request session/load, which reopens a session: the agent replays its
 // history as session updates, then answers. Needs the agent capability `loadSession`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
-	r := new(LoadSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionLoad, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionLoad, p, new(LoadSessionResponse))
 }
 
 // NewSession sends the request session/new, which starts a session in a directory and returns
 // its id. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
-	r := new(NewSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionNew, p, new(NewSessionResponse))
 }
 
 // Prompt sends the request session/prompt, which sends a user message and waits for the end of
 // the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
-	r := new(PromptResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionPrompt, p, new(PromptResponse))
 }
 
 // ResumeSession sends the request session/resume, which continues a session without replaying
 // its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
-	r := new(ResumeSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionResume, p, new(ResumeSessionResponse))
 }
 
 // SetSessionConfigOption sends the request session/set_config_option, which changes one
 // setting of a session and returns all of them.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
-	r := new(SetSessionConfigOptionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetConfigOption, p, new(SetSessionConfigOptionResponse))
 }
 
 // SetSessionMode sends the request session/set_mode, which switches the mode of a session.
 // Config options with category `mode` are the newer way.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
-	r := new(SetSessionModeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetMode, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetMode, p, new(SetSessionModeResponse))
 }
 
 // SetSessionTitle sends the request session/set_title, which gives a session a title; it need
 // not be active. Answered once the title is stored. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
-	r := new(SetSessionTitleResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetTitle, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetTitle, p, new(SetSessionTitleResponse))
 }
 
 // SessionStatus sends the request session/status, which reports whether a session is in
 // memory, without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
-	r := new(SessionStatusResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionStatus, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionStatus, p, new(SessionStatusResponse))
 }
 
 // UnarchiveSession sends the request session/unarchive, which lists an archived session again
 // without reopening it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
-	r := new(UnarchiveSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionUnarchive, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionUnarchive, p, new(UnarchiveSessionResponse))
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
@@ -283,33 +200,21 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
-	r := new(CreateElicitationResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodElicitationCreate, p, new(CreateElicitationResponse))
 }
 
 // ReadTextFile sends the request fs/read_text_file, which reads a text file through the
 // client, which sees unsaved changes. Needs the client capability `fs.readTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
-	r := new(ReadTextFileResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodFsReadTextFile, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodFsReadTextFile, p, new(ReadTextFileResponse))
 }
 
 // WriteTextFile sends the request fs/write_text_file, which writes a text file through the
 // client, which can show and track the change. Needs the client capability `fs.writeTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
-	r := new(WriteTextFileResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodFsWriteTextFile, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodFsWriteTextFile, p, new(WriteTextFileResponse))
 }
 
 // MessageMCP sends the request mcp/message, which carries MCP messages over this connection:
@@ -327,11 +232,7 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 // a tool call may go ahead. The client must answer, even when the turn is cancelled.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
-	r := new(RequestPermissionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionRequestPermission, p, new(RequestPermissionResponse))
 }
 
 // SessionUpdate sends the notification session/update, which reports what happens in a
@@ -345,53 +246,41 @@ func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error
 // the client and returns at once. The agent must release the terminal when it is done with it.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
-	r := new(CreateTerminalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalCreate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalCreate, p, new(CreateTerminalResponse))
 }
 
 // KillTerminal sends the request terminal/kill, which stops the command of a terminal; output
 // and exit status stay readable until it is released.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
-	r := new(KillTerminalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalKill, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalKill, p, new(KillTerminalResponse))
 }
 
 // TerminalOutput sends the request terminal/output, which returns what a terminal has printed
 // so far, and how its command ended if it has.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
-	r := new(TerminalOutputResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalOutput, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalOutput, p, new(TerminalOutputResponse))
 }
 
 // ReleaseTerminal sends the request terminal/release, which frees a terminal and stops its
 // command if it still runs. The id is invalid afterwards.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
-	r := new(ReleaseTerminalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalRelease, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalRelease, p, new(ReleaseTerminalResponse))
 }
 
 // WaitForTerminalExit sends the request terminal/wait_for_exit, which waits until the command
 // of a terminal ends and returns its exit status.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
-	r := new(WaitForTerminalExitResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalWaitForExit, p, r); err != nil {
-		return nil, err
+	return request(ctx, a.Conn, MethodTerminalWaitForExit, p, new(WaitForTerminalExitResponse))
+}
+
+// request sends a request and returns its result, which r becomes.
+func request[R json.Unmarshaler](ctx context.Context, conn acp.Caller, method string, p acp.Appender, r R) (none R, err error) {
+	if err := acp.Connected(conn).Call(ctx, method, p, r); err != nil {
+		return none, err
 	}
 	return r, nil
 }

@@ -38,12 +38,12 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
-	b = append(b, `,"content":`...)
-	b = jx.AppendString(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *WriteTextFileRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
+	b = jx.AppendString(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path content _meta")
 }
 
@@ -58,11 +58,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WriteTextFileRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -85,14 +81,12 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "line":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "limit":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Limit.V = uint32(d.Int(0, 4294967295))
-				v.Limit.OK = true
+				v.Limit.V, v.Limit.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
@@ -106,17 +100,16 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReadTextFileRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	if v.Limit.OK {
-		b = append(jx.Comma(b), `"limit":`...)
-		b = jx.AppendUint(b, uint64(v.Limit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"limit":`...), uint64(v.Limit.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId path line limit _meta")
 }
@@ -132,11 +125,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReadTextFileRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -179,12 +168,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"toolCall":`...)
-	b = v.ToolCall.AppendJSON(b)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = v.ToolCall.AppendJSON(append(b, `,"toolCall":`...))
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -206,11 +195,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -331,15 +316,13 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
 	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content {
 			if i > 0 {
 				b = append(b, ',')
@@ -349,8 +332,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Locations != nil {
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations {
 			if i > 0 {
 				b = append(b, ',')
@@ -360,12 +342,10 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.RawInput != nil {
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput)
 	}
 	if v.RawOutput != nil {
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
@@ -381,33 +361,19 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ToolCallContentOther has no type")
 	}
@@ -440,23 +406,13 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentBlockOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ContentBlockOther has no type")
 	}
@@ -524,8 +480,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Priority.V = d.Float()
-				v.Priority.OK = true
+				v.Priority.V, v.Priority.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Priority = acp.Opt[float64]{}
 				}
@@ -541,9 +496,11 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Annotations) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Annotations")
+	}
 	if v.Audience != nil {
-		b = append(jx.Comma(b), `"audience":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"audience":`...), '[')
 		for i := range v.Audience {
 			if i > 0 {
 				b = append(b, ',')
@@ -554,8 +511,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
-		b = append(jx.Comma(b), `"priority":`...)
-		b = jx.AppendFloat(b, v.Priority.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"priority":`...), v.Priority.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
@@ -571,11 +527,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Annotations")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -618,11 +570,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *TextContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations text _meta")
 }
 
@@ -637,11 +587,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -690,13 +636,10 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, v.MimeType)
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), v.MimeType)
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType uri _meta")
 }
@@ -712,11 +655,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ImageContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -762,13 +701,10 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, v.MimeType)
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), v.MimeType)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations data mimeType _meta")
 }
 
@@ -783,11 +719,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AudioContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -824,8 +756,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Size.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Size.OK = true
+				v.Size.V, v.Size.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Size = acp.Opt[int64]{}
 				}
@@ -852,20 +783,16 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	if v.Size.OK {
-		b = append(b, `,"size":`...)
-		b = jx.AppendInt(b, int64(v.Size.V))
+		b = jx.AppendInt(append(b, `,"size":`...), int64(v.Size.V))
 	}
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
@@ -880,11 +807,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResourceLink")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -923,10 +846,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "mimeType text uri _meta")
 }
 
@@ -941,11 +862,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -983,11 +900,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
-	b = append(jx.Comma(b), `"blob":`...)
-	b = jx.AppendString(b, v.Blob)
+	b = jx.AppendString(append(jx.Comma(b), `"blob":`...), v.Blob)
 	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
-	b = append(jx.Comma(b), `"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "blob mimeType uri _meta")
 }
 
@@ -1002,11 +917,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BlobResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1049,11 +960,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
-	b = append(jx.Comma(b), `"resource":`...)
-	b = AppendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(append(jx.Comma(b), `"resource":`...), v.Resource)
 	return jx.AppendRest(b, v.Meta, v.Extra, "annotations resource _meta")
 }
 
@@ -1068,11 +977,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EmbeddedResource")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1104,8 +1009,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Content")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -1119,13 +1023,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Content) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Content")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Content) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1162,11 +1060,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Diff")
 	}
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
-	b = append(jx.Comma(b), `"newText":`...)
-	b = jx.AppendString(b, v.NewText)
+	b = jx.AppendString(append(jx.Comma(b), `"newText":`...), v.NewText)
 	return jx.AppendRest(b, v.Meta, v.Extra, "path oldText newText _meta")
 }
 
@@ -1180,13 +1076,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Diff) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Diff")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Diff) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1217,8 +1107,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Terminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -1232,13 +1121,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Terminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Terminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Terminal) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1258,8 +1141,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Line = acp.Opt[uint32]{}
 				}
@@ -1276,11 +1158,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallLocation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
@@ -1296,11 +1179,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallLocation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1335,12 +1214,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PermissionOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"kind":`...)
-	b = jx.AppendString(b, string(v.Kind))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"kind":`...), string(v.Kind))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
@@ -1355,11 +1234,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1401,8 +1276,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "outputByteLimit":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
-				v.OutputByteLimit.V = d.Uint64()
-				v.OutputByteLimit.OK = true
+				v.OutputByteLimit.V, v.OutputByteLimit.OK = d.Uint64(), true
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
@@ -1416,13 +1290,13 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, v.Command)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"command":`...), v.Command)
 	if v.Args != nil {
-		b = append(b, `,"args":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -1432,8 +1306,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -1444,8 +1317,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	if v.OutputByteLimit.OK {
-		b = append(jx.Comma(b), `"outputByteLimit":`...)
-		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"outputByteLimit":`...), uint64(v.OutputByteLimit.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
@@ -1461,11 +1333,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1497,10 +1365,11 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnvVariable) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnvVariable")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -1515,11 +1384,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnvVariable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1551,10 +1416,11 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutputRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1569,11 +1435,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1605,10 +1467,11 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1623,11 +1486,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1659,10 +1518,11 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1677,11 +1537,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1716,10 +1572,11 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *KillTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1734,11 +1591,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *KillTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1773,11 +1626,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
@@ -1793,11 +1647,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1824,9 +1674,6 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
-	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -1885,8 +1732,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
@@ -1902,11 +1748,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSessionScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1938,8 +1780,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
@@ -1954,11 +1795,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationRequestScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2018,22 +1855,22 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSchema")
+	}
 	b = jx.AppendOptStr(b, `"type":`, string(v.Type.V), v.Type.OK)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	if v.Properties != nil {
-		b = append(jx.Comma(b), `"properties":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"properties":`...), '{')
 		for _, k := range jx.Keys(v.Properties) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Properties[k]
 			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
 	if v.Required != nil {
-		b = append(jx.Comma(b), `"required":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"required":`...), '[')
 		for i := range v.Required {
 			if i > 0 {
 				b = append(b, ',')
@@ -2057,33 +1894,19 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
 	}
@@ -2148,10 +1971,11 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnumOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"const":`...)
-	b = jx.AppendString(b, v.Const)
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnumOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"const":`...), v.Const)
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
@@ -2166,13 +1990,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *EnumOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnumOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *EnumOption) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -2193,14 +2011,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.MinLength.V = uint32(d.Int(0, 4294967295))
-				v.MinLength.OK = true
+				v.MinLength.V, v.MinLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "maxLength":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MaxLength.V = uint32(d.Int(0, 4294967295))
-				v.MaxLength.OK = true
+				v.MaxLength.V, v.MaxLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
@@ -2247,19 +2063,16 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
-		b = append(jx.Comma(b), `"minLength":`...)
-		b = jx.AppendUint(b, uint64(v.MinLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minLength":`...), uint64(v.MinLength.V))
 	}
 	if v.MaxLength.OK {
-		b = append(jx.Comma(b), `"maxLength":`...)
-		b = jx.AppendUint(b, uint64(v.MaxLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxLength":`...), uint64(v.MaxLength.V))
 	}
 	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
 	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
 	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
-		b = append(jx.Comma(b), `"enum":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"enum":`...), '[')
 		for i := range v.Enum {
 			if i > 0 {
 				b = append(b, ',')
@@ -2269,8 +2082,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.OneOf != nil {
-		b = append(jx.Comma(b), `"oneOf":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"oneOf":`...), '[')
 		for i := range v.OneOf {
 			if i > 0 {
 				b = append(b, ',')
@@ -2293,11 +2105,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2319,21 +2127,18 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = d.Float()
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = d.Float(), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = d.Float()
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = d.Float(), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Float()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[float64]{}
 				}
@@ -2355,16 +2160,13 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendFloat(b, v.Minimum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"minimum":`...), v.Minimum.V)
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendFloat(b, v.Maximum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"maximum":`...), v.Maximum.V)
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendFloat(b, v.Default.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2380,11 +2182,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NumberPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2406,21 +2204,18 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[int64]{}
 				}
@@ -2442,16 +2237,13 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendInt(b, int64(v.Minimum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"minimum":`...), int64(v.Minimum.V))
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendInt(b, int64(v.Maximum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"maximum":`...), int64(v.Maximum.V))
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendInt(b, int64(v.Default.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"default":`...), int64(v.Default.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2467,11 +2259,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IntegerPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2494,8 +2282,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Bool()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[bool]{}
 				}
@@ -2517,8 +2304,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendBool(b, v.Default.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
@@ -2534,33 +2320,19 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
 	}
@@ -2619,8 +2391,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"enum":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"enum":`...), '[')
 	for i := range v.Enum {
 		if i > 0 {
 			b = append(b, ',')
@@ -2642,11 +2413,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2686,8 +2453,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"anyOf":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"anyOf":`...), '[')
 	for i := range v.AnyOf {
 		if i > 0 {
 			b = append(b, ',')
@@ -2709,11 +2475,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2736,14 +2498,12 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MinItems.V = d.Uint64()
-				v.MinItems.OK = true
+				v.MinItems.V, v.MinItems.OK = d.Uint64(), true
 			}
 		case "maxItems":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.MaxItems.V = d.Uint64()
-				v.MaxItems.OK = true
+				v.MaxItems.V, v.MaxItems.OK = d.Uint64(), true
 			}
 		case "items":
 			seen = d.Once(seen, 0x1)
@@ -2769,18 +2529,14 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
-		b = append(jx.Comma(b), `"minItems":`...)
-		b = jx.AppendUint(b, uint64(v.MinItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minItems":`...), uint64(v.MinItems.V))
 	}
 	if v.MaxItems.OK {
-		b = append(jx.Comma(b), `"maxItems":`...)
-		b = jx.AppendUint(b, uint64(v.MaxItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxItems":`...), uint64(v.MaxItems.V))
 	}
-	b = append(jx.Comma(b), `"items":`...)
-	b = AppendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(append(jx.Comma(b), `"items":`...), v.Items)
 	if v.Default != nil {
-		b = append(b, `,"default":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"default":`...), '[')
 		for i := range v.Default {
 			if i > 0 {
 				b = append(b, ',')
@@ -2803,11 +2559,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2845,8 +2597,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
-	b = append(jx.Comma(b), `"requestedSchema":`...)
-	b = v.RequestedSchema.AppendJSON(b)
+	b = v.RequestedSchema.AppendJSON(append(jx.Comma(b), `"requestedSchema":`...))
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
@@ -2861,11 +2612,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2903,10 +2650,8 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
@@ -2921,11 +2666,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2965,15 +2706,14 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
-	b = append(b, `,"requestId":`...)
-	b = jx.AppendString(b, string(v.RequestID))
-	b = append(b, `,"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"serverId":`...), string(v.ServerID))
+	b = jx.AppendString(append(b, `,"requestId":`...), string(v.RequestID))
+	b = jx.AppendString(append(b, `,"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRawObject(b, v.Params)
+		b = jx.AppendRawObject(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
@@ -2989,11 +2729,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3086,15 +2822,15 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeResponse")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
 	if v.AgentCapabilities != nil {
-		b = append(b, `,"agentCapabilities":`...)
-		b = v.AgentCapabilities.AppendJSON(b)
+		b = v.AgentCapabilities.AppendJSON(append(b, `,"agentCapabilities":`...))
 	}
 	if v.AuthMethods != nil {
-		b = append(jx.Comma(b), `"authMethods":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"authMethods":`...), '[')
 		for i := range v.AuthMethods {
 			if i > 0 {
 				b = append(b, ',')
@@ -3104,8 +2840,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AgentInfo != nil {
-		b = append(jx.Comma(b), `"agentInfo":`...)
-		b = v.AgentInfo.AppendJSON(b)
+		b = v.AgentInfo.AppendJSON(append(jx.Comma(b), `"agentInfo":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
@@ -3121,11 +2856,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3208,29 +2939,26 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentCapabilities")
+	}
 	if v.LoadSession {
-		b = append(jx.Comma(b), `"loadSession":`...)
-		b = jx.AppendBool(b, v.LoadSession)
+		b = jx.AppendBool(append(jx.Comma(b), `"loadSession":`...), v.LoadSession)
 	}
 	if v.PromptCapabilities != nil {
-		b = append(jx.Comma(b), `"promptCapabilities":`...)
-		b = v.PromptCapabilities.AppendJSON(b)
+		b = v.PromptCapabilities.AppendJSON(append(jx.Comma(b), `"promptCapabilities":`...))
 	}
 	if v.MCPCapabilities != nil {
-		b = append(jx.Comma(b), `"mcpCapabilities":`...)
-		b = v.MCPCapabilities.AppendJSON(b)
+		b = v.MCPCapabilities.AppendJSON(append(jx.Comma(b), `"mcpCapabilities":`...))
 	}
 	if v.SessionCapabilities != nil {
-		b = append(jx.Comma(b), `"sessionCapabilities":`...)
-		b = v.SessionCapabilities.AppendJSON(b)
+		b = v.SessionCapabilities.AppendJSON(append(jx.Comma(b), `"sessionCapabilities":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Providers != nil {
-		b = append(jx.Comma(b), `"providers":`...)
-		b = v.Providers.AppendJSON(b)
+		b = v.Providers.AppendJSON(append(jx.Comma(b), `"providers":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
 }
@@ -3246,11 +2974,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3301,17 +3025,17 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptCapabilities")
+	}
 	if v.Image {
-		b = append(jx.Comma(b), `"image":`...)
-		b = jx.AppendBool(b, v.Image)
+		b = jx.AppendBool(append(jx.Comma(b), `"image":`...), v.Image)
 	}
 	if v.Audio {
-		b = append(jx.Comma(b), `"audio":`...)
-		b = jx.AppendBool(b, v.Audio)
+		b = jx.AppendBool(append(jx.Comma(b), `"audio":`...), v.Audio)
 	}
 	if v.EmbeddedContext {
-		b = append(jx.Comma(b), `"embeddedContext":`...)
-		b = jx.AppendBool(b, v.EmbeddedContext)
+		b = jx.AppendBool(append(jx.Comma(b), `"embeddedContext":`...), v.EmbeddedContext)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
@@ -3327,11 +3051,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3382,17 +3102,17 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPCapabilities")
+	}
 	if v.HTTP {
-		b = append(jx.Comma(b), `"http":`...)
-		b = jx.AppendBool(b, v.HTTP)
+		b = jx.AppendBool(append(jx.Comma(b), `"http":`...), v.HTTP)
 	}
 	if v.SSE {
-		b = append(jx.Comma(b), `"sse":`...)
-		b = jx.AppendBool(b, v.SSE)
+		b = jx.AppendBool(append(jx.Comma(b), `"sse":`...), v.SSE)
 	}
 	if v.ACP {
-		b = append(jx.Comma(b), `"acp":`...)
-		b = jx.AppendBool(b, v.ACP)
+		b = jx.AppendBool(append(jx.Comma(b), `"acp":`...), v.ACP)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "http sse acp _meta")
 }
@@ -3408,11 +3128,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3536,45 +3252,38 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCapabilities")
+	}
 	if v.List != nil {
-		b = append(jx.Comma(b), `"list":`...)
-		b = v.List.AppendJSON(b)
+		b = v.List.AppendJSON(append(jx.Comma(b), `"list":`...))
 	}
 	if v.Delete != nil {
-		b = append(jx.Comma(b), `"delete":`...)
-		b = v.Delete.AppendJSON(b)
+		b = v.Delete.AppendJSON(append(jx.Comma(b), `"delete":`...))
 	}
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = v.AdditionalDirectories.AppendJSON(b)
+		b = v.AdditionalDirectories.AppendJSON(append(jx.Comma(b), `"additionalDirectories":`...))
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	if v.Fork != nil {
-		b = append(jx.Comma(b), `"fork":`...)
-		b = v.Fork.AppendJSON(b)
+		b = v.Fork.AppendJSON(append(jx.Comma(b), `"fork":`...))
 	}
 	if v.Archive != nil {
-		b = append(jx.Comma(b), `"archive":`...)
-		b = v.Archive.AppendJSON(b)
+		b = v.Archive.AppendJSON(append(jx.Comma(b), `"archive":`...))
 	}
 	if v.Status != nil {
-		b = append(jx.Comma(b), `"status":`...)
-		b = v.Status.AppendJSON(b)
+		b = v.Status.AppendJSON(append(jx.Comma(b), `"status":`...))
 	}
 	if v.Title != nil {
-		b = append(jx.Comma(b), `"title":`...)
-		b = v.Title.AppendJSON(b)
+		b = v.Title.AppendJSON(append(jx.Comma(b), `"title":`...))
 	}
 	if v.Resume != nil {
-		b = append(jx.Comma(b), `"resume":`...)
-		b = v.Resume.AppendJSON(b)
+		b = v.Resume.AppendJSON(append(jx.Comma(b), `"resume":`...))
 	}
 	if v.Close != nil {
-		b = append(jx.Comma(b), `"close":`...)
-		b = v.Close.AppendJSON(b)
+		b = v.Close.AppendJSON(append(jx.Comma(b), `"close":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
 }
@@ -3590,11 +3299,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3618,6 +3323,9 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionListCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3632,11 +3340,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionListCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3663,6 +3367,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3677,11 +3384,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3708,6 +3411,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3722,11 +3428,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3763,9 +3465,11 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
+	}
 	if v.Mode != nil {
-		b = append(jx.Comma(b), `"mode":`...)
-		b = v.Mode.AppendJSON(b)
+		b = v.Mode.AppendJSON(append(jx.Comma(b), `"mode":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "mode _meta")
 }
@@ -3781,11 +3485,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3822,9 +3522,11 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 }
 
 func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
+	}
 	if v.Override != nil {
-		b = append(jx.Comma(b), `"override":`...)
-		b = v.Override.AppendJSON(b)
+		b = v.Override.AppendJSON(append(jx.Comma(b), `"override":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "override _meta")
 }
@@ -3840,11 +3542,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3871,6 +3569,9 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3885,11 +3586,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3916,6 +3613,9 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionForkCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3930,11 +3630,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionForkCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3961,6 +3657,9 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3975,11 +3674,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4006,6 +3701,9 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4020,11 +3718,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4051,6 +3745,9 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4065,11 +3762,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4096,6 +3789,9 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4110,11 +3806,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4141,6 +3833,9 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4155,11 +3850,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4206,13 +3897,14 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
+	}
 	if v.Status != nil {
-		b = append(jx.Comma(b), `"status":`...)
-		b = v.Status.AppendJSON(b)
+		b = v.Status.AppendJSON(append(jx.Comma(b), `"status":`...))
 	}
 	if v.Logout != nil {
-		b = append(jx.Comma(b), `"logout":`...)
-		b = v.Logout.AppendJSON(b)
+		b = v.Logout.AppendJSON(append(jx.Comma(b), `"logout":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "status logout _meta")
 }
@@ -4228,11 +3920,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4256,6 +3944,9 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4270,11 +3961,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4298,6 +3985,9 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4312,11 +4002,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4340,6 +4026,9 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProvidersCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4354,11 +4043,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProvidersCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4415,14 +4100,11 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -4432,11 +4114,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"env":`...), '{')
 		for _, k := range jx.Keys(v.Env) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Env[k]
 			b = jx.AppendString(b, e)
 		}
@@ -4456,11 +4136,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4498,10 +4174,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
@@ -4517,11 +4191,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodAgent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4556,11 +4226,12 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Implementation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"version":`...)
-	b = jx.AppendString(b, v.Version)
+	b = jx.AppendString(append(jx.Comma(b), `"version":`...), v.Version)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
@@ -4575,11 +4246,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Implementation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4622,8 +4289,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4660,8 +4326,10 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providers":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListProvidersResponse")
+	}
+	b = append(append(jx.Comma(b), `"providers":`...), '[')
 	for i := range v.Providers {
 		if i > 0 {
 			b = append(b, ',')
@@ -4683,11 +4351,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListProvidersResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4746,10 +4410,11 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(b, `,"supported":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProviderInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
+	b = append(append(b, `,"supported":`...), '[')
 	for i := range v.Supported {
 		if i > 0 {
 			b = append(b, ',')
@@ -4757,11 +4422,9 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, string(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = append(b, `,"required":`...)
-	b = jx.AppendBool(b, v.Required)
+	b = jx.AppendBool(append(b, `,"required":`...), v.Required)
 	if v.Current != nil {
-		b = append(b, `,"current":`...)
-		b = v.Current.AppendJSON(b)
+		b = v.Current.AppendJSON(append(b, `,"current":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "providerId supported required current _meta")
 }
@@ -4777,11 +4440,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProviderInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProviderInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4813,10 +4472,11 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"apiType":`...)
-	b = jx.AppendString(b, string(v.APIType))
-	b = append(b, `,"baseUrl":`...)
-	b = jx.AppendString(b, v.BaseURL)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"apiType":`...), string(v.APIType))
+	b = jx.AppendString(append(b, `,"baseUrl":`...), v.BaseURL)
 	return jx.AppendRest(b, v.Meta, v.Extra, "apiType baseUrl _meta")
 }
 
@@ -4831,11 +4491,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4878,8 +4534,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4922,8 +4577,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4969,8 +4623,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5020,11 +4673,12 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"state":`...)
-	b = jx.AppendString(b, string(v.State))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"state":`...), string(v.State))
 	if v.Accounts != nil {
-		b = append(b, `,"accounts":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"accounts":`...), '[')
 		for i := range v.Accounts {
 			if i > 0 {
 				b = append(b, ',')
@@ -5047,11 +4701,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5072,8 +4722,7 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Active.V = d.Bool()
-				v.Active.OK = true
+				v.Active.V, v.Active.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Active = acp.Opt[bool]{}
 				}
@@ -5099,11 +4748,12 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthAccount) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"label":`...)
-	b = jx.AppendString(b, v.Label)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthAccount")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"label":`...), v.Label)
 	if v.Active.OK {
-		b = append(b, `,"active":`...)
-		b = jx.AppendBool(b, v.Active.V)
+		b = jx.AppendBool(append(b, `,"active":`...), v.Active.V)
 	}
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
@@ -5122,11 +4772,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthAccount) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthAccount")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5186,15 +4832,15 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.Modes != nil {
-		b = append(b, `,"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(b, `,"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -5217,11 +4863,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5271,10 +4913,11 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionModeState) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"currentModeId":`...)
-	b = jx.AppendString(b, string(v.CurrentModeID))
-	b = append(b, `,"availableModes":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionModeState")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"currentModeId":`...), string(v.CurrentModeID))
+	b = append(append(b, `,"availableModes":`...), '[')
 	for i := range v.AvailableModes {
 		if i > 0 {
 			b = append(b, ',')
@@ -5296,11 +4939,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionModeState) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionModeState")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5335,10 +4974,11 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionMode) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionMode")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "id name description _meta")
 }
@@ -5354,11 +4994,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5409,15 +5045,15 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSessionConfigOption = []string{"id", "name", "description", "category", "_meta"}
 
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, string(v.ID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), string(v.ID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
@@ -5433,33 +5069,19 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
 	}
@@ -5524,10 +5146,11 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
@@ -5543,11 +5166,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5603,12 +5222,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"group":`...)
-	b = jx.AppendString(b, string(v.Group))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"group":`...), string(v.Group))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -5630,11 +5249,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5669,10 +5284,8 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(b, `,"options":`...)
-	b = AppendSessionConfigSelectOptions(b, v.Options)
+	b = jx.AppendString(append(jx.Comma(b), `"currentValue":`...), string(v.CurrentValue))
+	b = AppendSessionConfigSelectOptions(append(b, `,"options":`...), v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
@@ -5687,11 +5300,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelect")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5720,8 +5329,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendBool(b, v.CurrentValue)
+	b = jx.AppendBool(append(jx.Comma(b), `"currentValue":`...), v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
@@ -5736,11 +5344,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5796,12 +5400,10 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(jx.Comma(b), `"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -5829,8 +5431,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5880,8 +5481,10 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
+	}
+	b = append(append(jx.Comma(b), `"sessions":`...), '[')
 	for i := range v.Sessions {
 		if i > 0 {
 			b = append(b, ',')
@@ -5904,11 +5507,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5941,8 +5540,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Archived.V = d.Bool()
-				v.Archived.OK = true
+				v.Archived.V, v.Archived.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Archived = acp.Opt[bool]{}
 				}
@@ -5959,13 +5557,13 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -5977,8 +5575,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
 	if v.Archived.OK {
-		b = append(jx.Comma(b), `"archived":`...)
-		b = jx.AppendBool(b, v.Archived.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"archived":`...), v.Archived.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
@@ -5994,11 +5591,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6041,8 +5634,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6102,15 +5694,15 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ForkSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.Modes != nil {
-		b = append(b, `,"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(b, `,"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -6133,11 +5725,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ForkSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6180,8 +5768,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6224,8 +5811,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6257,8 +5843,10 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	return jx.AppendRest(b, v.Meta, v.Extra, "status _meta")
 }
 
@@ -6273,11 +5861,7 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6306,8 +5890,10 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title)
 	return jx.AppendRest(b, v.Meta, v.Extra, "title _meta")
 }
 
@@ -6322,11 +5908,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6385,12 +5967,10 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
-		b = append(jx.Comma(b), `"modes":`...)
-		b = v.Modes.AppendJSON(b)
+		b = v.Modes.AppendJSON(append(jx.Comma(b), `"modes":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -6418,8 +5998,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6462,8 +6041,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6506,8 +6084,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6554,8 +6131,10 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
+	}
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -6577,11 +6156,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6623,11 +6198,12 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"stopReason":`...)
-	b = jx.AppendString(b, string(v.StopReason))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"stopReason":`...), string(v.StopReason))
 	if v.Usage != nil {
-		b = append(b, `,"usage":`...)
-		b = v.Usage.AppendJSON(b)
+		b = v.Usage.AppendJSON(append(b, `,"usage":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "stopReason usage _meta")
 }
@@ -6643,11 +6219,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6674,8 +6246,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ThoughtTokens.V = d.Uint64()
-				v.ThoughtTokens.OK = true
+				v.ThoughtTokens.V, v.ThoughtTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.ThoughtTokens = acp.Opt[uint64]{}
 				}
@@ -6684,8 +6255,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.CachedReadTokens.V = d.Uint64()
-				v.CachedReadTokens.OK = true
+				v.CachedReadTokens.V, v.CachedReadTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.CachedReadTokens = acp.Opt[uint64]{}
 				}
@@ -6694,8 +6264,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.CachedWriteTokens.V = d.Uint64()
-				v.CachedWriteTokens.OK = true
+				v.CachedWriteTokens.V, v.CachedWriteTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.CachedWriteTokens = acp.Opt[uint64]{}
 				}
@@ -6712,23 +6281,20 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Usage) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"totalTokens":`...)
-	b = jx.AppendUint(b, uint64(v.TotalTokens))
-	b = append(b, `,"inputTokens":`...)
-	b = jx.AppendUint(b, uint64(v.InputTokens))
-	b = append(b, `,"outputTokens":`...)
-	b = jx.AppendUint(b, uint64(v.OutputTokens))
+	if v == nil {
+		return jx.AppendFault(b, "nil *Usage")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"totalTokens":`...), uint64(v.TotalTokens))
+	b = jx.AppendUint(append(b, `,"inputTokens":`...), uint64(v.InputTokens))
+	b = jx.AppendUint(append(b, `,"outputTokens":`...), uint64(v.OutputTokens))
 	if v.ThoughtTokens.OK {
-		b = append(b, `,"thoughtTokens":`...)
-		b = jx.AppendUint(b, uint64(v.ThoughtTokens.V))
+		b = jx.AppendUint(append(b, `,"thoughtTokens":`...), uint64(v.ThoughtTokens.V))
 	}
 	if v.CachedReadTokens.OK {
-		b = append(jx.Comma(b), `"cachedReadTokens":`...)
-		b = jx.AppendUint(b, uint64(v.CachedReadTokens.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"cachedReadTokens":`...), uint64(v.CachedReadTokens.V))
 	}
 	if v.CachedWriteTokens.OK {
-		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
-		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"cachedWriteTokens":`...), uint64(v.CachedWriteTokens.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
@@ -6743,13 +6309,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Usage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Usage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Usage) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Usage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -6803,10 +6363,11 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"update":`...)
-	b = AppendSessionUpdate(b, v.Update)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = AppendSessionUpdate(append(b, `,"update":`...), v.Update)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
@@ -6821,33 +6382,19 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
 	}
@@ -6906,8 +6453,10 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentChunk")
+	}
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content messageId _meta")
 }
@@ -6923,11 +6472,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7045,16 +6590,13 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCall")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
 	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content {
 			if i > 0 {
 				b = append(b, ',')
@@ -7064,8 +6606,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Locations != nil {
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations {
 			if i > 0 {
 				b = append(b, ',')
@@ -7075,12 +6616,10 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.RawInput != nil {
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput)
 	}
 	if v.RawOutput != nil {
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
@@ -7095,13 +6634,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *ToolCall) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7135,12 +6668,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanEntry) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
-	b = append(b, `,"priority":`...)
-	b = jx.AppendString(b, string(v.Priority))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanEntry")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
+	b = jx.AppendString(append(b, `,"priority":`...), string(v.Priority))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
@@ -7154,13 +6687,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanEntry) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanEntry")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanEntry) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7209,8 +6736,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Plan")
 	}
-	b = append(jx.Comma(b), `"entries":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"entries":`...), '[')
 	for i := range v.Entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -7231,34 +6757,18 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Plan) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Plan")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Plan) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Plan) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "PlanUpdateContentOther has no type")
 	}
@@ -7338,10 +6848,8 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanItems")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"entries":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = append(append(b, `,"entries":`...), '[')
 	for i := range v.Entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -7362,13 +6870,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanItems) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7402,10 +6904,8 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanFile")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId uri _meta")
 }
 
@@ -7419,13 +6919,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanFile) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanFile")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanFile) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanFile) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7459,10 +6953,8 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanMarkdown")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"content":`...)
-	b = jx.AppendString(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = jx.AppendString(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId content _meta")
 }
 
@@ -7477,11 +6969,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanMarkdown")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7513,8 +7001,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
-	b = append(jx.Comma(b), `"plan":`...)
-	b = AppendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(append(jx.Comma(b), `"plan":`...), v.Plan)
 	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
@@ -7528,13 +7015,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanUpdate) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7565,8 +7046,7 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanRemoved")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId _meta")
 }
 
@@ -7581,11 +7061,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanRemoved) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanRemoved")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7626,13 +7102,13 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AvailableCommand")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	if v.Input != nil {
-		b = append(b, `,"input":`...)
-		b = AppendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(append(b, `,"input":`...), v.Input)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
@@ -7648,11 +7124,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommand) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommand")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7684,8 +7156,7 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
 	}
-	b = append(jx.Comma(b), `"hint":`...)
-	b = jx.AppendString(b, v.Hint)
+	b = jx.AppendString(append(jx.Comma(b), `"hint":`...), v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
@@ -7700,11 +7171,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7757,8 +7224,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
-	b = append(jx.Comma(b), `"availableCommands":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 	for i := range v.AvailableCommands {
 		if i > 0 {
 			b = append(b, ',')
@@ -7780,11 +7246,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7819,8 +7281,7 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CurrentModeUpdate")
 	}
-	b = append(jx.Comma(b), `"currentModeId":`...)
-	b = jx.AppendString(b, string(v.CurrentModeID))
+	b = jx.AppendString(append(jx.Comma(b), `"currentModeId":`...), string(v.CurrentModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "currentModeId _meta")
 }
 
@@ -7835,11 +7296,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CurrentModeUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7889,8 +7346,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -7912,11 +7368,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7969,19 +7421,15 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.UpdatedAt.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"updatedAt":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
+		b = jx.AppendString(append(jx.Comma(b), `"updatedAt":`...), v.UpdatedAt.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title updatedAt _meta")
 }
@@ -7997,11 +7445,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfoUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8033,10 +7477,11 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Cost) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"amount":`...)
-	b = jx.AppendFloat(b, v.Amount)
-	b = append(b, `,"currency":`...)
-	b = jx.AppendString(b, v.Currency)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Cost")
+	}
+	b = jx.AppendFloat(append(jx.Comma(b), `"amount":`...), v.Amount)
+	b = jx.AppendString(append(b, `,"currency":`...), v.Currency)
 	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
@@ -8050,13 +7495,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Cost) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Cost")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Cost) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8100,13 +7539,10 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
-	b = append(jx.Comma(b), `"used":`...)
-	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(b, `,"size":`...)
-	b = jx.AppendUint(b, uint64(v.Size))
+	b = jx.AppendUint(append(jx.Comma(b), `"used":`...), uint64(v.Used))
+	b = jx.AppendUint(append(b, `,"size":`...), uint64(v.Size))
 	if v.Cost != nil {
-		b = append(b, `,"cost":`...)
-		b = v.Cost.AppendJSON(b)
+		b = v.Cost.AppendJSON(append(b, `,"cost":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
@@ -8122,11 +7558,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UsageUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8164,10 +7596,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Notice")
 	}
-	b = append(jx.Comma(b), `"severity":`...)
-	b = jx.AppendString(b, string(v.Severity))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"severity":`...), string(v.Severity))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
@@ -8182,13 +7612,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Notice) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Notice")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Notice) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8267,17 +7691,13 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(b, `,"summary":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"summary":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"summary":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"summary":`...), '[')
 		for i := range v.Summary.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -8288,19 +7708,15 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Error.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"error":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"error":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"error":`...)
-		b = jx.AppendString(b, v.Error.V)
+		b = jx.AppendString(append(jx.Comma(b), `"error":`...), v.Error.V)
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
@@ -8316,11 +7732,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8355,10 +7767,8 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
@@ -8373,11 +7783,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8411,9 +7817,11 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -8429,11 +7837,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8460,6 +7864,9 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -8474,11 +7881,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8487,23 +7890,13 @@ func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "StateUpdateOther has no state")
 	}
@@ -8571,11 +7964,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RunningStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8610,8 +7999,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	if v.Error != nil {
-		b = append(jx.Comma(b), `"error":`...)
-		b = v.Error.AppendJSON(b)
+		b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	}
 	return jx.AppendMembers(b, v.Extra, "error")
 }
@@ -8627,11 +8015,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ErrorStopReason")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8676,12 +8060,10 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	if v.Usage != nil {
-		b = append(jx.Comma(b), `"usage":`...)
-		b = v.Usage.AppendJSON(b)
+		b = v.Usage.AppendJSON(append(jx.Comma(b), `"usage":`...))
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage _meta")
 }
@@ -8697,24 +8079,13 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
@@ -8735,24 +8106,13 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
@@ -8773,11 +8133,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8786,14 +8142,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
@@ -8814,11 +8163,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8827,14 +8172,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
@@ -8855,24 +8193,13 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
@@ -8893,11 +8220,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8906,14 +8229,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
@@ -8934,33 +8250,19 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "IdleStateUpdateOther has no stopReason")
 	}
@@ -9028,11 +8330,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9076,11 +8374,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnknownStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9193,55 +8487,42 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SubagentUpdate")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(b, `,"title":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(b, `,"title":`...), v.Title.V)
 	}
 	switch v.Description.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"description":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"description":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
+		b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description.V)
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.State.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"state":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"state":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"state":`...)
-		b = AppendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(append(jx.Comma(b), `"state":`...), v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"cwd":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, v.Cwd.V)
+		b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), v.Cwd.V)
 	}
 	switch v.AdditionalDirectories.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"additionalDirectories":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -9252,11 +8533,9 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
@@ -9272,11 +8551,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SubagentUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9389,47 +8664,36 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.SenderSessionID.State {
 	case acp.PatchNull:
-		b = append(b, `,"senderSessionId":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"senderSessionId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"senderSessionId":`...)
-		b = jx.AppendString(b, string(v.SenderSessionID.V))
+		b = jx.AppendString(append(b, `,"senderSessionId":`...), string(v.SenderSessionID.V))
 	}
 	switch v.RecipientSessionID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"recipientSessionId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"recipientSessionId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"recipientSessionId":`...)
-		b = jx.AppendString(b, string(v.RecipientSessionID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"recipientSessionId":`...), string(v.RecipientSessionID.V))
 	}
 	switch v.SenderMessageID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"senderMessageId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"senderMessageId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"senderMessageId":`...)
-		b = jx.AppendString(b, string(v.SenderMessageID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"senderMessageId":`...), string(v.SenderMessageID.V))
 	}
 	switch v.RecipientMessageID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"recipientMessageId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"recipientMessageId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"recipientMessageId":`...)
-		b = jx.AppendString(b, string(v.RecipientMessageID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"recipientMessageId":`...), string(v.RecipientMessageID.V))
 	}
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -9440,11 +8704,9 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
@@ -9460,11 +8722,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9499,10 +8757,8 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionMessageChunk")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
@@ -9517,11 +8773,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMessageChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9550,8 +8802,10 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
@@ -9566,11 +8820,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9623,11 +8873,12 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"state":`...)
-	b = jx.AppendString(b, string(v.State))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"state":`...), string(v.State))
 	if v.Accounts != nil {
-		b = append(b, `,"accounts":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"accounts":`...), '[')
 		for i := range v.Accounts {
 			if i > 0 {
 				b = append(b, ',')
@@ -9650,11 +8901,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9729,15 +8976,15 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeRequest")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
 	if v.ClientCapabilities != nil {
-		b = append(b, `,"clientCapabilities":`...)
-		b = v.ClientCapabilities.AppendJSON(b)
+		b = v.ClientCapabilities.AppendJSON(append(b, `,"clientCapabilities":`...))
 	}
 	if v.ClientInfo != nil {
-		b = append(jx.Comma(b), `"clientInfo":`...)
-		b = v.ClientInfo.AppendJSON(b)
+		b = v.ClientInfo.AppendJSON(append(jx.Comma(b), `"clientInfo":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
@@ -9753,11 +9000,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9850,33 +9093,29 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientCapabilities")
+	}
 	if v.Fs != nil {
-		b = append(jx.Comma(b), `"fs":`...)
-		b = v.Fs.AppendJSON(b)
+		b = v.Fs.AppendJSON(append(jx.Comma(b), `"fs":`...))
 	}
 	if v.Terminal {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = jx.AppendBool(b, v.Terminal)
+		b = jx.AppendBool(append(jx.Comma(b), `"terminal":`...), v.Terminal)
 	}
 	if v.Session != nil {
-		b = append(jx.Comma(b), `"session":`...)
-		b = v.Session.AppendJSON(b)
+		b = v.Session.AppendJSON(append(jx.Comma(b), `"session":`...))
 	}
 	if v.Subagents != nil {
-		b = append(jx.Comma(b), `"subagents":`...)
-		b = v.Subagents.AppendJSON(b)
+		b = v.Subagents.AppendJSON(append(jx.Comma(b), `"subagents":`...))
 	}
 	if v.Plan != nil {
-		b = append(jx.Comma(b), `"plan":`...)
-		b = v.Plan.AppendJSON(b)
+		b = v.Plan.AppendJSON(append(jx.Comma(b), `"plan":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Elicitation != nil {
-		b = append(jx.Comma(b), `"elicitation":`...)
-		b = v.Elicitation.AppendJSON(b)
+		b = v.Elicitation.AppendJSON(append(jx.Comma(b), `"elicitation":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
 }
@@ -9892,11 +9131,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9938,13 +9173,14 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileSystemCapabilities")
+	}
 	if v.ReadTextFile {
-		b = append(jx.Comma(b), `"readTextFile":`...)
-		b = jx.AppendBool(b, v.ReadTextFile)
+		b = jx.AppendBool(append(jx.Comma(b), `"readTextFile":`...), v.ReadTextFile)
 	}
 	if v.WriteTextFile {
-		b = append(jx.Comma(b), `"writeTextFile":`...)
-		b = jx.AppendBool(b, v.WriteTextFile)
+		b = jx.AppendBool(append(jx.Comma(b), `"writeTextFile":`...), v.WriteTextFile)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "readTextFile writeTextFile _meta")
 }
@@ -9960,11 +9196,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileSystemCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10018,17 +9250,17 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
+	}
 	if v.Compaction != nil {
-		b = append(jx.Comma(b), `"compaction":`...)
-		b = v.Compaction.AppendJSON(b)
+		b = v.Compaction.AppendJSON(append(jx.Comma(b), `"compaction":`...))
 	}
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = v.ConfigOptions.AppendJSON(b)
+		b = v.ConfigOptions.AppendJSON(append(jx.Comma(b), `"configOptions":`...))
 	}
 	if v.Notices != nil {
-		b = append(jx.Comma(b), `"notices":`...)
-		b = v.Notices.AppendJSON(b)
+		b = v.Notices.AppendJSON(append(jx.Comma(b), `"notices":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "compaction configOptions notices _meta")
 }
@@ -10044,11 +9276,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10057,17 +9285,13 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompactionCapabilities")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -10082,11 +9306,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10120,9 +9340,11 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
+	}
 	if v.Boolean != nil {
-		b = append(jx.Comma(b), `"boolean":`...)
-		b = v.Boolean.AppendJSON(b)
+		b = v.Boolean.AppendJSON(append(jx.Comma(b), `"boolean":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "boolean _meta")
 }
@@ -10138,11 +9360,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10169,6 +9387,9 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10183,11 +9404,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10196,17 +9413,13 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *NoticeCapabilities")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -10221,11 +9434,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NoticeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10249,6 +9458,9 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SubagentCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10263,11 +9475,7 @@ func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SubagentCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10291,6 +9499,9 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10305,11 +9516,7 @@ func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10342,9 +9549,11 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthCapabilities")
+	}
 	if v.Terminal {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = jx.AppendBool(b, v.Terminal)
+		b = jx.AppendBool(append(jx.Comma(b), `"terminal":`...), v.Terminal)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
@@ -10360,11 +9569,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10408,13 +9613,14 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
+	}
 	if v.Form != nil {
-		b = append(jx.Comma(b), `"form":`...)
-		b = v.Form.AppendJSON(b)
+		b = v.Form.AppendJSON(append(jx.Comma(b), `"form":`...))
 	}
 	if v.URL != nil {
-		b = append(jx.Comma(b), `"url":`...)
-		b = v.URL.AppendJSON(b)
+		b = v.URL.AppendJSON(append(jx.Comma(b), `"url":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
@@ -10430,11 +9636,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10461,6 +9663,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10475,11 +9680,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10506,6 +9707,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10520,11 +9724,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10556,8 +9756,10 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthenticateRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
@@ -10572,11 +9774,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthenticateRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10600,6 +9798,9 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListProvidersRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10614,11 +9815,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListProvidersRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10667,18 +9864,16 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(b, `,"apiType":`...)
-	b = jx.AppendString(b, string(v.APIType))
-	b = append(b, `,"baseUrl":`...)
-	b = jx.AppendString(b, v.BaseURL)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetProviderRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
+	b = jx.AppendString(append(b, `,"apiType":`...), string(v.APIType))
+	b = jx.AppendString(append(b, `,"baseUrl":`...), v.BaseURL)
 	if v.Headers != nil {
-		b = append(b, `,"headers":`...)
-		b = append(b, '{')
+		b = append(append(b, `,"headers":`...), '{')
 		for _, k := range jx.Keys(v.Headers) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Headers[k]
 			b = jx.AppendString(b, e)
 		}
@@ -10698,11 +9893,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetProviderRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10731,8 +9922,10 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DisableProviderRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "providerId _meta")
 }
 
@@ -10747,11 +9940,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DisableProviderRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10775,6 +9964,9 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10789,11 +9981,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10817,6 +10005,9 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10831,11 +10022,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10886,11 +10073,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -10899,8 +10087,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"mcpServers":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 	for i := range v.MCPServers {
 		if i > 0 {
 			b = append(b, ',')
@@ -10909,8 +10096,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.SystemPrompt != nil {
-		b = append(b, `,"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(b, `,"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
@@ -10926,11 +10112,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10962,10 +10144,11 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *HTTPHeader")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -10979,13 +10162,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *HTTPHeader) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HTTPHeader")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *HTTPHeader) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -11032,12 +10209,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
-	b = append(b, `,"headers":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
+	b = append(append(b, `,"headers":`...), '[')
 	for i := range v.Headers {
 		if i > 0 {
 			b = append(b, ',')
@@ -11059,11 +10233,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerHTTP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11111,12 +10281,9 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerSSE")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
-	b = append(b, `,"headers":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
+	b = append(append(b, `,"headers":`...), '[')
 	for i := range v.Headers {
 		if i > 0 {
 			b = append(b, ',')
@@ -11138,11 +10305,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerSSE")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11177,10 +10340,8 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerACP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"serverId":`...), string(v.ServerID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "name serverId _meta")
 }
 
@@ -11195,11 +10356,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerACP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerACP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11250,12 +10407,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"args":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"command":`...), v.Command)
+	b = append(append(b, `,"args":`...), '[')
 	for i := range v.Args {
 		if i > 0 {
 			b = append(b, ',')
@@ -11263,8 +10417,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Args[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"env":`...)
-	b = append(b, '[')
+	b = append(append(b, `,"env":`...), '[')
 	for i := range v.Env {
 		if i > 0 {
 			b = append(b, ',')
@@ -11286,11 +10439,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerStdio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11330,10 +10479,11 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"mode":`...)
-	b = jx.AppendString(b, string(v.Mode))
-	b = append(b, `,"content":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SystemPrompt")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), string(v.Mode))
+	b = append(append(b, `,"content":`...), '[')
 	for i := range v.Content {
 		if i > 0 {
 			b = append(b, ',')
@@ -11355,11 +10505,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SystemPrompt) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SystemPrompt")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11413,8 +10559,10 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"mcpServers":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoadSessionRequest")
+	}
+	b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 	for i := range v.MCPServers {
 		if i > 0 {
 			b = append(b, ',')
@@ -11422,11 +10570,9 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -11435,11 +10581,9 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.SystemPrompt != nil {
-		b = append(b, `,"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(b, `,"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
 }
@@ -11455,11 +10599,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoadSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11495,6 +10635,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
+	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
@@ -11512,11 +10655,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11545,8 +10684,10 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -11561,11 +10702,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DeleteSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11619,13 +10756,13 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ForkSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -11635,8 +10772,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -11646,8 +10782,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
@@ -11663,11 +10798,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ForkSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11696,8 +10827,10 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -11712,11 +10845,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11745,8 +10874,10 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -11761,11 +10892,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11797,8 +10924,10 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -11813,11 +10942,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11849,10 +10974,11 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title _meta")
 }
 
@@ -11867,11 +10993,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11925,13 +11047,13 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -11941,8 +11063,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -11952,8 +11073,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
@@ -11969,11 +11089,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResumeSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12002,8 +11118,10 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -12018,11 +11136,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CloseSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12054,10 +11168,11 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"modeId":`...)
-	b = jx.AppendString(b, string(v.ModeID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionModeRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"modeId":`...), string(v.ModeID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId modeId _meta")
 }
 
@@ -12072,11 +11187,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionModeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12114,13 +11225,13 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "_meta"}
 
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"configId":`...), string(v.ConfigID))
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
@@ -12136,11 +11247,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12172,8 +11279,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendBool(b, v.Value)
+	b = jx.AppendBool(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -12188,11 +11294,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12224,8 +11326,7 @@ func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -12240,11 +11341,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12287,10 +11384,11 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"prompt":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = append(append(b, `,"prompt":`...), '[')
 	for i := range v.Prompt {
 		if i > 0 {
 			b = append(b, ',')
@@ -12312,11 +11410,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12359,8 +11453,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12389,8 +11482,10 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReadTextFileResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -12405,11 +11500,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReadTextFileResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12438,8 +11529,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"outcome":`...)
-	b = AppendRequestPermissionOutcome(b, v.Outcome)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
+	}
+	b = AppendRequestPermissionOutcome(append(jx.Comma(b), `"outcome":`...), v.Outcome)
 	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
@@ -12454,11 +11547,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12467,14 +11556,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
@@ -12495,11 +11577,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12508,23 +11586,13 @@ func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
 	}
@@ -12586,8 +11654,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
@@ -12602,11 +11669,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12638,8 +11701,10 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateTerminalResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -12654,11 +11719,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateTerminalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12700,13 +11761,13 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"output":`...)
-	b = jx.AppendString(b, v.Output)
-	b = append(b, `,"truncated":`...)
-	b = jx.AppendBool(b, v.Truncated)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutputResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"output":`...), v.Output)
+	b = jx.AppendBool(append(b, `,"truncated":`...), v.Truncated)
 	if v.ExitStatus != nil {
-		b = append(b, `,"exitStatus":`...)
-		b = v.ExitStatus.AppendJSON(b)
+		b = v.ExitStatus.AppendJSON(append(b, `,"exitStatus":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "output truncated exitStatus _meta")
 }
@@ -12722,11 +11783,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12743,8 +11800,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = uint32(d.Int(0, 4294967295))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = acp.Opt[uint32]{}
 				}
@@ -12763,9 +11819,11 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
+	}
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendUint(b, uint64(v.ExitCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"exitCode":`...), uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -12782,11 +11840,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalExitStatus")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12829,8 +11883,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12850,8 +11903,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = uint32(d.Int(0, 4294967295))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = uint32(d.Int(0, 4294967295)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = acp.Opt[uint32]{}
 				}
@@ -12871,8 +11923,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendUint(b, uint64(v.ExitCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"exitCode":`...), uint64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -12894,8 +11945,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12941,8 +11991,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12973,9 +12022,11 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
+	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
@@ -12991,11 +12042,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13004,14 +12051,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
@@ -13032,11 +12072,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13045,14 +12081,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
@@ -13073,11 +12102,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13086,23 +12111,13 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
 	}
@@ -13173,11 +12188,9 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"content":`...), '{')
 		for _, k := range jx.Keys(v.Content) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Content[k]
 			b = AppendElicitationContentValue(b, e)
 		}
@@ -13197,11 +12210,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13236,8 +12245,7 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
 	}
-	b = append(jx.Comma(b), `"result":`...)
-	b = jx.AppendRaw(b, v.Result)
+	b = jx.AppendRaw(append(jx.Comma(b), `"result":`...), v.Result)
 	return jx.AppendRest(b, v.Meta, v.Extra, "result _meta")
 }
 
@@ -13252,11 +12260,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13291,8 +12295,7 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MessageMCPResponseError")
 	}
-	b = append(jx.Comma(b), `"error":`...)
-	b = v.Error.AppendJSON(b)
+	b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "error _meta")
 }
 
@@ -13307,11 +12310,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPResponseError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13346,13 +12345,13 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPError) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"code":`...)
-	b = jx.AppendInt(b, int64(v.Code))
-	b = append(b, `,"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPError")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"code":`...), int64(v.Code))
+	b = jx.AppendString(append(b, `,"message":`...), v.Message)
 	if v.Data != nil {
-		b = append(b, `,"data":`...)
-		b = jx.AppendRaw(b, v.Data)
+		b = jx.AppendRaw(append(b, `,"data":`...), v.Data)
 	}
 	return jx.AppendMembers(b, v.Extra, "code message data")
 }
@@ -13367,13 +12366,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *MCPError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *MCPError) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPError) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -13401,8 +12394,10 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -13417,11 +12412,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13461,15 +12452,14 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
-	b = append(b, `,"requestId":`...)
-	b = jx.AppendString(b, string(v.RequestID))
-	b = append(b, `,"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"serverId":`...), string(v.ServerID))
+	b = jx.AppendString(append(b, `,"requestId":`...), string(v.RequestID))
+	b = jx.AppendString(append(b, `,"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRawObject(b, v.Params)
+		b = jx.AppendRawObject(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
@@ -13485,11 +12475,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13518,8 +12504,10 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
+	}
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
@@ -13534,11 +12522,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelRequestNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13573,11 +12557,12 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRaw(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
@@ -13593,11 +12578,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13652,11 +12633,12 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRaw(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
@@ -13672,11 +12654,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.

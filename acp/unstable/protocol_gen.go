@@ -20,17 +20,9 @@ const ProtocolVersionNumber ProtocolVersion = 1
 
 type protocol struct{}
 
-func (protocol) Version() int {
-	return 1
-}
-
-func (protocol) Channel() string {
-	return "unstable"
-}
-
-func (protocol) String() string {
-	return "version 1 (unstable)"
-}
+func (protocol) Version() int    { return 1 }
+func (protocol) Channel() string { return "unstable" }
+func (protocol) String() string  { return "version 1 (unstable)" }
 
 var methods = []acp.Method{
 	{Name: MethodAuthStatus, Handler: acp.SideAgent, Request: true},

@@ -54,17 +54,16 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
-		b = append(jx.Comma(b), `"subject":`...)
-		b = AppendRequestPermissionSubject(b, v.Subject)
+		b = AppendRequestPermissionSubject(append(jx.Comma(b), `"subject":`...), v.Subject)
 	}
-	b = append(jx.Comma(b), `"options":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -86,11 +85,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -99,23 +94,13 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionSubjectOther has no type")
 	}
@@ -318,47 +303,36 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	switch v.Name.State {
 	case acp.PatchNull:
-		b = append(b, `,"name":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"name":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"name":`...)
-		b = jx.AppendString(b, v.Name.V)
+		b = jx.AppendString(append(b, `,"name":`...), v.Name.V)
 	}
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.Kind.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"kind":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"kind":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
+		b = jx.AppendString(append(jx.Comma(b), `"kind":`...), string(v.Kind.V))
 	}
 	switch v.Status.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"status":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"status":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
+		b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status.V))
 	}
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -369,11 +343,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Locations.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"locations":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -384,35 +356,27 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.RawInput.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"rawInput":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput.V)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput.V)
 	}
 	switch v.RawOutput.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"rawOutput":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput.V)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput.V)
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
@@ -428,33 +392,19 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ToolCallContentOther has no type")
 	}
@@ -487,23 +437,13 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentBlockOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ContentBlockOther has no type")
 	}
@@ -571,8 +511,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Priority.V = d.Float()
-				v.Priority.OK = true
+				v.Priority.V, v.Priority.OK = d.Float(), true
 				if v.Priority.V < 0 {
 					d.Reject(mk, "want at least 0")
 				}
@@ -594,9 +533,11 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Annotations) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Annotations")
+	}
 	if v.Audience != nil {
-		b = append(jx.Comma(b), `"audience":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"audience":`...), '[')
 		for i := range v.Audience {
 			if i > 0 {
 				b = append(b, ',')
@@ -607,8 +548,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
-		b = append(jx.Comma(b), `"priority":`...)
-		b = jx.AppendFloat(b, v.Priority.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"priority":`...), v.Priority.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
@@ -624,11 +564,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Annotations")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -670,11 +606,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextContent")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "text annotations _meta")
 }
@@ -690,11 +624,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -718,8 +648,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.URI.V = d.Str()
-				v.URI.OK = true
+				v.URI.V, v.URI.OK = d.Str(), true
 				if !jx.IsURI(v.URI.V) {
 					d.Reject(mk, "want a URI")
 				}
@@ -752,14 +681,11 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ImageContent")
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, string(v.MimeType))
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), string(v.MimeType))
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType uri annotations _meta")
 }
@@ -775,11 +701,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ImageContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -824,13 +746,10 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AudioContent")
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, string(v.MimeType))
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), string(v.MimeType))
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType annotations _meta")
 }
@@ -846,11 +765,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AudioContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -895,12 +810,13 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Icon) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"src":`...)
-	b = jx.AppendString(b, v.Src)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Icon")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"src":`...), v.Src)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Sizes != nil {
-		b = append(jx.Comma(b), `"sizes":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"sizes":`...), '[')
 		for i := range v.Sizes {
 			if i > 0 {
 				b = append(b, ',')
@@ -923,13 +839,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Icon) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Icon")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Icon) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Icon) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -982,8 +892,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Size.V = d.Uint64()
-				v.Size.OK = true
+				v.Size.V, v.Size.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Size = acp.Opt[uint64]{}
 				}
@@ -1013,15 +922,12 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ResourceLink")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Icons != nil {
-		b = append(jx.Comma(b), `"icons":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"icons":`...), '[')
 		for i := range v.Icons {
 			if i > 0 {
 				b = append(b, ',')
@@ -1032,12 +938,10 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Size.OK {
-		b = append(jx.Comma(b), `"size":`...)
-		b = jx.AppendUint(b, uint64(v.Size.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"size":`...), uint64(v.Size.V))
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
@@ -1053,11 +957,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResourceLink")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1095,10 +995,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "text uri mimeType _meta")
 }
@@ -1114,11 +1012,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1156,10 +1050,8 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
-	b = append(jx.Comma(b), `"blob":`...)
-	b = jx.AppendString(b, v.Blob)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"blob":`...), v.Blob)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "blob uri mimeType _meta")
 }
@@ -1175,11 +1067,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BlobResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1221,11 +1109,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
-	b = append(jx.Comma(b), `"resource":`...)
-	b = AppendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(append(jx.Comma(b), `"resource":`...), v.Resource)
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "resource annotations _meta")
 }
@@ -1241,11 +1127,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EmbeddedResource")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1277,8 +1159,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Content")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -1292,13 +1173,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Content) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Content")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Content) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1341,11 +1216,13 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 
 func (v *DiffChange) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChange")
+	}
 	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
@@ -1360,34 +1237,18 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *DiffChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *DiffChange) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffChangeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "DiffChangeOther has no operation")
 	}
@@ -1440,8 +1301,10 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPathChange")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "path")
 }
 
@@ -1456,11 +1319,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DiffPathChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPathChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1489,10 +1348,11 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"oldPath":`...)
-	b = jx.AppendString(b, string(v.OldPath))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPathPairChange")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"oldPath":`...), string(v.OldPath))
+	b = jx.AppendString(append(b, `,"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
@@ -1507,11 +1367,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPathPairChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1543,10 +1399,11 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPatch) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"format":`...)
-	b = jx.AppendString(b, string(v.Format))
-	b = append(b, `,"text":`...)
-	b = jx.AppendString(b, v.Text)
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPatch")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"format":`...), string(v.Format))
+	b = jx.AppendString(append(b, `,"text":`...), v.Text)
 	return jx.AppendRest(b, v.Meta, v.Extra, "format text _meta")
 }
 
@@ -1560,13 +1417,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *DiffPatch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPatch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *DiffPatch) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPatch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1615,8 +1466,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Diff")
 	}
-	b = append(jx.Comma(b), `"changes":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"changes":`...), '[')
 	for i := range v.Changes {
 		if i > 0 {
 			b = append(b, ',')
@@ -1625,8 +1475,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.Patch != nil {
-		b = append(b, `,"patch":`...)
-		b = v.Patch.AppendJSON(b)
+		b = v.Patch.AppendJSON(append(b, `,"patch":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "changes patch _meta")
 }
@@ -1641,13 +1490,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Diff) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Diff")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Diff) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1678,8 +1521,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Terminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -1693,13 +1535,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Terminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Terminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Terminal) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1719,8 +1555,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 				if v.Line.V < 1 {
 					d.Reject(mk, "want at least 1")
 				}
@@ -1740,11 +1575,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallLocation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), string(v.Path))
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
@@ -1760,11 +1596,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallLocation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1798,9 +1630,11 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -1816,11 +1650,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1844,6 +1674,9 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -1858,11 +1691,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1897,8 +1726,7 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
 	}
-	b = append(jx.Comma(b), `"toolCall":`...)
-	b = v.ToolCall.AppendJSON(b)
+	b = v.ToolCall.AppendJSON(append(jx.Comma(b), `"toolCall":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCall _meta")
 }
 
@@ -1913,11 +1741,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1961,10 +1785,8 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandPermissionSubject")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "command cwd toolCallId terminalId _meta")
@@ -1981,11 +1803,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandPermissionSubject")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2023,12 +1841,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PermissionOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"kind":`...)
-	b = jx.AppendString(b, string(v.Kind))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"kind":`...), string(v.Kind))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
@@ -2043,11 +1861,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2082,11 +1896,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
@@ -2102,11 +1917,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2133,9 +1944,6 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
-	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -2194,8 +2002,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
@@ -2211,11 +2018,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSessionScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2247,8 +2050,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
@@ -2263,11 +2065,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationRequestScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2322,21 +2120,20 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, string(v.Type))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSchema")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), string(v.Type))
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"properties":`...)
-	b = append(b, '{')
+	b = append(append(jx.Comma(b), `"properties":`...), '{')
 	for _, k := range jx.Keys(v.Properties) {
-		b = jx.AppendString(jx.Comma(b), k)
-		b = append(b, ':')
+		b = append(jx.AppendString(jx.Comma(b), k), ':')
 		e := v.Properties[k]
 		b = AppendElicitationPropertySchema(b, e)
 	}
 	b = append(b, '}')
 	if v.Required != nil {
-		b = append(b, `,"required":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"required":`...), '[')
 		for i := range v.Required {
 			if i > 0 {
 				b = append(b, ',')
@@ -2360,33 +2157,19 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
 	}
@@ -2451,10 +2234,11 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnumOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"const":`...)
-	b = jx.AppendString(b, v.Const)
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnumOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"const":`...), v.Const)
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
@@ -2469,13 +2253,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *EnumOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnumOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *EnumOption) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -2496,14 +2274,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.MinLength.V = uint32(d.Int(0, 4294967295))
-				v.MinLength.OK = true
+				v.MinLength.V, v.MinLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "maxLength":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MaxLength.V = uint32(d.Int(0, 4294967295))
-				v.MaxLength.OK = true
+				v.MaxLength.V, v.MaxLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
@@ -2550,19 +2326,16 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
-		b = append(jx.Comma(b), `"minLength":`...)
-		b = jx.AppendUint(b, uint64(v.MinLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minLength":`...), uint64(v.MinLength.V))
 	}
 	if v.MaxLength.OK {
-		b = append(jx.Comma(b), `"maxLength":`...)
-		b = jx.AppendUint(b, uint64(v.MaxLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxLength":`...), uint64(v.MaxLength.V))
 	}
 	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
 	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
 	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
-		b = append(jx.Comma(b), `"enum":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"enum":`...), '[')
 		for i := range v.Enum {
 			if i > 0 {
 				b = append(b, ',')
@@ -2572,8 +2345,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.OneOf != nil {
-		b = append(jx.Comma(b), `"oneOf":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"oneOf":`...), '[')
 		for i := range v.OneOf {
 			if i > 0 {
 				b = append(b, ',')
@@ -2596,11 +2368,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2622,21 +2390,18 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = d.Float()
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = d.Float(), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = d.Float()
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = d.Float(), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Float()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[float64]{}
 				}
@@ -2658,16 +2423,13 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendFloat(b, v.Minimum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"minimum":`...), v.Minimum.V)
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendFloat(b, v.Maximum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"maximum":`...), v.Maximum.V)
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendFloat(b, v.Default.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2683,11 +2445,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NumberPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2709,21 +2467,18 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[int64]{}
 				}
@@ -2745,16 +2500,13 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendInt(b, int64(v.Minimum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"minimum":`...), int64(v.Minimum.V))
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendInt(b, int64(v.Maximum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"maximum":`...), int64(v.Maximum.V))
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendInt(b, int64(v.Default.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"default":`...), int64(v.Default.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2770,11 +2522,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IntegerPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2797,8 +2545,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Bool()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[bool]{}
 				}
@@ -2820,8 +2567,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendBool(b, v.Default.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
@@ -2837,33 +2583,19 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
 	}
@@ -2922,8 +2654,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"enum":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"enum":`...), '[')
 	for i := range v.Enum {
 		if i > 0 {
 			b = append(b, ',')
@@ -2945,11 +2676,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2989,8 +2716,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"anyOf":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"anyOf":`...), '[')
 	for i := range v.AnyOf {
 		if i > 0 {
 			b = append(b, ',')
@@ -3012,11 +2738,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3039,14 +2761,12 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MinItems.V = d.Uint64()
-				v.MinItems.OK = true
+				v.MinItems.V, v.MinItems.OK = d.Uint64(), true
 			}
 		case "maxItems":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.MaxItems.V = d.Uint64()
-				v.MaxItems.OK = true
+				v.MaxItems.V, v.MaxItems.OK = d.Uint64(), true
 			}
 		case "items":
 			seen = d.Once(seen, 0x1)
@@ -3072,18 +2792,14 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
-		b = append(jx.Comma(b), `"minItems":`...)
-		b = jx.AppendUint(b, uint64(v.MinItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minItems":`...), uint64(v.MinItems.V))
 	}
 	if v.MaxItems.OK {
-		b = append(jx.Comma(b), `"maxItems":`...)
-		b = jx.AppendUint(b, uint64(v.MaxItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxItems":`...), uint64(v.MaxItems.V))
 	}
-	b = append(jx.Comma(b), `"items":`...)
-	b = AppendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(append(jx.Comma(b), `"items":`...), v.Items)
 	if v.Default != nil {
-		b = append(b, `,"default":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"default":`...), '[')
 		for i := range v.Default {
 			if i > 0 {
 				b = append(b, ',')
@@ -3106,11 +2822,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3148,8 +2860,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
-	b = append(jx.Comma(b), `"requestedSchema":`...)
-	b = v.RequestedSchema.AppendJSON(b)
+	b = v.RequestedSchema.AppendJSON(append(jx.Comma(b), `"requestedSchema":`...))
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
@@ -3164,11 +2875,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3206,10 +2913,8 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
@@ -3224,11 +2929,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3314,17 +3015,16 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(b, `,"info":`...)
-	b = v.Info.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeResponse")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
+	b = v.Info.AppendJSON(append(b, `,"info":`...))
 	if v.Capabilities != nil {
-		b = append(b, `,"capabilities":`...)
-		b = v.Capabilities.AppendJSON(b)
+		b = v.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
 	}
 	if v.AuthMethods != nil {
-		b = append(jx.Comma(b), `"authMethods":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"authMethods":`...), '[')
 		for i := range v.AuthMethods {
 			if i > 0 {
 				b = append(b, ',')
@@ -3347,11 +3047,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3386,11 +3082,12 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Implementation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"version":`...)
-	b = jx.AppendString(b, v.Version)
+	b = jx.AppendString(append(jx.Comma(b), `"version":`...), v.Version)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
@@ -3405,11 +3102,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Implementation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3453,13 +3146,14 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentCapabilities")
+	}
 	if v.Session != nil {
-		b = append(jx.Comma(b), `"session":`...)
-		b = v.Session.AppendJSON(b)
+		b = v.Session.AppendJSON(append(jx.Comma(b), `"session":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "session auth _meta")
 }
@@ -3475,11 +3169,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3543,21 +3233,20 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCapabilities")
+	}
 	if v.Prompt != nil {
-		b = append(jx.Comma(b), `"prompt":`...)
-		b = v.Prompt.AppendJSON(b)
+		b = v.Prompt.AppendJSON(append(jx.Comma(b), `"prompt":`...))
 	}
 	if v.MCP != nil {
-		b = append(jx.Comma(b), `"mcp":`...)
-		b = v.MCP.AppendJSON(b)
+		b = v.MCP.AppendJSON(append(jx.Comma(b), `"mcp":`...))
 	}
 	if v.Delete != nil {
-		b = append(jx.Comma(b), `"delete":`...)
-		b = v.Delete.AppendJSON(b)
+		b = v.Delete.AppendJSON(append(jx.Comma(b), `"delete":`...))
 	}
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = v.AdditionalDirectories.AppendJSON(b)
+		b = v.AdditionalDirectories.AppendJSON(append(jx.Comma(b), `"additionalDirectories":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "prompt mcp delete additionalDirectories _meta")
 }
@@ -3573,11 +3262,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3631,17 +3316,17 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptCapabilities")
+	}
 	if v.Image != nil {
-		b = append(jx.Comma(b), `"image":`...)
-		b = v.Image.AppendJSON(b)
+		b = v.Image.AppendJSON(append(jx.Comma(b), `"image":`...))
 	}
 	if v.Audio != nil {
-		b = append(jx.Comma(b), `"audio":`...)
-		b = v.Audio.AppendJSON(b)
+		b = v.Audio.AppendJSON(append(jx.Comma(b), `"audio":`...))
 	}
 	if v.EmbeddedContext != nil {
-		b = append(jx.Comma(b), `"embeddedContext":`...)
-		b = v.EmbeddedContext.AppendJSON(b)
+		b = v.EmbeddedContext.AppendJSON(append(jx.Comma(b), `"embeddedContext":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
@@ -3657,11 +3342,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3685,6 +3366,9 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptImageCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3699,11 +3383,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptImageCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3730,6 +3410,9 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3744,11 +3427,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3775,6 +3454,9 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3789,11 +3471,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3840,13 +3518,14 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPCapabilities")
+	}
 	if v.Stdio != nil {
-		b = append(jx.Comma(b), `"stdio":`...)
-		b = v.Stdio.AppendJSON(b)
+		b = v.Stdio.AppendJSON(append(jx.Comma(b), `"stdio":`...))
 	}
 	if v.HTTP != nil {
-		b = append(jx.Comma(b), `"http":`...)
-		b = v.HTTP.AppendJSON(b)
+		b = v.HTTP.AppendJSON(append(jx.Comma(b), `"http":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "stdio http _meta")
 }
@@ -3862,11 +3541,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3890,6 +3565,9 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3904,11 +3582,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3932,6 +3606,9 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3946,11 +3623,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3974,6 +3647,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3988,11 +3664,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4019,6 +3691,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4033,11 +3708,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4064,6 +3735,9 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4078,11 +3752,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4114,16 +3784,11 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AuthMethodOther has no type")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
@@ -4179,10 +3844,11 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnvVariable) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnvVariable")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -4197,11 +3863,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnvVariable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4255,14 +3917,11 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -4272,8 +3931,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -4296,11 +3954,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4338,10 +3992,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description _meta")
 }
@@ -4357,11 +4009,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodAgent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4404,8 +4052,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4448,8 +4095,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4520,11 +4166,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(b, `,"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -4534,8 +4181,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailableCommands != nil {
-		b = append(jx.Comma(b), `"availableCommands":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 		for i := range v.AvailableCommands {
 			if i > 0 {
 				b = append(b, ',')
@@ -4558,11 +4204,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4613,15 +4255,15 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSessionConfigOption = []string{"configId", "name", "description", "category", "_meta"}
 
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"configId":`...), string(v.ConfigID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
@@ -4637,33 +4279,19 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
 	}
@@ -4728,10 +4356,11 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
@@ -4747,11 +4376,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4807,12 +4432,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"groupId":`...)
-	b = jx.AppendString(b, string(v.GroupID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"groupId":`...), string(v.GroupID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -4834,11 +4459,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4873,10 +4494,8 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(b, `,"options":`...)
-	b = AppendSessionConfigSelectOptions(b, v.Options)
+	b = jx.AppendString(append(jx.Comma(b), `"currentValue":`...), string(v.CurrentValue))
+	b = AppendSessionConfigSelectOptions(append(b, `,"options":`...), v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
@@ -4891,11 +4510,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelect")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4924,8 +4539,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendBool(b, v.CurrentValue)
+	b = jx.AppendBool(append(jx.Comma(b), `"currentValue":`...), v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
@@ -4940,11 +4554,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4976,16 +4586,11 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AvailableCommandOther has no type")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
@@ -5015,23 +4620,13 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandInputOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AvailableCommandInputOther has no type")
 	}
@@ -5093,8 +4688,7 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextCommandInput")
 	}
-	b = append(jx.Comma(b), `"hint":`...)
-	b = jx.AppendString(b, v.Hint)
+	b = jx.AppendString(append(jx.Comma(b), `"hint":`...), v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
@@ -5109,11 +4703,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextCommandInput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextCommandInput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5157,13 +4747,10 @@ func (v *Command) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Command")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	if v.Input != nil {
-		b = append(b, `,"input":`...)
-		b = AppendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(append(b, `,"input":`...), v.Input)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
@@ -5178,13 +4765,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Command) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Command")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Command) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Command) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -5233,8 +4814,10 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
+	}
+	b = append(append(jx.Comma(b), `"sessions":`...), '[')
 	for i := range v.Sessions {
 		if i > 0 {
 			b = append(b, ',')
@@ -5257,11 +4840,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5291,8 +4870,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.UpdatedAt.V = d.Str()
-				v.UpdatedAt.OK = true
+				v.UpdatedAt.V, v.UpdatedAt.OK = d.Str(), true
 				if !jx.IsDateTime(v.UpdatedAt.V) {
 					d.Reject(mk, "want an RFC 3339 date and time")
 				}
@@ -5312,13 +4890,13 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -5343,11 +4921,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5390,8 +4964,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5458,8 +5031,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -5469,8 +5041,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailableCommands != nil {
-		b = append(jx.Comma(b), `"availableCommands":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 		for i := range v.AvailableCommands {
 			if i > 0 {
 				b = append(b, ',')
@@ -5498,8 +5069,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5542,8 +5112,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5586,8 +5155,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5630,8 +5198,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5672,8 +5239,10 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
+	}
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -5695,11 +5264,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5731,8 +5296,10 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId _meta")
 }
 
@@ -5747,11 +5314,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5817,10 +5380,8 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
 	}
-	b = append(jx.Comma(b), `"requested":`...)
-	b = jx.AppendInt(b, int64(v.Requested))
-	b = append(b, `,"supported":`...)
-	b = append(b, '[')
+	b = jx.AppendInt(append(jx.Comma(b), `"requested":`...), int64(v.Requested))
+	b = append(append(b, `,"supported":`...), '[')
 	for i := range v.Supported {
 		if i > 0 {
 			b = append(b, ',')
@@ -5842,11 +5403,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5881,8 +5438,7 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -5897,11 +5453,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5936,10 +5488,11 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"update":`...)
-	b = AppendSessionUpdate(b, v.Update)
+	if v == nil {
+		return jx.AppendFault(b, "nil *UpdateSessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = AppendSessionUpdate(append(b, `,"update":`...), v.Update)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
@@ -5954,11 +5507,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UpdateSessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5967,23 +5516,13 @@ func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
 	}
@@ -6042,10 +5581,11 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentChunk")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
@@ -6060,11 +5600,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6129,15 +5665,12 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -6148,11 +5681,9 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -6168,11 +5699,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6237,15 +5764,12 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AgentMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -6256,11 +5780,9 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -6276,11 +5798,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6345,15 +5863,12 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AgentThought")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -6364,11 +5879,9 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -6384,33 +5897,19 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentThought) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentThought")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentThought) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundWorkOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "BackgroundWorkOther has no type")
 	}
@@ -6469,8 +5968,7 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BackgroundTerminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -6485,11 +5983,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6521,8 +6015,7 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BackgroundToolCall")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId _meta")
 }
 
@@ -6537,11 +6030,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6586,8 +6075,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *RunningStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -6610,11 +6098,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RunningStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6649,8 +6133,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	if v.Error != nil {
-		b = append(jx.Comma(b), `"error":`...)
-		b = v.Error.AppendJSON(b)
+		b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	}
 	return jx.AppendMembers(b, v.Extra, "error")
 }
@@ -6666,11 +6149,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ErrorStopReason")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6722,8 +6201,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -6733,8 +6211,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "background _meta")
 }
@@ -6750,24 +6227,13 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
@@ -6788,24 +6254,13 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
@@ -6826,11 +6281,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6839,14 +6290,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
@@ -6867,11 +6311,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6880,14 +6320,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
@@ -6908,24 +6341,13 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
@@ -6946,11 +6368,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6959,14 +6377,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
@@ -6987,33 +6398,19 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "IdleStateUpdateOther has no stopReason")
 	}
@@ -7085,8 +6482,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -7109,11 +6505,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7122,23 +6514,13 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "StateUpdateOther has no state")
 	}
@@ -7200,10 +6582,8 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallContentChunk")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(b, `,"content":`...)
-	b = AppendToolCallContent(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
+	b = AppendToolCallContent(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId content _meta")
 }
 
@@ -7218,11 +6598,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7251,8 +6627,10 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutput")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
 	return jx.AppendRest(b, v.Meta, v.Extra, "data _meta")
 }
 
@@ -7267,11 +6645,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7288,8 +6662,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = acp.Opt[int64]{}
 				}
@@ -7308,9 +6681,11 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
+	}
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendInt(b, int64(v.ExitCode.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"exitCode":`...), int64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -7327,11 +6702,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalExitStatus")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7363,10 +6734,11 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalSize) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cols":`...)
-	b = jx.AppendUint(b, uint64(v.Cols))
-	b = append(b, `,"rows":`...)
-	b = jx.AppendUint(b, uint64(v.Rows))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalSize")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"cols":`...), uint64(v.Cols))
+	b = jx.AppendUint(append(b, `,"rows":`...), uint64(v.Rows))
 	return jx.AppendRest(b, v.Meta, v.Extra, "cols rows _meta")
 }
 
@@ -7381,11 +6753,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalSize) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalSize")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7419,9 +6787,11 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -7437,11 +6807,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7465,6 +6831,9 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -7479,11 +6848,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7591,63 +6956,48 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TerminalUpdate")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	switch v.Command.State {
 	case acp.PatchNull:
-		b = append(b, `,"command":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"command":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"command":`...)
-		b = jx.AppendString(b, v.Command.V)
+		b = jx.AppendString(append(b, `,"command":`...), v.Command.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"cwd":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, string(v.Cwd.V))
+		b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd.V))
 	}
 	switch v.Output.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"output":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"output":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"output":`...)
-		b = v.Output.V.AppendJSON(b)
+		b = v.Output.V.AppendJSON(append(jx.Comma(b), `"output":`...))
 	}
 	switch v.ExitStatus.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"exitStatus":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"exitStatus":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"exitStatus":`...)
-		b = v.ExitStatus.V.AppendJSON(b)
+		b = v.ExitStatus.V.AppendJSON(append(jx.Comma(b), `"exitStatus":`...))
 	}
 	switch v.Size.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"size":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"size":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"size":`...)
-		b = v.Size.V.AppendJSON(b)
+		b = v.Size.V.AppendJSON(append(jx.Comma(b), `"size":`...))
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
@@ -7663,11 +7013,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7702,10 +7048,8 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TerminalOutputChunk")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
-	b = append(b, `,"data":`...)
-	b = jx.AppendString(b, v.Data)
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
+	b = jx.AppendString(append(b, `,"data":`...), v.Data)
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId data _meta")
 }
 
@@ -7720,11 +7064,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7753,14 +7093,10 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "PlanUpdateContentOther has no type")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
 	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
@@ -7819,12 +7155,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanEntry) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
-	b = append(b, `,"priority":`...)
-	b = jx.AppendString(b, string(v.Priority))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanEntry")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
+	b = jx.AppendString(append(b, `,"priority":`...), string(v.Priority))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
@@ -7838,13 +7174,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanEntry) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanEntry")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanEntry) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7890,10 +7220,8 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanItems")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"entries":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = append(append(b, `,"entries":`...), '[')
 	for i := range v.Entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -7914,13 +7242,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanItems) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7951,8 +7273,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
-	b = append(jx.Comma(b), `"plan":`...)
-	b = AppendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(append(jx.Comma(b), `"plan":`...), v.Plan)
 	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
@@ -7966,13 +7287,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanUpdate) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8015,8 +7330,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
-	b = append(jx.Comma(b), `"availableCommands":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 	for i := range v.AvailableCommands {
 		if i > 0 {
 			b = append(b, ',')
@@ -8038,11 +7352,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8089,8 +7399,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -8112,11 +7421,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8181,27 +7486,21 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.UpdatedAt.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"updatedAt":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
+		b = jx.AppendString(append(jx.Comma(b), `"updatedAt":`...), v.UpdatedAt.V)
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
@@ -8217,11 +7516,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfoUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8253,10 +7548,11 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Cost) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"amount":`...)
-	b = jx.AppendFloat(b, v.Amount)
-	b = append(b, `,"currency":`...)
-	b = jx.AppendString(b, v.Currency)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Cost")
+	}
+	b = jx.AppendFloat(append(jx.Comma(b), `"amount":`...), v.Amount)
+	b = jx.AppendString(append(b, `,"currency":`...), v.Currency)
 	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
@@ -8270,13 +7566,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Cost) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Cost")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Cost) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8322,17 +7612,13 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
-	b = append(jx.Comma(b), `"used":`...)
-	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(b, `,"size":`...)
-	b = jx.AppendUint(b, uint64(v.Size))
+	b = jx.AppendUint(append(jx.Comma(b), `"used":`...), uint64(v.Used))
+	b = jx.AppendUint(append(b, `,"size":`...), uint64(v.Size))
 	switch v.Cost.State {
 	case acp.PatchNull:
-		b = append(b, `,"cost":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"cost":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"cost":`...)
-		b = v.Cost.V.AppendJSON(b)
+		b = v.Cost.V.AppendJSON(append(b, `,"cost":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
@@ -8348,11 +7634,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UsageUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8390,10 +7672,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Notice")
 	}
-	b = append(jx.Comma(b), `"severity":`...)
-	b = jx.AppendString(b, string(v.Severity))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"severity":`...), string(v.Severity))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
@@ -8408,13 +7688,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Notice) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Notice")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Notice) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8493,17 +7767,13 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(b, `,"summary":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"summary":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"summary":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"summary":`...), '[')
 		for i := range v.Summary.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -8514,19 +7784,15 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Error.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"error":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"error":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"error":`...)
-		b = jx.AppendString(b, v.Error.V)
+		b = jx.AppendString(append(jx.Comma(b), `"error":`...), v.Error.V)
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
@@ -8542,11 +7808,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8581,10 +7843,8 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
@@ -8599,11 +7859,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8632,8 +7888,10 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
@@ -8648,11 +7906,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8720,13 +7974,13 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(b, `,"info":`...)
-	b = v.Info.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeRequest")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
+	b = v.Info.AppendJSON(append(b, `,"info":`...))
 	if v.Capabilities != nil {
-		b = append(b, `,"capabilities":`...)
-		b = v.Capabilities.AppendJSON(b)
+		b = v.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities _meta")
 }
@@ -8742,11 +7996,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8790,13 +8040,14 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientCapabilities")
+	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Elicitation != nil {
-		b = append(jx.Comma(b), `"elicitation":`...)
-		b = v.Elicitation.AppendJSON(b)
+		b = v.Elicitation.AppendJSON(append(jx.Comma(b), `"elicitation":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "auth elicitation _meta")
 }
@@ -8812,11 +8063,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8850,9 +8097,11 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
+	}
 	if v.Terminal != nil {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = v.Terminal.AppendJSON(b)
+		b = v.Terminal.AppendJSON(append(jx.Comma(b), `"terminal":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
@@ -8868,11 +8117,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8896,6 +8141,9 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -8910,11 +8158,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8961,13 +8205,14 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
+	}
 	if v.Form != nil {
-		b = append(jx.Comma(b), `"form":`...)
-		b = v.Form.AppendJSON(b)
+		b = v.Form.AppendJSON(append(jx.Comma(b), `"form":`...))
 	}
 	if v.URL != nil {
-		b = append(jx.Comma(b), `"url":`...)
-		b = v.URL.AppendJSON(b)
+		b = v.URL.AppendJSON(append(jx.Comma(b), `"url":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
@@ -8983,11 +8228,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9014,6 +8255,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -9028,11 +8272,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9059,6 +8299,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -9073,11 +8316,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9109,8 +8348,10 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAuthRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
@@ -9125,11 +8366,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAuthRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9153,6 +8390,9 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutAuthRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -9167,11 +8407,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutAuthRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9216,11 +8452,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -9230,8 +8467,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -9254,33 +8490,19 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MCPServerOther has no type")
 	}
@@ -9339,10 +8561,11 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *HTTPHeader")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -9356,13 +8579,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *HTTPHeader) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HTTPHeader")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *HTTPHeader) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -9409,13 +8626,10 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	if v.Headers != nil {
-		b = append(b, `,"headers":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"headers":`...), '[')
 		for i := range v.Headers {
 			if i > 0 {
 				b = append(b, ',')
@@ -9438,11 +8652,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerHTTP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9493,13 +8703,10 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, string(v.Command))
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"command":`...), string(v.Command))
 	if v.Args != nil {
-		b = append(b, `,"args":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -9509,8 +8716,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -9533,11 +8739,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerStdio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9567,6 +8769,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
+	}
 	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "cwd cursor _meta")
@@ -9583,11 +8788,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9616,8 +8817,10 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -9632,11 +8835,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DeleteSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9689,13 +8888,13 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -9705,8 +8904,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -9716,8 +8914,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.ReplayFrom != nil {
-		b = append(jx.Comma(b), `"replayFrom":`...)
-		b = AppendReplayFrom(b, v.ReplayFrom)
+		b = AppendReplayFrom(append(jx.Comma(b), `"replayFrom":`...), v.ReplayFrom)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
 }
@@ -9733,33 +8930,19 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResumeSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReplayFromOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ReplayFromOther has no type")
 	}
@@ -9827,11 +9010,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReplayFromStart")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9860,8 +9039,10 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -9876,11 +9057,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CloseSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9912,10 +9089,11 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelToolCallRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"toolCallId":`...), string(v.ToolCallID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCallId _meta")
 }
 
@@ -9930,11 +9108,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelToolCallRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9966,10 +9140,11 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -9984,11 +9159,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10026,13 +9197,13 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "_meta"}
 
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"configId":`...), string(v.ConfigID))
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
@@ -10048,11 +9219,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10084,8 +9251,7 @@ func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -10100,11 +9266,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10136,8 +9298,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendBool(b, v.Value)
+	b = jx.AppendBool(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -10152,11 +9313,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10188,14 +9345,10 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 }
 
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has no type")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendRaw(b, v.Value)
+	b = jx.AppendRaw(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
@@ -10262,10 +9415,11 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"prompt":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = append(append(b, `,"prompt":`...), '[')
 	for i := range v.Prompt {
 		if i > 0 {
 			b = append(b, ',')
@@ -10287,11 +9441,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10320,8 +9470,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"outcome":`...)
-	b = AppendRequestPermissionOutcome(b, v.Outcome)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
+	}
+	b = AppendRequestPermissionOutcome(append(jx.Comma(b), `"outcome":`...), v.Outcome)
 	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
@@ -10336,11 +9488,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10349,23 +9497,13 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
 	}
@@ -10436,11 +9574,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelledPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10475,8 +9609,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
@@ -10491,11 +9624,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10529,9 +9658,11 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
+	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
@@ -10547,11 +9678,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10560,14 +9687,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
@@ -10588,11 +9708,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10601,14 +9717,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
@@ -10629,11 +9738,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10642,23 +9747,13 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
 	}
@@ -10729,11 +9824,9 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"content":`...), '{')
 		for _, k := range jx.Keys(v.Content) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Content[k]
 			b = AppendElicitationContentValue(b, e)
 		}
@@ -10753,11 +9846,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10789,8 +9878,10 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelSessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -10805,11 +9896,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelSessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10841,8 +9928,10 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
+	}
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
@@ -10857,11 +9946,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelRequestNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.

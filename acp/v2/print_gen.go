@@ -18,9 +18,7 @@ func (v RequestPermissionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
@@ -28,9 +26,7 @@ func (v CreateElicitationRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
@@ -38,9 +34,7 @@ func (v InitializeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodOther) String() string {
@@ -48,14 +42,10 @@ func (v AuthMethodOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthMethodOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthMethodOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v AuthMethodOther) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v AuthMethodOther) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
@@ -63,14 +53,10 @@ func (v EnvVariable) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v EnvVariable) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v EnvVariable) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v EnvVariable) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v EnvVariable) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
@@ -78,14 +64,10 @@ func (v AuthMethodTerminal) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthMethodTerminal) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthMethodTerminal) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v AuthMethodTerminal) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthResponse) String() string {
@@ -93,9 +75,7 @@ func (v LoginAuthResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoginAuthResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoginAuthResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthResponse) String() string {
@@ -103,9 +83,7 @@ func (v LogoutAuthResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAuthResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAuthResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
@@ -113,9 +91,7 @@ func (v NewSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
@@ -123,9 +99,7 @@ func (v ListSessionsResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
@@ -133,9 +107,7 @@ func (v DeleteSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
@@ -143,9 +115,7 @@ func (v ResumeSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
@@ -153,9 +123,7 @@ func (v CloseSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallResponse) String() string {
@@ -163,9 +131,7 @@ func (v CancelToolCallResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelToolCallResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelToolCallResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalResponse) String() string {
@@ -173,9 +139,7 @@ func (v CancelTerminalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelTerminalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelTerminalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
@@ -183,9 +147,7 @@ func (v SetSessionConfigOptionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
@@ -193,9 +155,7 @@ func (v PromptResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v UpdateSessionNotification) String() string {
@@ -203,9 +163,7 @@ func (v UpdateSessionNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v UpdateSessionNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v UpdateSessionNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
@@ -213,9 +171,7 @@ func (v CompleteElicitationNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CompleteElicitationNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CompleteElicitationNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
@@ -223,9 +179,7 @@ func (v InitializeRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthRequest) String() string {
@@ -233,9 +187,7 @@ func (v LoginAuthRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoginAuthRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoginAuthRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthRequest) String() string {
@@ -243,9 +195,7 @@ func (v LogoutAuthRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAuthRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAuthRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
@@ -253,9 +203,7 @@ func (v NewSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerOther) String() string {
@@ -263,9 +211,7 @@ func (v MCPServerOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
@@ -273,24 +219,16 @@ func (v HTTPHeader) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v HTTPHeader) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v HTTPHeader) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v HTTPHeader) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v HTTPHeader) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v MCPServerHTTP) String() string {
-	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
-}
+func (v MCPServerHTTP) String() string { return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerHTTP) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerHTTP) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
@@ -298,9 +236,7 @@ func (v MCPServerStdio) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerStdio) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerStdio) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
@@ -308,9 +244,7 @@ func (v ListSessionsRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
@@ -318,9 +252,7 @@ func (v DeleteSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
@@ -328,9 +260,7 @@ func (v ResumeSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
@@ -338,9 +268,7 @@ func (v CloseSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallRequest) String() string {
@@ -348,9 +276,7 @@ func (v CancelToolCallRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelToolCallRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelToolCallRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalRequest) String() string {
@@ -358,9 +284,7 @@ func (v CancelTerminalRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelTerminalRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelTerminalRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
@@ -368,19 +292,13 @@ func (v SetSessionConfigOptionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v PromptRequest) String() string {
-	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
-}
+func (v PromptRequest) String() string { return jx.Print("PromptRequest", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
@@ -388,9 +306,7 @@ func (v RequestPermissionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
@@ -398,14 +314,10 @@ func (v CreateElicitationResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponse) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
@@ -413,14 +325,10 @@ func (v CreateElicitationResponseOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponseOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponseOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
@@ -428,14 +336,10 @@ func (v ElicitationAcceptAction) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ElicitationAcceptAction) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ElicitationAcceptAction) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelSessionNotification) String() string {
@@ -443,9 +347,7 @@ func (v CancelSessionNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelSessionNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelSessionNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
@@ -453,6 +355,4 @@ func (v CancelRequestNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelRequestNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelRequestNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }

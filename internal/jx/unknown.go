@@ -84,6 +84,19 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 	}
 }
 
+// Rest reads an object of which no member is declared, and returns the members that
+// outer has not as the text of an object, nil if there are none.
+func (d *Dec) Rest(outer *Outer) []byte {
+	if !d.ObjIn(outer) {
+		return nil
+	}
+	var u Unknown
+	for k, more := d.Next(); more; k, more = d.Next() {
+		u.Add(d, k, outer)
+	}
+	return u.Text()
+}
+
 // Text returns the members as the text of an object, nil if there are none.
 //
 //go:noinline

@@ -4,6 +4,7 @@ package unstable
 
 import (
 	"context"
+	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
 )
 
@@ -17,44 +18,28 @@ type Agent struct {
 // the `initialize` response. Works only if that response lists methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error) {
-	r := new(LoginAuthResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogin, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthLogin, p, new(LoginAuthResponse))
 }
 
 // LogoutAuth sends the request auth/logout, which signs the user out. Works only if the
 // `initialize` response lists sign-in methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error) {
-	r := new(LogoutAuthResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthLogout, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthLogout, p, new(LogoutAuthResponse))
 }
 
 // AuthStatus sends the request auth/status, which reports whether the user is signed in, and
 // changes nothing. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
-	r := new(AuthStatusResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAuthStatus, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAuthStatus, p, new(AuthStatusResponse))
 }
 
 // Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. Fails with -32022 if there is no common version.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
-	r := new(InitializeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodInitialize, p, new(InitializeResponse))
 }
 
 // MessageMCP sends the notification mcp/message, which carries MCP messages over this
@@ -68,44 +53,28 @@ func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error 
 // unless it is required. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
-	r := new(DisableProviderResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersDisable, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersDisable, p, new(DisableProviderResponse))
 }
 
 // ListProviders sends the request providers/list, which lists the model providers that can be
 // configured. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
-	r := new(ListProvidersResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersList, p, new(ListProvidersResponse))
 }
 
 // SetProvider sends the request providers/set, which configures one model provider; what was
 // set before is replaced. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
-	r := new(SetProviderResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodProvidersSet, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodProvidersSet, p, new(SetProviderResponse))
 }
 
 // ArchiveSession sends the request session/archive, which hides a session from plain lists and
 // closes it if it is active; history is kept. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
-	r := new(ArchiveSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionArchive, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionArchive, p, new(ArchiveSessionResponse))
 }
 
 // Cancel sends the notification session/cancel, which stops the foreground work of a session.
@@ -119,77 +88,49 @@ func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
 // work. Before the answer, foreground work is reported as idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
-	r := new(CloseSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionClose, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionClose, p, new(CloseSessionResponse))
 }
 
 // DeleteSession sends the request session/delete, which removes a session from the list. Needs
 // the agent capability `session.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
-	r := new(DeleteSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionDelete, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionDelete, p, new(DeleteSessionResponse))
 }
 
 // ForkSession sends the request session/fork, which copies a session into a new one; the
 // source stays as it is. Needs the `fork` session capability.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
-	r := new(ForkSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionFork, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionFork, p, new(ForkSessionResponse))
 }
 
 // ListSessions sends the request session/list, which lists the sessions the agent knows, page
 // by page.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
-	r := new(ListSessionsResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionList, p, new(ListSessionsResponse))
 }
 
 // NewSession sends the request session/new, which starts a session in a directory and returns
 // its id, settings and commands. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
-	r := new(NewSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionNew, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionNew, p, new(NewSessionResponse))
 }
 
 // Prompt sends the request session/prompt, which adds a user message to the conversation.
 // Answered once that is done; the work and its end are reported by state updates.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
-	r := new(PromptResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionPrompt, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionPrompt, p, new(PromptResponse))
 }
 
 // ResumeSession sends the request session/resume, which reopens a session: the agent replays
 // history if asked to, reports what the session is doing, then answers.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
-	r := new(ResumeSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionResume, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionResume, p, new(ResumeSessionResponse))
 }
 
 // SetSessionConfigOption sends the request session/set_config_option, which changes one
@@ -197,66 +138,42 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 // and changes nothing.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
-	r := new(SetSessionConfigOptionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetConfigOption, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetConfigOption, p, new(SetSessionConfigOptionResponse))
 }
 
 // SetSessionTitle sends the request session/set_title, which gives a session a title; it need
 // not be active. Answered once the title is stored. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
-	r := new(SetSessionTitleResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionSetTitle, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionSetTitle, p, new(SetSessionTitleResponse))
 }
 
 // SessionStatus sends the request session/status, which reports whether a session is in
 // memory, without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
-	r := new(SessionStatusResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionStatus, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionStatus, p, new(SessionStatusResponse))
 }
 
 // UnarchiveSession sends the request session/unarchive, which lists an archived session again
 // without reopening it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
-	r := new(UnarchiveSessionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionUnarchive, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionUnarchive, p, new(UnarchiveSessionResponse))
 }
 
 // CancelTerminal sends the request terminal/cancel, which stops the command of one terminal
 // that allows it. The answer comes at once; the end is reported by a terminal update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error) {
-	r := new(CancelTerminalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTerminalCancel, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTerminalCancel, p, new(CancelTerminalResponse))
 }
 
 // CancelToolCall sends the request tool_call/cancel, which cancels one tool call that allows
 // it. The answer comes at once; the end of the call is reported by a tool call update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error) {
-	r := new(CancelToolCallResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodToolCallCancel, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodToolCallCancel, p, new(CancelToolCallResponse))
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
@@ -284,11 +201,7 @@ func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationN
 // form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
-	r := new(CreateElicitationResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodElicitationCreate, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodElicitationCreate, p, new(CreateElicitationResponse))
 }
 
 // MessageMCP sends the request mcp/message, which carries MCP messages over this connection:
@@ -306,11 +219,7 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 // something may go ahead. The client must answer, with a cancelled outcome if nobody chooses.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
-	r := new(RequestPermissionResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSessionRequestPermission, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSessionRequestPermission, p, new(RequestPermissionResponse))
 }
 
 // SessionUpdate sends the notification session/update, which reports what happens in a
@@ -318,4 +227,12 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Client) SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error {
 	return acp.Connected(a.Conn).Notify(ctx, MethodSessionUpdate, p)
+}
+
+// request sends a request and returns its result, which r becomes.
+func request[R json.Unmarshaler](ctx context.Context, conn acp.Caller, method string, p acp.Appender, r R) (none R, err error) {
+	if err := acp.Connected(conn).Call(ctx, method, p, r); err != nil {
+		return none, err
+	}
+	return r, nil
 }

@@ -54,17 +54,16 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
-		b = append(jx.Comma(b), `"subject":`...)
-		b = AppendRequestPermissionSubject(b, v.Subject)
+		b = AppendRequestPermissionSubject(append(jx.Comma(b), `"subject":`...), v.Subject)
 	}
-	b = append(jx.Comma(b), `"options":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -86,11 +85,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -99,23 +94,13 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionSubjectOther has no type")
 	}
@@ -318,47 +303,36 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	switch v.Name.State {
 	case acp.PatchNull:
-		b = append(b, `,"name":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"name":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"name":`...)
-		b = jx.AppendString(b, v.Name.V)
+		b = jx.AppendString(append(b, `,"name":`...), v.Name.V)
 	}
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.Kind.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"kind":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"kind":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
+		b = jx.AppendString(append(jx.Comma(b), `"kind":`...), string(v.Kind.V))
 	}
 	switch v.Status.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"status":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"status":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
+		b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status.V))
 	}
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -369,11 +343,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Locations.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"locations":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"locations":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"locations":`...), '[')
 		for i := range v.Locations.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -384,35 +356,27 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.RawInput.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"rawInput":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"rawInput":`...)
-		b = jx.AppendRaw(b, v.RawInput.V)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawInput":`...), v.RawInput.V)
 	}
 	switch v.RawOutput.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"rawOutput":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"rawOutput":`...)
-		b = jx.AppendRaw(b, v.RawOutput.V)
+		b = jx.AppendRaw(append(jx.Comma(b), `"rawOutput":`...), v.RawOutput.V)
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
@@ -428,33 +392,19 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ToolCallContentOther has no type")
 	}
@@ -487,23 +437,13 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentBlockOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ContentBlockOther has no type")
 	}
@@ -571,8 +511,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Priority.V = d.Float()
-				v.Priority.OK = true
+				v.Priority.V, v.Priority.OK = d.Float(), true
 				if v.Priority.V < 0 {
 					d.Reject(mk, "want at least 0")
 				}
@@ -594,9 +533,11 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Annotations) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Annotations")
+	}
 	if v.Audience != nil {
-		b = append(jx.Comma(b), `"audience":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"audience":`...), '[')
 		for i := range v.Audience {
 			if i > 0 {
 				b = append(b, ',')
@@ -607,8 +548,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
-		b = append(jx.Comma(b), `"priority":`...)
-		b = jx.AppendFloat(b, v.Priority.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"priority":`...), v.Priority.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "audience lastModified priority _meta")
 }
@@ -624,11 +564,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Annotations")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -670,11 +606,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextContent")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "text annotations _meta")
 }
@@ -690,11 +624,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -718,8 +648,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.URI.V = d.Str()
-				v.URI.OK = true
+				v.URI.V, v.URI.OK = d.Str(), true
 				if !jx.IsURI(v.URI.V) {
 					d.Reject(mk, "want a URI")
 				}
@@ -752,14 +681,11 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ImageContent")
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, string(v.MimeType))
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), string(v.MimeType))
 	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType uri annotations _meta")
 }
@@ -775,11 +701,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ImageContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -824,13 +746,10 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AudioContent")
 	}
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
-	b = append(b, `,"mimeType":`...)
-	b = jx.AppendString(b, string(v.MimeType))
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
+	b = jx.AppendString(append(b, `,"mimeType":`...), string(v.MimeType))
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "data mimeType annotations _meta")
 }
@@ -846,11 +765,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AudioContent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -895,12 +810,13 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Icon) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"src":`...)
-	b = jx.AppendString(b, v.Src)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Icon")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"src":`...), v.Src)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Sizes != nil {
-		b = append(jx.Comma(b), `"sizes":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"sizes":`...), '[')
 		for i := range v.Sizes {
 			if i > 0 {
 				b = append(b, ',')
@@ -923,13 +839,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Icon) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Icon")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Icon) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Icon) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -982,8 +892,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Size.V = d.Uint64()
-				v.Size.OK = true
+				v.Size.V, v.Size.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Size = acp.Opt[uint64]{}
 				}
@@ -1013,15 +922,12 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ResourceLink")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Icons != nil {
-		b = append(jx.Comma(b), `"icons":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"icons":`...), '[')
 		for i := range v.Icons {
 			if i > 0 {
 				b = append(b, ',')
@@ -1032,12 +938,10 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Size.OK {
-		b = append(jx.Comma(b), `"size":`...)
-		b = jx.AppendUint(b, uint64(v.Size.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"size":`...), uint64(v.Size.V))
 	}
 	if v.Annotations != nil {
-		b = append(jx.Comma(b), `"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(jx.Comma(b), `"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
@@ -1053,11 +957,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResourceLink")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1095,10 +995,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "text uri mimeType _meta")
 }
@@ -1114,11 +1012,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1156,10 +1050,8 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
-	b = append(jx.Comma(b), `"blob":`...)
-	b = jx.AppendString(b, v.Blob)
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"blob":`...), v.Blob)
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "blob uri mimeType _meta")
 }
@@ -1175,11 +1067,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BlobResourceContents")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1221,11 +1109,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
-	b = append(jx.Comma(b), `"resource":`...)
-	b = AppendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(append(jx.Comma(b), `"resource":`...), v.Resource)
 	if v.Annotations != nil {
-		b = append(b, `,"annotations":`...)
-		b = v.Annotations.AppendJSON(b)
+		b = v.Annotations.AppendJSON(append(b, `,"annotations":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "resource annotations _meta")
 }
@@ -1241,11 +1127,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EmbeddedResource")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1277,8 +1159,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Content")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = AppendContentBlock(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "content _meta")
 }
 
@@ -1292,13 +1173,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Content) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Content")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Content) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1341,11 +1216,13 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 
 func (v *DiffChange) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffChange")
+	}
 	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
@@ -1360,34 +1237,18 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *DiffChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *DiffChange) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffChangeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "DiffChangeOther has no operation")
 	}
@@ -1440,8 +1301,10 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPathChange")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "path")
 }
 
@@ -1456,11 +1319,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DiffPathChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPathChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1489,10 +1348,11 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"oldPath":`...)
-	b = jx.AppendString(b, string(v.OldPath))
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPathPairChange")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"oldPath":`...), string(v.OldPath))
+	b = jx.AppendString(append(b, `,"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
@@ -1507,11 +1367,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPathPairChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1543,10 +1399,11 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffPatch) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"format":`...)
-	b = jx.AppendString(b, string(v.Format))
-	b = append(b, `,"text":`...)
-	b = jx.AppendString(b, v.Text)
+	if v == nil {
+		return jx.AppendFault(b, "nil *DiffPatch")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"format":`...), string(v.Format))
+	b = jx.AppendString(append(b, `,"text":`...), v.Text)
 	return jx.AppendRest(b, v.Meta, v.Extra, "format text _meta")
 }
 
@@ -1560,13 +1417,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *DiffPatch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DiffPatch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *DiffPatch) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPatch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1615,8 +1466,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Diff")
 	}
-	b = append(jx.Comma(b), `"changes":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"changes":`...), '[')
 	for i := range v.Changes {
 		if i > 0 {
 			b = append(b, ',')
@@ -1625,8 +1475,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.Patch != nil {
-		b = append(b, `,"patch":`...)
-		b = v.Patch.AppendJSON(b)
+		b = v.Patch.AppendJSON(append(b, `,"patch":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "changes patch _meta")
 }
@@ -1641,13 +1490,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Diff) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Diff")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Diff) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1678,8 +1521,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Terminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -1693,13 +1535,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Terminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Terminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Terminal) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -1719,8 +1555,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Line.V = uint32(d.Int(0, 4294967295))
-				v.Line.OK = true
+				v.Line.V, v.Line.OK = uint32(d.Int(0, 4294967295)), true
 				if v.Line.V < 1 {
 					d.Reject(mk, "want at least 1")
 				}
@@ -1740,11 +1575,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallLocation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), string(v.Path))
 	if v.Line.OK {
-		b = append(b, `,"line":`...)
-		b = jx.AppendUint(b, uint64(v.Line.V))
+		b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "path line _meta")
 }
@@ -1760,11 +1596,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallLocation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1798,9 +1630,11 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -1816,11 +1650,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1844,6 +1674,9 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -1858,11 +1691,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1897,8 +1726,7 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
 	}
-	b = append(jx.Comma(b), `"toolCall":`...)
-	b = v.ToolCall.AppendJSON(b)
+	b = v.ToolCall.AppendJSON(append(jx.Comma(b), `"toolCall":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCall _meta")
 }
 
@@ -1913,11 +1741,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1961,10 +1785,8 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandPermissionSubject")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "command cwd toolCallId terminalId _meta")
@@ -1981,11 +1803,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandPermissionSubject")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2023,12 +1841,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PermissionOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"kind":`...)
-	b = jx.AppendString(b, string(v.Kind))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"kind":`...), string(v.Kind))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId name kind _meta")
 }
 
@@ -2043,11 +1861,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2082,11 +1896,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
@@ -2102,11 +1917,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2133,9 +1944,6 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
-	}
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
@@ -2194,8 +2002,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
@@ -2211,11 +2018,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSessionScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2247,8 +2050,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
@@ -2263,11 +2065,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationRequestScope")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2322,21 +2120,20 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, string(v.Type))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationSchema")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), string(v.Type))
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"properties":`...)
-	b = append(b, '{')
+	b = append(append(jx.Comma(b), `"properties":`...), '{')
 	for _, k := range jx.Keys(v.Properties) {
-		b = jx.AppendString(jx.Comma(b), k)
-		b = append(b, ':')
+		b = append(jx.AppendString(jx.Comma(b), k), ':')
 		e := v.Properties[k]
 		b = AppendElicitationPropertySchema(b, e)
 	}
 	b = append(b, '}')
 	if v.Required != nil {
-		b = append(b, `,"required":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"required":`...), '[')
 		for i := range v.Required {
 			if i > 0 {
 				b = append(b, ',')
@@ -2360,33 +2157,19 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationSchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ElicitationPropertySchemaOther has no type")
 	}
@@ -2451,10 +2234,11 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnumOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"const":`...)
-	b = jx.AppendString(b, v.Const)
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnumOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"const":`...), v.Const)
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "const title description _meta")
 }
@@ -2469,13 +2253,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *EnumOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnumOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *EnumOption) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -2496,14 +2274,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.MinLength.V = uint32(d.Int(0, 4294967295))
-				v.MinLength.OK = true
+				v.MinLength.V, v.MinLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "maxLength":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MaxLength.V = uint32(d.Int(0, 4294967295))
-				v.MaxLength.OK = true
+				v.MaxLength.V, v.MaxLength.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
@@ -2550,19 +2326,16 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
-		b = append(jx.Comma(b), `"minLength":`...)
-		b = jx.AppendUint(b, uint64(v.MinLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minLength":`...), uint64(v.MinLength.V))
 	}
 	if v.MaxLength.OK {
-		b = append(jx.Comma(b), `"maxLength":`...)
-		b = jx.AppendUint(b, uint64(v.MaxLength.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxLength":`...), uint64(v.MaxLength.V))
 	}
 	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
 	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
 	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
-		b = append(jx.Comma(b), `"enum":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"enum":`...), '[')
 		for i := range v.Enum {
 			if i > 0 {
 				b = append(b, ',')
@@ -2572,8 +2345,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.OneOf != nil {
-		b = append(jx.Comma(b), `"oneOf":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"oneOf":`...), '[')
 		for i := range v.OneOf {
 			if i > 0 {
 				b = append(b, ',')
@@ -2596,11 +2368,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2622,21 +2390,18 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = d.Float()
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = d.Float(), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = d.Float()
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = d.Float(), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Float()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Float(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[float64]{}
 				}
@@ -2658,16 +2423,13 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendFloat(b, v.Minimum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"minimum":`...), v.Minimum.V)
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendFloat(b, v.Maximum.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"maximum":`...), v.Maximum.V)
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendFloat(b, v.Default.V)
+		b = jx.AppendFloat(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2683,11 +2445,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NumberPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2709,21 +2467,18 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Minimum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Minimum.OK = true
+				v.Minimum.V, v.Minimum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "maximum":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Maximum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Maximum.OK = true
+				v.Maximum.V, v.Maximum.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "default":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[int64]{}
 				}
@@ -2745,16 +2500,13 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
-		b = append(jx.Comma(b), `"minimum":`...)
-		b = jx.AppendInt(b, int64(v.Minimum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"minimum":`...), int64(v.Minimum.V))
 	}
 	if v.Maximum.OK {
-		b = append(jx.Comma(b), `"maximum":`...)
-		b = jx.AppendInt(b, int64(v.Maximum.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"maximum":`...), int64(v.Maximum.V))
 	}
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendInt(b, int64(v.Default.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"default":`...), int64(v.Default.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description minimum maximum default _meta")
 }
@@ -2770,11 +2522,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IntegerPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2797,8 +2545,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Default.V = d.Bool()
-				v.Default.OK = true
+				v.Default.V, v.Default.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Default = acp.Opt[bool]{}
 				}
@@ -2820,8 +2567,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendBool(b, v.Default.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"default":`...), v.Default.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "title description default _meta")
 }
@@ -2837,33 +2583,19 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BooleanPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MultiSelectItemsOther has no type")
 	}
@@ -2922,8 +2654,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"enum":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"enum":`...), '[')
 	for i := range v.Enum {
 		if i > 0 {
 			b = append(b, ',')
@@ -2945,11 +2676,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StringMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2989,8 +2716,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
-	b = append(jx.Comma(b), `"anyOf":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"anyOf":`...), '[')
 	for i := range v.AnyOf {
 		if i > 0 {
 			b = append(b, ',')
@@ -3012,11 +2738,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3039,14 +2761,12 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.MinItems.V = d.Uint64()
-				v.MinItems.OK = true
+				v.MinItems.V, v.MinItems.OK = d.Uint64(), true
 			}
 		case "maxItems":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.MaxItems.V = d.Uint64()
-				v.MaxItems.OK = true
+				v.MaxItems.V, v.MaxItems.OK = d.Uint64(), true
 			}
 		case "items":
 			seen = d.Once(seen, 0x1)
@@ -3072,18 +2792,14 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
-		b = append(jx.Comma(b), `"minItems":`...)
-		b = jx.AppendUint(b, uint64(v.MinItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"minItems":`...), uint64(v.MinItems.V))
 	}
 	if v.MaxItems.OK {
-		b = append(jx.Comma(b), `"maxItems":`...)
-		b = jx.AppendUint(b, uint64(v.MaxItems.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"maxItems":`...), uint64(v.MaxItems.V))
 	}
-	b = append(jx.Comma(b), `"items":`...)
-	b = AppendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(append(jx.Comma(b), `"items":`...), v.Items)
 	if v.Default != nil {
-		b = append(b, `,"default":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"default":`...), '[')
 		for i := range v.Default {
 			if i > 0 {
 				b = append(b, ',')
@@ -3106,11 +2822,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3148,8 +2860,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
-	b = append(jx.Comma(b), `"requestedSchema":`...)
-	b = v.RequestedSchema.AppendJSON(b)
+	b = v.RequestedSchema.AppendJSON(append(jx.Comma(b), `"requestedSchema":`...))
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
@@ -3164,11 +2875,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3206,10 +2913,8 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
@@ -3224,11 +2929,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3268,15 +2969,14 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
-	b = append(b, `,"requestId":`...)
-	b = jx.AppendString(b, string(v.RequestID))
-	b = append(b, `,"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"serverId":`...), string(v.ServerID))
+	b = jx.AppendString(append(b, `,"requestId":`...), string(v.RequestID))
+	b = jx.AppendString(append(b, `,"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRawObject(b, v.Params)
+		b = jx.AppendRawObject(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
@@ -3292,11 +2992,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3382,17 +3078,16 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(b, `,"info":`...)
-	b = v.Info.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeResponse")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
+	b = v.Info.AppendJSON(append(b, `,"info":`...))
 	if v.Capabilities != nil {
-		b = append(b, `,"capabilities":`...)
-		b = v.Capabilities.AppendJSON(b)
+		b = v.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
 	}
 	if v.AuthMethods != nil {
-		b = append(jx.Comma(b), `"authMethods":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"authMethods":`...), '[')
 		for i := range v.AuthMethods {
 			if i > 0 {
 				b = append(b, ',')
@@ -3415,11 +3110,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3454,11 +3145,12 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Implementation")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"version":`...)
-	b = jx.AppendString(b, v.Version)
+	b = jx.AppendString(append(jx.Comma(b), `"version":`...), v.Version)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name title version _meta")
 }
 
@@ -3473,11 +3165,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Implementation")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3531,17 +3219,17 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentCapabilities")
+	}
 	if v.Session != nil {
-		b = append(jx.Comma(b), `"session":`...)
-		b = v.Session.AppendJSON(b)
+		b = v.Session.AppendJSON(append(jx.Comma(b), `"session":`...))
 	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Providers != nil {
-		b = append(jx.Comma(b), `"providers":`...)
-		b = v.Providers.AppendJSON(b)
+		b = v.Providers.AppendJSON(append(jx.Comma(b), `"providers":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "session auth providers _meta")
 }
@@ -3557,11 +3245,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3675,41 +3359,35 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCapabilities")
+	}
 	if v.Prompt != nil {
-		b = append(jx.Comma(b), `"prompt":`...)
-		b = v.Prompt.AppendJSON(b)
+		b = v.Prompt.AppendJSON(append(jx.Comma(b), `"prompt":`...))
 	}
 	if v.MCP != nil {
-		b = append(jx.Comma(b), `"mcp":`...)
-		b = v.MCP.AppendJSON(b)
+		b = v.MCP.AppendJSON(append(jx.Comma(b), `"mcp":`...))
 	}
 	if v.Delete != nil {
-		b = append(jx.Comma(b), `"delete":`...)
-		b = v.Delete.AppendJSON(b)
+		b = v.Delete.AppendJSON(append(jx.Comma(b), `"delete":`...))
 	}
 	if v.AdditionalDirectories != nil {
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = v.AdditionalDirectories.AppendJSON(b)
+		b = v.AdditionalDirectories.AppendJSON(append(jx.Comma(b), `"additionalDirectories":`...))
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	if v.Fork != nil {
-		b = append(jx.Comma(b), `"fork":`...)
-		b = v.Fork.AppendJSON(b)
+		b = v.Fork.AppendJSON(append(jx.Comma(b), `"fork":`...))
 	}
 	if v.Archive != nil {
-		b = append(jx.Comma(b), `"archive":`...)
-		b = v.Archive.AppendJSON(b)
+		b = v.Archive.AppendJSON(append(jx.Comma(b), `"archive":`...))
 	}
 	if v.Status != nil {
-		b = append(jx.Comma(b), `"status":`...)
-		b = v.Status.AppendJSON(b)
+		b = v.Status.AppendJSON(append(jx.Comma(b), `"status":`...))
 	}
 	if v.Title != nil {
-		b = append(jx.Comma(b), `"title":`...)
-		b = v.Title.AppendJSON(b)
+		b = v.Title.AppendJSON(append(jx.Comma(b), `"title":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
 }
@@ -3725,11 +3403,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3783,17 +3457,17 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptCapabilities")
+	}
 	if v.Image != nil {
-		b = append(jx.Comma(b), `"image":`...)
-		b = v.Image.AppendJSON(b)
+		b = v.Image.AppendJSON(append(jx.Comma(b), `"image":`...))
 	}
 	if v.Audio != nil {
-		b = append(jx.Comma(b), `"audio":`...)
-		b = v.Audio.AppendJSON(b)
+		b = v.Audio.AppendJSON(append(jx.Comma(b), `"audio":`...))
 	}
 	if v.EmbeddedContext != nil {
-		b = append(jx.Comma(b), `"embeddedContext":`...)
-		b = v.EmbeddedContext.AppendJSON(b)
+		b = v.EmbeddedContext.AppendJSON(append(jx.Comma(b), `"embeddedContext":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "image audio embeddedContext _meta")
 }
@@ -3809,11 +3483,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3837,6 +3507,9 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptImageCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3851,11 +3524,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptImageCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3882,6 +3551,9 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3896,11 +3568,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3927,6 +3595,9 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -3941,11 +3612,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4002,17 +3669,17 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPCapabilities")
+	}
 	if v.Stdio != nil {
-		b = append(jx.Comma(b), `"stdio":`...)
-		b = v.Stdio.AppendJSON(b)
+		b = v.Stdio.AppendJSON(append(jx.Comma(b), `"stdio":`...))
 	}
 	if v.HTTP != nil {
-		b = append(jx.Comma(b), `"http":`...)
-		b = v.HTTP.AppendJSON(b)
+		b = v.HTTP.AppendJSON(append(jx.Comma(b), `"http":`...))
 	}
 	if v.ACP != nil {
-		b = append(jx.Comma(b), `"acp":`...)
-		b = v.ACP.AppendJSON(b)
+		b = v.ACP.AppendJSON(append(jx.Comma(b), `"acp":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "stdio http acp _meta")
 }
@@ -4028,11 +3695,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4056,6 +3719,9 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4070,11 +3736,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4098,6 +3760,9 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4112,11 +3777,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4140,6 +3801,9 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPACPCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4154,11 +3818,7 @@ func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPACPCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPACPCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4182,6 +3842,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4196,11 +3859,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4227,6 +3886,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4241,11 +3903,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4282,9 +3940,11 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
+	}
 	if v.Mode != nil {
-		b = append(jx.Comma(b), `"mode":`...)
-		b = v.Mode.AppendJSON(b)
+		b = v.Mode.AppendJSON(append(jx.Comma(b), `"mode":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "mode _meta")
 }
@@ -4300,11 +3960,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4341,9 +3997,11 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 }
 
 func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
+	}
 	if v.Override != nil {
-		b = append(jx.Comma(b), `"override":`...)
-		b = v.Override.AppendJSON(b)
+		b = v.Override.AppendJSON(append(jx.Comma(b), `"override":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "override _meta")
 }
@@ -4359,11 +4017,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4390,6 +4044,9 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4404,11 +4061,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4435,6 +4088,9 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionForkCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4449,11 +4105,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionForkCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4480,6 +4132,9 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4494,11 +4149,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4525,6 +4176,9 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4539,11 +4193,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4570,6 +4220,9 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4584,11 +4237,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4625,9 +4274,11 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
+	}
 	if v.Status != nil {
-		b = append(jx.Comma(b), `"status":`...)
-		b = v.Status.AppendJSON(b)
+		b = v.Status.AppendJSON(append(jx.Comma(b), `"status":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "status _meta")
 }
@@ -4643,11 +4294,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4671,6 +4318,9 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4685,11 +4335,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4713,6 +4359,9 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProvidersCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -4727,11 +4376,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProvidersCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4763,16 +4408,11 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AuthMethodOther has no type")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
@@ -4828,10 +4468,11 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *EnvVariable) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *EnvVariable")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -4846,11 +4487,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *EnvVariable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4904,14 +4541,11 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
-		b = append(jx.Comma(b), `"args":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -4921,8 +4555,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -4945,11 +4578,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4987,10 +4616,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId name description _meta")
 }
@@ -5006,11 +4633,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthMethodAgent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5053,8 +4676,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5091,8 +4713,10 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providers":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListProvidersResponse")
+	}
+	b = append(append(jx.Comma(b), `"providers":`...), '[')
 	for i := range v.Providers {
 		if i > 0 {
 			b = append(b, ',')
@@ -5114,11 +4738,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListProvidersResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5177,10 +4797,11 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(b, `,"supported":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProviderInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
+	b = append(append(b, `,"supported":`...), '[')
 	for i := range v.Supported {
 		if i > 0 {
 			b = append(b, ',')
@@ -5188,11 +4809,9 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, string(v.Supported[i]))
 	}
 	b = append(b, ']')
-	b = append(b, `,"required":`...)
-	b = jx.AppendBool(b, v.Required)
+	b = jx.AppendBool(append(b, `,"required":`...), v.Required)
 	if v.Current != nil {
-		b = append(b, `,"current":`...)
-		b = v.Current.AppendJSON(b)
+		b = v.Current.AppendJSON(append(b, `,"current":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "providerId supported required current _meta")
 }
@@ -5208,11 +4827,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProviderInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProviderInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5244,10 +4859,11 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"apiType":`...)
-	b = jx.AppendString(b, string(v.APIType))
-	b = append(b, `,"baseUrl":`...)
-	b = jx.AppendString(b, v.BaseURL)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"apiType":`...), string(v.APIType))
+	b = jx.AppendString(append(b, `,"baseUrl":`...), v.BaseURL)
 	return jx.AppendRest(b, v.Meta, v.Extra, "apiType baseUrl _meta")
 }
 
@@ -5262,11 +4878,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5309,8 +4921,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5353,8 +4964,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5400,8 +5010,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5451,11 +5060,12 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"state":`...)
-	b = jx.AppendString(b, string(v.State))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"state":`...), string(v.State))
 	if v.Accounts != nil {
-		b = append(b, `,"accounts":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"accounts":`...), '[')
 		for i := range v.Accounts {
 			if i > 0 {
 				b = append(b, ',')
@@ -5478,11 +5088,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5503,8 +5109,7 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Active.V = d.Bool()
-				v.Active.OK = true
+				v.Active.V, v.Active.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Active = acp.Opt[bool]{}
 				}
@@ -5530,11 +5135,12 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthAccount) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"label":`...)
-	b = jx.AppendString(b, v.Label)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthAccount")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"label":`...), v.Label)
 	if v.Active.OK {
-		b = append(b, `,"active":`...)
-		b = jx.AppendBool(b, v.Active.V)
+		b = jx.AppendBool(append(b, `,"active":`...), v.Active.V)
 	}
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
@@ -5553,11 +5159,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthAccount) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthAccount")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5628,11 +5230,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(b, `,"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -5642,8 +5245,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailableCommands != nil {
-		b = append(jx.Comma(b), `"availableCommands":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 		for i := range v.AvailableCommands {
 			if i > 0 {
 				b = append(b, ',')
@@ -5666,11 +5268,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5721,15 +5319,15 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSessionConfigOption = []string{"configId", "name", "description", "category", "_meta"}
 
 func (v *SessionConfigOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"configId":`...), string(v.ConfigID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
@@ -5745,33 +5343,19 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionConfigOptionOther has no type")
 	}
@@ -5836,10 +5420,11 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "value name description _meta")
 }
@@ -5855,11 +5440,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5915,12 +5496,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"groupId":`...)
-	b = jx.AppendString(b, string(v.GroupID))
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"options":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"groupId":`...), string(v.GroupID))
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = append(append(b, `,"options":`...), '[')
 	for i := range v.Options {
 		if i > 0 {
 			b = append(b, ',')
@@ -5942,11 +5523,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5981,10 +5558,8 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendString(b, string(v.CurrentValue))
-	b = append(b, `,"options":`...)
-	b = AppendSessionConfigSelectOptions(b, v.Options)
+	b = jx.AppendString(append(jx.Comma(b), `"currentValue":`...), string(v.CurrentValue))
+	b = AppendSessionConfigSelectOptions(append(b, `,"options":`...), v.Options)
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
@@ -5999,11 +5574,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigSelect")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6032,8 +5603,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
-	b = append(jx.Comma(b), `"currentValue":`...)
-	b = jx.AppendBool(b, v.CurrentValue)
+	b = jx.AppendBool(append(jx.Comma(b), `"currentValue":`...), v.CurrentValue)
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
@@ -6048,11 +5618,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionConfigBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6084,16 +5650,11 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AvailableCommandOther has no type")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
@@ -6123,23 +5684,13 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandInputOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AvailableCommandInputOther has no type")
 	}
@@ -6201,8 +5752,7 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TextCommandInput")
 	}
-	b = append(jx.Comma(b), `"hint":`...)
-	b = jx.AppendString(b, v.Hint)
+	b = jx.AppendString(append(jx.Comma(b), `"hint":`...), v.Hint)
 	return jx.AppendRest(b, v.Meta, v.Extra, "hint _meta")
 }
 
@@ -6217,11 +5767,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextCommandInput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextCommandInput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6265,13 +5811,10 @@ func (v *Command) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Command")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"description":`...)
-	b = jx.AppendString(b, v.Description)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"description":`...), v.Description)
 	if v.Input != nil {
-		b = append(b, `,"input":`...)
-		b = AppendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(append(b, `,"input":`...), v.Input)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "name description input _meta")
 }
@@ -6286,13 +5829,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Command) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Command")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Command) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Command) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -6341,8 +5878,10 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
+	}
+	b = append(append(jx.Comma(b), `"sessions":`...), '[')
 	for i := range v.Sessions {
 		if i > 0 {
 			b = append(b, ',')
@@ -6365,11 +5904,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6399,8 +5934,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.UpdatedAt.V = d.Str()
-				v.UpdatedAt.OK = true
+				v.UpdatedAt.V, v.UpdatedAt.OK = d.Str(), true
 				if !jx.IsDateTime(v.UpdatedAt.V) {
 					d.Reject(mk, "want an RFC 3339 date and time")
 				}
@@ -6412,8 +5946,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.Archived.V = d.Bool()
-				v.Archived.OK = true
+				v.Archived.V, v.Archived.OK = d.Bool(), true
 				if d.Failed() && d.Recover(mk) {
 					v.Archived = acp.Opt[bool]{}
 				}
@@ -6430,13 +5963,13 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -6448,8 +5981,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
 	if v.Archived.OK {
-		b = append(jx.Comma(b), `"archived":`...)
-		b = jx.AppendBool(b, v.Archived.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"archived":`...), v.Archived.V)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
@@ -6465,11 +5997,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6512,8 +6040,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6584,11 +6111,12 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ForkSessionResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	if v.ConfigOptions != nil {
-		b = append(b, `,"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -6598,8 +6126,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailableCommands != nil {
-		b = append(jx.Comma(b), `"availableCommands":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 		for i := range v.AvailableCommands {
 			if i > 0 {
 				b = append(b, ',')
@@ -6622,11 +6149,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ForkSessionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6669,8 +6192,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6713,8 +6235,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6755,11 +6276,12 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	if v.State != nil {
-		b = append(b, `,"state":`...)
-		b = AppendStateUpdate(b, v.State)
+		b = AppendStateUpdate(append(b, `,"state":`...), v.State)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "status state _meta")
 }
@@ -6775,33 +6297,19 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *StateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "StateUpdateOther has no state")
 	}
@@ -6834,23 +6342,13 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundWorkOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "BackgroundWorkOther has no type")
 	}
@@ -6909,8 +6407,7 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BackgroundTerminal")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId _meta")
 }
 
@@ -6925,11 +6422,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundTerminal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6961,8 +6454,7 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BackgroundToolCall")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId _meta")
 }
 
@@ -6977,11 +6469,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7013,8 +6501,7 @@ func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *BackgroundSubagent")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -7029,11 +6516,7 @@ func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *BackgroundSubagent) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *BackgroundSubagent")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7078,8 +6561,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *RunningStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -7102,11 +6584,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RunningStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7149,10 +6627,8 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
 	}
-	b = append(jx.Comma(b), `"requested":`...)
-	b = jx.AppendInt(b, int64(v.Requested))
-	b = append(b, `,"supported":`...)
-	b = append(b, '[')
+	b = jx.AppendInt(append(jx.Comma(b), `"requested":`...), int64(v.Requested))
+	b = append(append(b, `,"supported":`...), '[')
 	for i := range v.Supported {
 		if i > 0 {
 			b = append(b, ',')
@@ -7174,11 +6650,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7213,8 +6685,7 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -7229,11 +6700,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7271,8 +6738,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	if v.Error != nil {
-		b = append(jx.Comma(b), `"error":`...)
-		b = v.Error.AppendJSON(b)
+		b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	}
 	return jx.AppendMembers(b, v.Extra, "error")
 }
@@ -7288,11 +6754,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ErrorStopReason")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7319,8 +6781,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ThoughtTokens.V = d.Uint64()
-				v.ThoughtTokens.OK = true
+				v.ThoughtTokens.V, v.ThoughtTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.ThoughtTokens = acp.Opt[uint64]{}
 				}
@@ -7329,8 +6790,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
-				v.CachedReadTokens.V = d.Uint64()
-				v.CachedReadTokens.OK = true
+				v.CachedReadTokens.V, v.CachedReadTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.CachedReadTokens = acp.Opt[uint64]{}
 				}
@@ -7339,8 +6799,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
-				v.CachedWriteTokens.V = d.Uint64()
-				v.CachedWriteTokens.OK = true
+				v.CachedWriteTokens.V, v.CachedWriteTokens.OK = d.Uint64(), true
 				if d.Failed() && d.Recover(mk) {
 					v.CachedWriteTokens = acp.Opt[uint64]{}
 				}
@@ -7357,23 +6816,20 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Usage) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"totalTokens":`...)
-	b = jx.AppendUint(b, uint64(v.TotalTokens))
-	b = append(b, `,"inputTokens":`...)
-	b = jx.AppendUint(b, uint64(v.InputTokens))
-	b = append(b, `,"outputTokens":`...)
-	b = jx.AppendUint(b, uint64(v.OutputTokens))
+	if v == nil {
+		return jx.AppendFault(b, "nil *Usage")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"totalTokens":`...), uint64(v.TotalTokens))
+	b = jx.AppendUint(append(b, `,"inputTokens":`...), uint64(v.InputTokens))
+	b = jx.AppendUint(append(b, `,"outputTokens":`...), uint64(v.OutputTokens))
 	if v.ThoughtTokens.OK {
-		b = append(b, `,"thoughtTokens":`...)
-		b = jx.AppendUint(b, uint64(v.ThoughtTokens.V))
+		b = jx.AppendUint(append(b, `,"thoughtTokens":`...), uint64(v.ThoughtTokens.V))
 	}
 	if v.CachedReadTokens.OK {
-		b = append(jx.Comma(b), `"cachedReadTokens":`...)
-		b = jx.AppendUint(b, uint64(v.CachedReadTokens.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"cachedReadTokens":`...), uint64(v.CachedReadTokens.V))
 	}
 	if v.CachedWriteTokens.OK {
-		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
-		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"cachedWriteTokens":`...), uint64(v.CachedWriteTokens.V))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
@@ -7388,13 +6844,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Usage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Usage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Usage) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Usage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7455,12 +6905,10 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	if v.Usage != nil {
-		b = append(jx.Comma(b), `"usage":`...)
-		b = v.Usage.AppendJSON(b)
+		b = v.Usage.AppendJSON(append(jx.Comma(b), `"usage":`...))
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -7470,8 +6918,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage background _meta")
 }
@@ -7487,24 +6934,13 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
@@ -7525,24 +6961,13 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
@@ -7563,11 +6988,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7576,14 +6997,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
@@ -7604,11 +7018,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7617,14 +7027,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
@@ -7645,24 +7048,13 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
@@ -7683,11 +7075,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7696,14 +7084,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
@@ -7724,33 +7105,19 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "IdleStateUpdateOther has no stopReason")
 	}
@@ -7822,8 +7189,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -7846,11 +7212,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7898,8 +7260,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *UnknownStateUpdate")
 	}
 	if v.Background != nil {
-		b = append(jx.Comma(b), `"background":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"background":`...), '[')
 		for i := range v.Background {
 			if i > 0 {
 				b = append(b, ',')
@@ -7922,11 +7283,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnknownStateUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7955,8 +7312,10 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title)
 	return jx.AppendRest(b, v.Meta, v.Extra, "title _meta")
 }
 
@@ -7971,11 +7330,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8045,8 +7400,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.ConfigOptions != nil {
-		b = append(jx.Comma(b), `"configOptions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 		for i := range v.ConfigOptions {
 			if i > 0 {
 				b = append(b, ',')
@@ -8056,8 +7410,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailableCommands != nil {
-		b = append(jx.Comma(b), `"availableCommands":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 		for i := range v.AvailableCommands {
 			if i > 0 {
 				b = append(b, ',')
@@ -8085,8 +7438,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8129,8 +7481,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8173,8 +7524,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8217,8 +7567,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8259,8 +7608,10 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
+	}
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -8282,11 +7633,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8318,8 +7665,10 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId _meta")
 }
 
@@ -8334,11 +7683,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8393,10 +7738,11 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"update":`...)
-	b = AppendSessionUpdate(b, v.Update)
+	if v == nil {
+		return jx.AppendFault(b, "nil *UpdateSessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = AppendSessionUpdate(append(b, `,"update":`...), v.Update)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId update _meta")
 }
 
@@ -8411,11 +7757,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UpdateSessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8424,23 +7766,13 @@ func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionUpdateOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SessionUpdateOther has no sessionUpdate")
 	}
@@ -8499,10 +7831,11 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ContentChunk")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
@@ -8517,11 +7850,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8586,15 +7915,12 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -8605,11 +7931,9 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -8625,11 +7949,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8694,15 +8014,12 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AgentMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -8713,11 +8030,9 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -8733,11 +8048,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8802,15 +8113,12 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AgentThought")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(b, `,"content":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"content":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -8821,11 +8129,9 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
@@ -8841,11 +8147,7 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentThought) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentThought")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8880,10 +8182,8 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ToolCallContentChunk")
 	}
-	b = append(jx.Comma(b), `"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
-	b = append(b, `,"content":`...)
-	b = AppendToolCallContent(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"toolCallId":`...), string(v.ToolCallID))
+	b = AppendToolCallContent(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "toolCallId content _meta")
 }
 
@@ -8898,11 +8198,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolCallContentChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8931,8 +8227,10 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"data":`...)
-	b = jx.AppendString(b, v.Data)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalOutput")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"data":`...), v.Data)
 	return jx.AppendRest(b, v.Meta, v.Extra, "data _meta")
 }
 
@@ -8947,11 +8245,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8968,8 +8262,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
-				v.ExitCode.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 				if d.Failed() && d.Recover(mk) {
 					v.ExitCode = acp.Opt[int64]{}
 				}
@@ -8988,9 +8281,11 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
+	}
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendInt(b, int64(v.ExitCode.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"exitCode":`...), int64(v.ExitCode.V))
 	}
 	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "exitCode signal _meta")
@@ -9007,11 +8302,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalExitStatus")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9043,10 +8334,11 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalSize) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cols":`...)
-	b = jx.AppendUint(b, uint64(v.Cols))
-	b = append(b, `,"rows":`...)
-	b = jx.AppendUint(b, uint64(v.Rows))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalSize")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"cols":`...), uint64(v.Cols))
+	b = jx.AppendUint(append(b, `,"rows":`...), uint64(v.Rows))
 	return jx.AppendRest(b, v.Meta, v.Extra, "cols rows _meta")
 }
 
@@ -9061,11 +8353,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalSize) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalSize")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9099,9 +8387,11 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -9117,11 +8407,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9145,6 +8431,9 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -9159,11 +8448,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9271,63 +8556,48 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TerminalUpdate")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
 	switch v.Command.State {
 	case acp.PatchNull:
-		b = append(b, `,"command":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"command":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"command":`...)
-		b = jx.AppendString(b, v.Command.V)
+		b = jx.AppendString(append(b, `,"command":`...), v.Command.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"cwd":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, string(v.Cwd.V))
+		b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd.V))
 	}
 	switch v.Output.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"output":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"output":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"output":`...)
-		b = v.Output.V.AppendJSON(b)
+		b = v.Output.V.AppendJSON(append(jx.Comma(b), `"output":`...))
 	}
 	switch v.ExitStatus.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"exitStatus":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"exitStatus":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"exitStatus":`...)
-		b = v.ExitStatus.V.AppendJSON(b)
+		b = v.ExitStatus.V.AppendJSON(append(jx.Comma(b), `"exitStatus":`...))
 	}
 	switch v.Size.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"size":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"size":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"size":`...)
-		b = v.Size.V.AppendJSON(b)
+		b = v.Size.V.AppendJSON(append(jx.Comma(b), `"size":`...))
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
@@ -9343,11 +8613,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9382,10 +8648,8 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *TerminalOutputChunk")
 	}
-	b = append(jx.Comma(b), `"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
-	b = append(b, `,"data":`...)
-	b = jx.AppendString(b, v.Data)
+	b = jx.AppendString(append(jx.Comma(b), `"terminalId":`...), string(v.TerminalID))
+	b = jx.AppendString(append(b, `,"data":`...), v.Data)
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminalId data _meta")
 }
 
@@ -9400,11 +8664,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalOutputChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9433,14 +8693,10 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "PlanUpdateContentOther has no type")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
 	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
@@ -9499,12 +8755,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanEntry) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
-	b = append(b, `,"priority":`...)
-	b = jx.AppendString(b, string(v.Priority))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanEntry")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
+	b = jx.AppendString(append(b, `,"priority":`...), string(v.Priority))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	return jx.AppendRest(b, v.Meta, v.Extra, "content priority status _meta")
 }
 
@@ -9518,13 +8774,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanEntry) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanEntry")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanEntry) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -9570,10 +8820,8 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanItems")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"entries":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = append(append(b, `,"entries":`...), '[')
 	for i := range v.Entries {
 		if i > 0 {
 			b = append(b, ',')
@@ -9594,13 +8842,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanItems) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanItems")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanItems) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -9634,10 +8876,8 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanFile")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"uri":`...)
-	b = jx.AppendString(b, v.URI)
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = jx.AppendString(append(b, `,"uri":`...), v.URI)
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId uri _meta")
 }
 
@@ -9651,13 +8891,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanFile) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanFile")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanFile) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanFile) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -9691,10 +8925,8 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanMarkdown")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
-	b = append(b, `,"content":`...)
-	b = jx.AppendString(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
+	b = jx.AppendString(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId content _meta")
 }
 
@@ -9709,11 +8941,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanMarkdown")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9745,8 +8973,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
-	b = append(jx.Comma(b), `"plan":`...)
-	b = AppendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(append(jx.Comma(b), `"plan":`...), v.Plan)
 	return jx.AppendRest(b, v.Meta, v.Extra, "plan _meta")
 }
 
@@ -9760,13 +8987,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *PlanUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *PlanUpdate) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -9797,8 +9018,7 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *PlanRemoved")
 	}
-	b = append(jx.Comma(b), `"planId":`...)
-	b = jx.AppendString(b, string(v.PlanID))
+	b = jx.AppendString(append(jx.Comma(b), `"planId":`...), string(v.PlanID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "planId _meta")
 }
 
@@ -9813,11 +9033,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanRemoved) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanRemoved")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9861,8 +9077,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
-	b = append(jx.Comma(b), `"availableCommands":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"availableCommands":`...), '[')
 	for i := range v.AvailableCommands {
 		if i > 0 {
 			b = append(b, ',')
@@ -9884,11 +9099,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9935,8 +9146,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
-	b = append(jx.Comma(b), `"configOptions":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"configOptions":`...), '[')
 	for i := range v.ConfigOptions {
 		if i > 0 {
 			b = append(b, ',')
@@ -9958,11 +9168,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10027,27 +9233,21 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"title":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(jx.Comma(b), `"title":`...), v.Title.V)
 	}
 	switch v.UpdatedAt.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"updatedAt":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
+		b = jx.AppendString(append(jx.Comma(b), `"updatedAt":`...), v.UpdatedAt.V)
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
@@ -10063,11 +9263,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionInfoUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10099,10 +9295,11 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Cost) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"amount":`...)
-	b = jx.AppendFloat(b, v.Amount)
-	b = append(b, `,"currency":`...)
-	b = jx.AppendString(b, v.Currency)
+	if v == nil {
+		return jx.AppendFault(b, "nil *Cost")
+	}
+	b = jx.AppendFloat(append(jx.Comma(b), `"amount":`...), v.Amount)
+	b = jx.AppendString(append(b, `,"currency":`...), v.Currency)
 	return jx.AppendRest(b, v.Meta, v.Extra, "amount currency _meta")
 }
 
@@ -10116,13 +9313,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Cost) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Cost")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Cost) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -10168,17 +9359,13 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
-	b = append(jx.Comma(b), `"used":`...)
-	b = jx.AppendUint(b, uint64(v.Used))
-	b = append(b, `,"size":`...)
-	b = jx.AppendUint(b, uint64(v.Size))
+	b = jx.AppendUint(append(jx.Comma(b), `"used":`...), uint64(v.Used))
+	b = jx.AppendUint(append(b, `,"size":`...), uint64(v.Size))
 	switch v.Cost.State {
 	case acp.PatchNull:
-		b = append(b, `,"cost":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"cost":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"cost":`...)
-		b = v.Cost.V.AppendJSON(b)
+		b = v.Cost.V.AppendJSON(append(b, `,"cost":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "used size cost _meta")
 }
@@ -10194,11 +9381,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UsageUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10236,10 +9419,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *Notice")
 	}
-	b = append(jx.Comma(b), `"severity":`...)
-	b = jx.AppendString(b, string(v.Severity))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	b = jx.AppendString(append(jx.Comma(b), `"severity":`...), string(v.Severity))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	return jx.AppendRest(b, v.Meta, v.Extra, "severity title description _meta")
 }
@@ -10254,13 +9435,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Notice) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Notice")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Notice) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -10339,17 +9514,13 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	switch v.Summary.State {
 	case acp.PatchNull:
-		b = append(b, `,"summary":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"summary":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"summary":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"summary":`...), '[')
 		for i := range v.Summary.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -10360,19 +9531,15 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Error.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"error":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"error":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"error":`...)
-		b = jx.AppendString(b, v.Error.V)
+		b = jx.AppendString(append(jx.Comma(b), `"error":`...), v.Error.V)
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
@@ -10388,11 +9555,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10427,10 +9590,8 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
-	b = append(jx.Comma(b), `"compactionId":`...)
-	b = jx.AppendString(b, string(v.CompactionID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"compactionId":`...), string(v.CompactionID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "compactionId content _meta")
 }
 
@@ -10445,11 +9606,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10483,9 +9640,11 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
+	}
 	if v.Cancel != nil {
-		b = append(jx.Comma(b), `"cancel":`...)
-		b = v.Cancel.AppendJSON(b)
+		b = v.Cancel.AppendJSON(append(jx.Comma(b), `"cancel":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cancel _meta")
 }
@@ -10501,11 +9660,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10532,6 +9687,9 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -10546,11 +9704,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10666,55 +9820,42 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SubagentUpdate")
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	switch v.Title.State {
 	case acp.PatchNull:
-		b = append(b, `,"title":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"title":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"title":`...)
-		b = jx.AppendString(b, v.Title.V)
+		b = jx.AppendString(append(b, `,"title":`...), v.Title.V)
 	}
 	switch v.Description.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"description":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"description":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
+		b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description.V)
 	}
 	switch v.Capabilities.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"capabilities":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.V.AppendJSON(b)
+		b = v.Capabilities.V.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
 	}
 	switch v.State.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"state":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"state":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"state":`...)
-		b = AppendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(append(jx.Comma(b), `"state":`...), v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"cwd":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, string(v.Cwd.V))
+		b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd.V))
 	}
 	switch v.AdditionalDirectories.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"additionalDirectories":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -10725,11 +9866,9 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
@@ -10745,11 +9884,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SubagentUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10862,47 +9997,36 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionMessage")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
 	switch v.SenderSessionID.State {
 	case acp.PatchNull:
-		b = append(b, `,"senderSessionId":`...)
-		b = append(b, "null"...)
+		b = append(append(b, `,"senderSessionId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(b, `,"senderSessionId":`...)
-		b = jx.AppendString(b, string(v.SenderSessionID.V))
+		b = jx.AppendString(append(b, `,"senderSessionId":`...), string(v.SenderSessionID.V))
 	}
 	switch v.RecipientSessionID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"recipientSessionId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"recipientSessionId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"recipientSessionId":`...)
-		b = jx.AppendString(b, string(v.RecipientSessionID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"recipientSessionId":`...), string(v.RecipientSessionID.V))
 	}
 	switch v.SenderMessageID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"senderMessageId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"senderMessageId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"senderMessageId":`...)
-		b = jx.AppendString(b, string(v.SenderMessageID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"senderMessageId":`...), string(v.SenderMessageID.V))
 	}
 	switch v.RecipientMessageID.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"recipientMessageId":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"recipientMessageId":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"recipientMessageId":`...)
-		b = jx.AppendString(b, string(v.RecipientMessageID.V))
+		b = jx.AppendString(append(jx.Comma(b), `"recipientMessageId":`...), string(v.RecipientMessageID.V))
 	}
 	switch v.Content.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"content":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content.V {
 			if i > 0 {
 				b = append(b, ',')
@@ -10913,11 +10037,9 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	}
 	switch v.Meta.State {
 	case acp.PatchNull:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = append(b, "null"...)
+		b = append(append(jx.Comma(b), `"_meta":`...), "null"...)
 	case acp.PatchValue:
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta.V)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
@@ -10933,11 +10055,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10972,10 +10090,8 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SessionMessageChunk")
 	}
-	b = append(jx.Comma(b), `"messageId":`...)
-	b = jx.AppendString(b, string(v.MessageID))
-	b = append(b, `,"content":`...)
-	b = AppendContentBlock(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"messageId":`...), string(v.MessageID))
+	b = AppendContentBlock(append(b, `,"content":`...), v.Content)
 	return jx.AppendRest(b, v.Meta, v.Extra, "messageId content _meta")
 }
 
@@ -10990,11 +10106,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionMessageChunk")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11023,8 +10135,10 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, string(v.ElicitationID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), string(v.ElicitationID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "elicitationId _meta")
 }
 
@@ -11039,11 +10153,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11096,11 +10206,12 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"state":`...)
-	b = jx.AppendString(b, string(v.State))
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"state":`...), string(v.State))
 	if v.Accounts != nil {
-		b = append(b, `,"accounts":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"accounts":`...), '[')
 		for i := range v.Accounts {
 			if i > 0 {
 				b = append(b, ',')
@@ -11123,11 +10234,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11195,13 +10302,13 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"protocolVersion":`...)
-	b = jx.AppendInt(b, int64(v.ProtocolVersion))
-	b = append(b, `,"info":`...)
-	b = v.Info.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeRequest")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"protocolVersion":`...), int64(v.ProtocolVersion))
+	b = v.Info.AppendJSON(append(b, `,"info":`...))
 	if v.Capabilities != nil {
-		b = append(b, `,"capabilities":`...)
-		b = v.Capabilities.AppendJSON(b)
+		b = v.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "protocolVersion info capabilities _meta")
 }
@@ -11217,11 +10324,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11265,13 +10368,14 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientCapabilities")
+	}
 	if v.Auth != nil {
-		b = append(jx.Comma(b), `"auth":`...)
-		b = v.Auth.AppendJSON(b)
+		b = v.Auth.AppendJSON(append(jx.Comma(b), `"auth":`...))
 	}
 	if v.Elicitation != nil {
-		b = append(jx.Comma(b), `"elicitation":`...)
-		b = v.Elicitation.AppendJSON(b)
+		b = v.Elicitation.AppendJSON(append(jx.Comma(b), `"elicitation":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "auth elicitation _meta")
 }
@@ -11287,11 +10391,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11325,9 +10425,11 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
+	}
 	if v.Terminal != nil {
-		b = append(jx.Comma(b), `"terminal":`...)
-		b = v.Terminal.AppendJSON(b)
+		b = v.Terminal.AppendJSON(append(jx.Comma(b), `"terminal":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "terminal _meta")
 }
@@ -11343,11 +10445,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11371,6 +10469,9 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11385,11 +10486,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11436,13 +10533,14 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
+	}
 	if v.Form != nil {
-		b = append(jx.Comma(b), `"form":`...)
-		b = v.Form.AppendJSON(b)
+		b = v.Form.AppendJSON(append(jx.Comma(b), `"form":`...))
 	}
 	if v.URL != nil {
-		b = append(jx.Comma(b), `"url":`...)
-		b = v.URL.AppendJSON(b)
+		b = v.URL.AppendJSON(append(jx.Comma(b), `"url":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "form url _meta")
 }
@@ -11458,11 +10556,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11489,6 +10583,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11503,11 +10600,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11534,6 +10627,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11548,11 +10644,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11584,8 +10676,10 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"methodId":`...)
-	b = jx.AppendString(b, string(v.MethodID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *LoginAuthRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"methodId":`...), string(v.MethodID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "methodId _meta")
 }
 
@@ -11600,11 +10694,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAuthRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11628,6 +10718,9 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListProvidersRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11642,11 +10735,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListProvidersRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11695,18 +10784,16 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
-	b = append(b, `,"apiType":`...)
-	b = jx.AppendString(b, string(v.APIType))
-	b = append(b, `,"baseUrl":`...)
-	b = jx.AppendString(b, v.BaseURL)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetProviderRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
+	b = jx.AppendString(append(b, `,"apiType":`...), string(v.APIType))
+	b = jx.AppendString(append(b, `,"baseUrl":`...), v.BaseURL)
 	if v.Headers != nil {
-		b = append(b, `,"headers":`...)
-		b = append(b, '{')
+		b = append(append(b, `,"headers":`...), '{')
 		for _, k := range jx.Keys(v.Headers) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Headers[k]
 			b = jx.AppendString(b, e)
 		}
@@ -11726,11 +10813,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetProviderRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11759,8 +10842,10 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"providerId":`...)
-	b = jx.AppendString(b, string(v.ProviderID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DisableProviderRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"providerId":`...), string(v.ProviderID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "providerId _meta")
 }
 
@@ -11775,11 +10860,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DisableProviderRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11803,6 +10884,9 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutAuthRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11817,11 +10901,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutAuthRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11845,6 +10925,9 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AuthStatusRequest")
+	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "_meta")
 }
 
@@ -11859,11 +10942,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AuthStatusRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11914,11 +10993,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NewSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -11928,8 +11008,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -11939,8 +11018,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
@@ -11956,33 +11034,19 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NewSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MCPServerOther has no type")
 	}
@@ -12041,10 +11105,11 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"value":`...)
-	b = jx.AppendString(b, v.Value)
+	if v == nil {
+		return jx.AppendFault(b, "nil *HTTPHeader")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"value":`...), v.Value)
 	return jx.AppendRest(b, v.Meta, v.Extra, "name value _meta")
 }
 
@@ -12058,13 +11123,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *HTTPHeader) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HTTPHeader")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *HTTPHeader) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -12111,13 +11170,10 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	if v.Headers != nil {
-		b = append(b, `,"headers":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"headers":`...), '[')
 		for i := range v.Headers {
 			if i > 0 {
 				b = append(b, ',')
@@ -12140,11 +11196,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerHTTP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12179,10 +11231,8 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerACP")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"serverId":`...), string(v.ServerID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "name serverId _meta")
 }
 
@@ -12197,11 +11247,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerACP) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerACP")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12252,13 +11298,10 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"command":`...)
-	b = jx.AppendString(b, string(v.Command))
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"command":`...), string(v.Command))
 	if v.Args != nil {
-		b = append(b, `,"args":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"args":`...), '[')
 		for i := range v.Args {
 			if i > 0 {
 				b = append(b, ',')
@@ -12268,8 +11311,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Env != nil {
-		b = append(jx.Comma(b), `"env":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"env":`...), '[')
 		for i := range v.Env {
 			if i > 0 {
 				b = append(b, ',')
@@ -12292,11 +11334,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerStdio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12336,10 +11374,11 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"mode":`...)
-	b = jx.AppendString(b, string(v.Mode))
-	b = append(b, `,"content":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SystemPrompt")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), string(v.Mode))
+	b = append(append(b, `,"content":`...), '[')
 	for i := range v.Content {
 		if i > 0 {
 			b = append(b, ',')
@@ -12361,11 +11400,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SystemPrompt) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SystemPrompt")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12401,6 +11436,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
+	}
 	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
 	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
@@ -12418,11 +11456,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ListSessionsRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12451,8 +11485,10 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -12467,11 +11503,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DeleteSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12525,13 +11557,13 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ForkSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -12541,8 +11573,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -12552,8 +11583,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
@@ -12569,11 +11599,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ForkSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12602,8 +11628,10 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -12618,11 +11646,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12651,8 +11675,10 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -12667,11 +11693,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12703,8 +11725,10 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SessionStatusRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -12719,11 +11743,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SessionStatusRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12755,10 +11775,11 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"title":`...)
-	b = jx.AppendString(b, v.Title)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"title":`...), v.Title)
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId title _meta")
 }
 
@@ -12773,11 +11794,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12836,13 +11853,13 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		b = append(b, `,"additionalDirectories":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"additionalDirectories":`...), '[')
 		for i := range v.AdditionalDirectories {
 			if i > 0 {
 				b = append(b, ',')
@@ -12852,8 +11869,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.MCPServers != nil {
-		b = append(jx.Comma(b), `"mcpServers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"mcpServers":`...), '[')
 		for i := range v.MCPServers {
 			if i > 0 {
 				b = append(b, ',')
@@ -12863,12 +11879,10 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.ReplayFrom != nil {
-		b = append(jx.Comma(b), `"replayFrom":`...)
-		b = AppendReplayFrom(b, v.ReplayFrom)
+		b = AppendReplayFrom(append(jx.Comma(b), `"replayFrom":`...), v.ReplayFrom)
 	}
 	if v.SystemPrompt != nil {
-		b = append(jx.Comma(b), `"systemPrompt":`...)
-		b = v.SystemPrompt.AppendJSON(b)
+		b = v.SystemPrompt.AppendJSON(append(jx.Comma(b), `"systemPrompt":`...))
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
 }
@@ -12884,33 +11898,19 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ResumeSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReplayFromOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ReplayFromOther has no type")
 	}
@@ -12978,11 +11978,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReplayFromStart")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13011,8 +12007,10 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -13027,11 +12025,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CloseSessionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13063,10 +12057,11 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"toolCallId":`...)
-	b = jx.AppendString(b, string(v.ToolCallID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelToolCallRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"toolCallId":`...), string(v.ToolCallID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId toolCallId _meta")
 }
 
@@ -13081,11 +12076,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelToolCallRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13117,10 +12108,11 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"terminalId":`...)
-	b = jx.AppendString(b, string(v.TerminalID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelTerminalRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"terminalId":`...), string(v.TerminalID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -13135,11 +12127,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelTerminalRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13177,13 +12165,13 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfSetSessionConfigOptionRequest = []string{"sessionId", "configId", "_meta"}
 
 func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"configId":`...)
-	b = jx.AppendString(b, string(v.ConfigID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = jx.AppendString(append(b, `,"configId":`...), string(v.ConfigID))
 	if v.Meta != nil {
-		b = append(b, `,"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(b, `,"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
@@ -13199,11 +12187,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13235,8 +12219,7 @@ func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendString(b, string(v.Value))
+	b = jx.AppendString(append(jx.Comma(b), `"value":`...), string(v.Value))
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -13251,11 +12234,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13287,8 +12266,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendBool(b, v.Value)
+	b = jx.AppendBool(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
@@ -13303,11 +12281,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13339,14 +12313,10 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 }
 
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has no type")
 	}
-	b = append(jx.Comma(b), `"value":`...)
-	b = jx.AppendRaw(b, v.Value)
+	b = jx.AppendRaw(append(jx.Comma(b), `"value":`...), v.Value)
 	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
@@ -13413,10 +12383,11 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
-	b = append(b, `,"prompt":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *PromptRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
+	b = append(append(b, `,"prompt":`...), '[')
 	for i := range v.Prompt {
 		if i > 0 {
 			b = append(b, ',')
@@ -13438,11 +12409,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PromptRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13471,8 +12438,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"outcome":`...)
-	b = AppendRequestPermissionOutcome(b, v.Outcome)
+	if v == nil {
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
+	}
+	b = AppendRequestPermissionOutcome(append(jx.Comma(b), `"outcome":`...), v.Outcome)
 	return jx.AppendRest(b, v.Meta, v.Extra, "outcome _meta")
 }
 
@@ -13487,11 +12456,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13500,23 +12465,13 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "RequestPermissionOutcomeOther has no outcome")
 	}
@@ -13587,11 +12542,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelledPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13626,8 +12577,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
-	b = append(jx.Comma(b), `"optionId":`...)
-	b = jx.AppendString(b, string(v.OptionID))
+	b = jx.AppendString(append(jx.Comma(b), `"optionId":`...), string(v.OptionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "optionId _meta")
 }
 
@@ -13642,11 +12592,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13680,9 +12626,11 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
+	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
@@ -13698,11 +12646,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13711,14 +12655,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
@@ -13739,11 +12676,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13752,14 +12685,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
@@ -13780,11 +12706,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13793,23 +12715,13 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "CreateElicitationResponseOther has no action")
 	}
@@ -13880,11 +12792,9 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '{')
+		b = append(append(jx.Comma(b), `"content":`...), '{')
 		for _, k := range jx.Keys(v.Content) {
-			b = jx.AppendString(jx.Comma(b), k)
-			b = append(b, ':')
+			b = append(jx.AppendString(jx.Comma(b), k), ':')
 			e := v.Content[k]
 			b = AppendElicitationContentValue(b, e)
 		}
@@ -13904,11 +12814,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13943,8 +12849,7 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
 	}
-	b = append(jx.Comma(b), `"result":`...)
-	b = jx.AppendRaw(b, v.Result)
+	b = jx.AppendRaw(append(jx.Comma(b), `"result":`...), v.Result)
 	return jx.AppendRest(b, v.Meta, v.Extra, "result _meta")
 }
 
@@ -13959,11 +12864,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13998,8 +12899,7 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *MessageMCPResponseError")
 	}
-	b = append(jx.Comma(b), `"error":`...)
-	b = v.Error.AppendJSON(b)
+	b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "error _meta")
 }
 
@@ -14014,11 +12914,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPResponseError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -14053,13 +12949,13 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPError) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"code":`...)
-	b = jx.AppendInt(b, int64(v.Code))
-	b = append(b, `,"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPError")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"code":`...), int64(v.Code))
+	b = jx.AppendString(append(b, `,"message":`...), v.Message)
 	if v.Data != nil {
-		b = append(b, `,"data":`...)
-		b = jx.AppendRaw(b, v.Data)
+		b = jx.AppendRaw(append(b, `,"data":`...), v.Data)
 	}
 	return jx.AppendMembers(b, v.Extra, "code message data")
 }
@@ -14074,13 +12970,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *MCPError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *MCPError) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPError) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -14108,8 +12998,10 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, string(v.SessionID))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelSessionNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), string(v.SessionID))
 	return jx.AppendRest(b, v.Meta, v.Extra, "sessionId _meta")
 }
 
@@ -14124,11 +13016,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelSessionNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -14171,15 +13059,14 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"serverId":`...)
-	b = jx.AppendString(b, string(v.ServerID))
-	b = append(b, `,"requestId":`...)
-	b = jx.AppendString(b, string(v.RequestID))
-	b = append(b, `,"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MessageMCPNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"serverId":`...), string(v.ServerID))
+	b = jx.AppendString(append(b, `,"requestId":`...), string(v.RequestID))
+	b = jx.AppendString(append(b, `,"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRawObject(b, v.Params)
+		b = jx.AppendRawObject(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "serverId requestId method params _meta")
 }
@@ -14195,11 +13082,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MessageMCPNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -14228,8 +13111,10 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = v.RequestID.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
+	}
+	b = v.RequestID.AppendJSON(append(jx.Comma(b), `"requestId":`...))
 	return jx.AppendRest(b, v.Meta, v.Extra, "requestId _meta")
 }
 
@@ -14244,11 +13129,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CancelRequestNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -14283,11 +13164,12 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRaw(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
@@ -14303,11 +13185,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -14362,11 +13240,12 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"method":`...)
-	b = jx.AppendString(b, v.Method)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"method":`...), v.Method)
 	if v.Params != nil {
-		b = append(b, `,"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRaw(append(b, `,"params":`...), v.Params)
 	}
 	return jx.AppendRest(b, v.Meta, v.Extra, "method params _meta")
 }
@@ -14382,11 +13261,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.

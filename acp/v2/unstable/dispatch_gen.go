@@ -34,285 +34,51 @@ type agentSide struct {
 	h AgentHandler
 }
 
-func (agentSide) Side() acp.Side {
-	return acp.SideAgent
-}
-
+func (agentSide) Side() acp.Side { return acp.SideAgent }
 func (s agentSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	switch method {
 	case MethodAuthLogin:
-		v := new(LoginAuthRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.LoginAuth(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(LoginAuthResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.LoginAuth, true)
 	case MethodAuthLogout:
-		v := new(LogoutAuthRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.LogoutAuth(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(LogoutAuthResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.LogoutAuth, true)
 	case MethodAuthStatus:
-		v := new(AuthStatusRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.AuthStatus(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.AuthStatus, false)
 	case MethodInitialize:
-		v := new(InitializeRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.Initialize(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.Initialize, false)
 	case MethodProvidersDisable:
-		v := new(DisableProviderRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.DisableProvider(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(DisableProviderResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.DisableProvider, true)
 	case MethodProvidersList:
-		v := new(ListProvidersRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ListProviders(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ListProviders, false)
 	case MethodProvidersSet:
-		v := new(SetProviderRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.SetProvider(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(SetProviderResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.SetProvider, true)
 	case MethodSessionArchive:
-		v := new(ArchiveSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ArchiveSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(ArchiveSessionResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ArchiveSession, true)
 	case MethodSessionClose:
-		v := new(CloseSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.CloseSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(CloseSessionResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.CloseSession, true)
 	case MethodSessionDelete:
-		v := new(DeleteSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.DeleteSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(DeleteSessionResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.DeleteSession, true)
 	case MethodSessionFork:
-		v := new(ForkSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ForkSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ForkSession, false)
 	case MethodSessionList:
-		v := new(ListSessionsRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ListSessions(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ListSessions, false)
 	case MethodSessionNew:
-		v := new(NewSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.NewSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.NewSession, false)
 	case MethodSessionPrompt:
-		v := new(PromptRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.Prompt(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.Prompt, false)
 	case MethodSessionResume:
-		v := new(ResumeSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ResumeSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(ResumeSessionResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ResumeSession, true)
 	case MethodSessionSetConfigOption:
-		v := new(SetSessionConfigOptionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.SetSessionConfigOption(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.SetSessionConfigOption, false)
 	case MethodSessionSetTitle:
-		v := new(SetSessionTitleRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.SetSessionTitle(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.SetSessionTitle, false)
 	case MethodSessionStatus:
-		v := new(SessionStatusRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.SessionStatus(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.SessionStatus, false)
 	case MethodSessionUnarchive:
-		v := new(UnarchiveSessionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.UnarchiveSession(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(UnarchiveSessionResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.UnarchiveSession, true)
 	case MethodTerminalCancel:
-		v := new(CancelTerminalRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.CancelTerminal(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(CancelTerminalResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.CancelTerminal, true)
 	case MethodToolCallCancel:
-		v := new(CancelToolCallRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.CancelToolCall(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(CancelToolCallResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.CancelToolCall, true)
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
@@ -347,51 +113,21 @@ type clientSide struct {
 	h ClientHandler
 }
 
-func (clientSide) Side() acp.Side {
-	return acp.SideClient
-}
-
+func (clientSide) Side() acp.Side { return acp.SideClient }
 func (s clientSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	switch method {
 	case MethodElicitationCreate:
-		v := new(CreateElicitationRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.CreateElicitation(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.CreateElicitation, false)
 	case MethodMCPMessage:
-		v := new(MessageMCPRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.MessageMCP(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return &resultOfMessageMCPResponse{r}, nil
+		return requested(ctx, method, params, func(ctx context.Context, p *MessageMCPRequest) (*resultOfMessageMCPResponse, error) {
+			r, err := s.h.MessageMCP(ctx, p)
+			if r == nil {
+				return nil, err
+			}
+			return &resultOfMessageMCPResponse{r}, err
+		}, false)
 	case MethodSessionRequestPermission:
-		v := new(RequestPermissionRequest)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.RequestPermission(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.RequestPermission, false)
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
@@ -418,4 +154,29 @@ func (s clientSide) HandleNotification(ctx context.Context, method string, param
 		return s.h.SessionUpdate(ctx, v)
 	}
 	return acp.HandleExtNotification(ctx, s.h, method, params)
+}
+
+// requested decodes the params of a request and calls its handler. A handler may return no
+// result where results may be empty.
+func requested[P any, PP interface {
+	*P
+	json.Unmarshaler
+}, R any, RP interface {
+	*R
+	acp.Appender
+}](ctx context.Context, method string, params json.RawMessage, handle func(context.Context, PP) (RP, error), empty bool) (acp.Appender, error) {
+	v := PP(new(P))
+	if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+		return nil, acp.InvalidParams(method, err)
+	}
+	r, err := handle(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case r != nil:
+		return r, nil
+	case empty:
+		return RP(new(R)), nil
+	}
+	return nil, acp.NoResult(method)
 }

@@ -18,9 +18,7 @@ func (v RequestPermissionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
@@ -28,9 +26,7 @@ func (v CreateElicitationRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MessageMCPRequest) String() string {
@@ -38,9 +34,7 @@ func (v MessageMCPRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MessageMCPRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MessageMCPRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
@@ -48,9 +42,7 @@ func (v InitializeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodOther) String() string {
@@ -58,14 +50,10 @@ func (v AuthMethodOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthMethodOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthMethodOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v AuthMethodOther) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v AuthMethodOther) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
@@ -73,14 +61,10 @@ func (v EnvVariable) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v EnvVariable) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v EnvVariable) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v EnvVariable) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v EnvVariable) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
@@ -88,14 +72,10 @@ func (v AuthMethodTerminal) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthMethodTerminal) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthMethodTerminal) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v AuthMethodTerminal) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthResponse) String() string {
@@ -103,9 +83,7 @@ func (v LoginAuthResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoginAuthResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoginAuthResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListProvidersResponse) String() string {
@@ -113,9 +91,7 @@ func (v ListProvidersResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListProvidersResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListProvidersResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetProviderResponse) String() string {
@@ -123,9 +99,7 @@ func (v SetProviderResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetProviderResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetProviderResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DisableProviderResponse) String() string {
@@ -133,9 +107,7 @@ func (v DisableProviderResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DisableProviderResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DisableProviderResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthResponse) String() string {
@@ -143,9 +115,7 @@ func (v LogoutAuthResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAuthResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAuthResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusResponse) String() string {
@@ -153,9 +123,7 @@ func (v AuthStatusResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthStatusResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthStatusResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
@@ -163,9 +131,7 @@ func (v NewSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
@@ -173,9 +139,7 @@ func (v ListSessionsResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
@@ -183,9 +147,7 @@ func (v DeleteSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ForkSessionResponse) String() string {
@@ -193,9 +155,7 @@ func (v ForkSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ForkSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ForkSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ArchiveSessionResponse) String() string {
@@ -203,9 +163,7 @@ func (v ArchiveSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ArchiveSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ArchiveSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v UnarchiveSessionResponse) String() string {
@@ -213,9 +171,7 @@ func (v UnarchiveSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v UnarchiveSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v UnarchiveSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SessionStatusResponse) String() string {
@@ -223,9 +179,7 @@ func (v SessionStatusResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SessionStatusResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SessionStatusResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionTitleResponse) String() string {
@@ -233,9 +187,7 @@ func (v SetSessionTitleResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionTitleResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionTitleResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
@@ -243,9 +195,7 @@ func (v ResumeSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
@@ -253,9 +203,7 @@ func (v CloseSessionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallResponse) String() string {
@@ -263,9 +211,7 @@ func (v CancelToolCallResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelToolCallResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelToolCallResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalResponse) String() string {
@@ -273,9 +219,7 @@ func (v CancelTerminalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelTerminalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelTerminalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
@@ -283,9 +227,7 @@ func (v SetSessionConfigOptionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
@@ -293,9 +235,7 @@ func (v PromptResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v UpdateSessionNotification) String() string {
@@ -303,9 +243,7 @@ func (v UpdateSessionNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v UpdateSessionNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v UpdateSessionNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
@@ -313,9 +251,7 @@ func (v CompleteElicitationNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CompleteElicitationNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CompleteElicitationNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusUpdateNotification) String() string {
@@ -323,9 +259,7 @@ func (v AuthStatusUpdateNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthStatusUpdateNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthStatusUpdateNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
@@ -333,9 +267,7 @@ func (v InitializeRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthRequest) String() string {
@@ -343,9 +275,7 @@ func (v LoginAuthRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoginAuthRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoginAuthRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListProvidersRequest) String() string {
@@ -353,9 +283,7 @@ func (v ListProvidersRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListProvidersRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListProvidersRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetProviderRequest) String() string {
@@ -363,14 +291,10 @@ func (v SetProviderRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetProviderRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetProviderRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v SetProviderRequest) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v SetProviderRequest) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DisableProviderRequest) String() string {
@@ -378,9 +302,7 @@ func (v DisableProviderRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DisableProviderRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DisableProviderRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthRequest) String() string {
@@ -388,9 +310,7 @@ func (v LogoutAuthRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAuthRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAuthRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusRequest) String() string {
@@ -398,9 +318,7 @@ func (v AuthStatusRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AuthStatusRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AuthStatusRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
@@ -408,9 +326,7 @@ func (v NewSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v NewSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v NewSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerOther) String() string {
@@ -418,9 +334,7 @@ func (v MCPServerOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
@@ -428,24 +342,16 @@ func (v HTTPHeader) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v HTTPHeader) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v HTTPHeader) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v HTTPHeader) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v HTTPHeader) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v MCPServerHTTP) String() string {
-	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
-}
+func (v MCPServerHTTP) String() string { return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerHTTP) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerHTTP) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
@@ -453,9 +359,7 @@ func (v MCPServerStdio) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerStdio) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerStdio) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
@@ -463,9 +367,7 @@ func (v ListSessionsRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ListSessionsRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ListSessionsRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
@@ -473,9 +375,7 @@ func (v DeleteSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v DeleteSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v DeleteSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ForkSessionRequest) String() string {
@@ -483,9 +383,7 @@ func (v ForkSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ForkSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ForkSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ArchiveSessionRequest) String() string {
@@ -493,9 +391,7 @@ func (v ArchiveSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ArchiveSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ArchiveSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v UnarchiveSessionRequest) String() string {
@@ -503,9 +399,7 @@ func (v UnarchiveSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v UnarchiveSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v UnarchiveSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SessionStatusRequest) String() string {
@@ -513,9 +407,7 @@ func (v SessionStatusRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SessionStatusRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SessionStatusRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionTitleRequest) String() string {
@@ -523,9 +415,7 @@ func (v SetSessionTitleRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionTitleRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionTitleRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
@@ -533,9 +423,7 @@ func (v ResumeSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ResumeSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ResumeSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
@@ -543,9 +431,7 @@ func (v CloseSessionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CloseSessionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CloseSessionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallRequest) String() string {
@@ -553,9 +439,7 @@ func (v CancelToolCallRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelToolCallRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelToolCallRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalRequest) String() string {
@@ -563,9 +447,7 @@ func (v CancelTerminalRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelTerminalRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelTerminalRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
@@ -573,19 +455,13 @@ func (v SetSessionConfigOptionRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SetSessionConfigOptionRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
-func (v PromptRequest) String() string {
-	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
-}
+func (v PromptRequest) String() string { return jx.Print("PromptRequest", v.AppendJSON(nil), secrets) }
 
 // LogValue implements slog.LogValuer with String.
-func (v PromptRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PromptRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
@@ -593,9 +469,7 @@ func (v RequestPermissionResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v RequestPermissionResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v RequestPermissionResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
@@ -603,14 +477,10 @@ func (v CreateElicitationResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponse) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
@@ -618,14 +488,10 @@ func (v CreateElicitationResponseOther) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CreateElicitationResponseOther) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CreateElicitationResponseOther) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
@@ -633,14 +499,10 @@ func (v ElicitationAcceptAction) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ElicitationAcceptAction) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ElicitationAcceptAction) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // Format implements fmt.Formatter with String, for every verb.
-func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
-	io.WriteString(s, v.String())
-}
+func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) { io.WriteString(s, v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelSessionNotification) String() string {
@@ -648,9 +510,7 @@ func (v CancelSessionNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelSessionNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelSessionNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MessageMCPNotification) String() string {
@@ -658,9 +518,7 @@ func (v MessageMCPNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MessageMCPNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MessageMCPNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
@@ -668,9 +526,7 @@ func (v CancelRequestNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v CancelRequestNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v CancelRequestNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorRequest) String() string {
@@ -678,9 +534,7 @@ func (v ProxySuccessorRequest) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ProxySuccessorRequest) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ProxySuccessorRequest) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorResponse) String() string {
@@ -688,9 +542,7 @@ func (v ProxySuccessorResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ProxySuccessorResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ProxySuccessorResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorNotification) String() string {
@@ -698,6 +550,4 @@ func (v ProxySuccessorNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ProxySuccessorNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ProxySuccessorNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }

@@ -20,17 +20,9 @@ const ProtocolVersionNumber ProtocolVersion = 2
 
 type protocol struct{}
 
-func (protocol) Version() int {
-	return 2
-}
-
-func (protocol) Channel() string {
-	return "unstable"
-}
-
-func (protocol) String() string {
-	return "version 2 (unstable)"
-}
+func (protocol) Version() int    { return 2 }
+func (protocol) Channel() string { return "unstable" }
+func (protocol) String() string  { return "version 2 (unstable)" }
 
 var methods = []acp.Method{
 	{Name: MethodAuthLogin, Handler: acp.SideAgent, Request: true},

@@ -191,7 +191,7 @@ func (g *gen) encodeByType(f *jen.File, n string) {
 		case "string", "boolean", "number":
 			x = map[string]string{"string": "string(v)", "boolean": "bool(v)", "number": "float64(v)"}[a.v.Type.Prim]
 		}
-		f.Add(sig(recv).Block(append(g.appendValue(x, *a.v.Type), line("return b"))...))
+		f.Add(sig(recv).Block(append(g.appendValue(line("b"), x, *a.v.Type), line("return b"))...))
 	}
 	g.appendFunc(f, n, block(line("if v == nil"), g.appendNoVariant(n)), line("return v.appendValue(b)"))
 }

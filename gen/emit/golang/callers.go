@@ -21,7 +21,7 @@ func (g *gen) callers(f *jen.File) {
 			case c.union:
 				body = []jen.Code{line("var r %s", resultOf(c.result)), block(line("if err := %s(a.Conn).Call(ctx, %s, p, &r); err != nil", g.hand("Connected"), name), line("return nil, err")), line("return r.v, nil")}
 			default:
-				body = []jen.Code{line("r := new(%s)", c.result), block(line("if err := %s(a.Conn).Call(ctx, %s, p, r); err != nil", g.hand("Connected"), name), line("return nil, err")), line("return r, nil")}
+				body = []jen.Code{line("return request(ctx, a.Conn, %s, p, new(%s))", name, c.result)}
 			}
 			verb := "sends the request"
 			if c.notification {
@@ -31,4 +31,10 @@ func (g *gen) callers(f *jen.File) {
 			f.Func().Params(jen.Id("a").Id(up)).Id(c.fn).Add(params, results).Block(body...)
 		}
 	}
+	comment(f, "request sends a request and returns its result, which r becomes.")
+	f.Func().Id("request").Types(jen.Id("R").Qual("encoding/json", "Unmarshaler")).Params(
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("conn").Add(g.hand("Caller")), jen.Id("method").String(), jen.Id("p").Add(g.hand("Appender")), jen.Id("r").Id("R"),
+	).Params(jen.Id("none").Id("R"), jen.Id("err").Error()).Block(
+		block(line("if err := %s(conn).Call(ctx, method, p, r); err != nil", g.hand("Connected")), line("return none, err")),
+		line("return r, nil"))
 }

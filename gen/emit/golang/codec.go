@@ -43,25 +43,27 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	switch {
 	case s.any:
 		body = []jen.Code{block(line("if v == nil"), line(`return append(b, "null"...)`)), line("return %s(b, v.Raw)", g.in("AppendRaw"))}
-	default:
-		body = []jen.Code{block(line("if v == nil"), g.appendNil(s)), line("b = append(b, '{')")}
-		if s.other != "" {
-			body = append(body, g.appendTag(s.other, "v.Tag")...)
-		}
+	case s.other != "":
+		body = append([]jen.Code{block(line("if v == nil"), g.appendFault("nil *"+s.name)), line("b = append(b, '{')")}, g.appendTag(s.other, "v.Tag")...)
 		body = append(body, line("return append(v.appendMembers(b), '}')"))
+	default:
+		if g.emptyResult(s) { // handlers may return nil
+			body = append(body, block(line("if v == nil"), line(`return append(b, "null"...)`)))
+		}
+		body = append(body, line("return append(v.appendMembers(append(b, '{')), '}')"))
 	}
-	f.Add(method(n, "AppendJSON").Params(bytesParam()).Index().Byte().Block(body...))
+	if len(body) == 1 {
+		f.Add(line("func (v *%s) AppendJSON(b []byte) []byte { %s }", n, body[0]))
+	} else {
+		f.Add(method(n, "AppendJSON").Params(bytesParam()).Index().Byte().Block(body...))
+	}
 	comment(f, "MarshalJSON implements json.Marshaler.")
 	f.Add(line("func (v %s) MarshalJSON() ([]byte, error) { return %s(v.AppendJSON(nil)) }", n, g.in("Marshaled")))
 }
 
-// appendNil emits the encoding of a nil pointer: null for a result that may be
-// empty, because handlers may return nil there, otherwise a fault.
-func (g *gen) appendNil(s structType) jen.Code {
-	if g.emptyResult(s) {
-		return line(`return append(b, "null"...)`)
-	}
-	return line("return %s(b, %q)", g.in("AppendFault"), "nil *"+s.name)
+// appendFault emits the encoding of what cannot be encoded.
+func (g *gen) appendFault(reason string) jen.Code {
+	return line("return %s(b, %q)", g.in("AppendFault"), reason)
 }
 
 // emptyResult reports whether a struct is the result of a request and may be

@@ -45,17 +45,17 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 		cases = append(cases, jen.Case(jen.Lit(m.Wire)).Block(do...))
 	}
 	cases = append(cases, jen.Default().Block(unknown))
-	loop := jen.Code(jen.Switch(line("string(k)")).Block(cases...))
-	if len(s.fields) == 0 && s.extra() != "" {
-		loop = line("x.Add(d, k, outer)")
-	}
-	body = append(body, block(line("for k, more := d.Next(); more; k, more = d.Next()"), loop))
+	body = append(body, block(line("for k, more := d.Next(); more; k, more = d.Next()"), jen.Switch(line("string(k)")).Block(cases...)))
 	if len(required) > 0 {
 		mask := uint64(1)<<len(required) - 1
 		body = append(body, line("d.Need(m, seen, %#x, %q)", mask, strings.Join(required, " ")))
 	}
-	if s.extra() != "" {
+	if len(s.fields) == 0 && s.extra() != "" {
+		body = []jen.Code{line("v.%s = d.Rest(outer)", s.extra())}
+	} else if s.extra() != "" {
 		body = append(body, line("v.%s = x.Text()", s.extra()))
+	}
+	if s.extra() != "" {
 		if s.other != "" && s.extra() == "Raw" {
 			body = append(body, block(line("if v.Raw == nil"), line("v.Raw = []byte(\"{}\")")))
 		}
@@ -118,7 +118,11 @@ func (g *gen) decodeMember(m *ir.Field) []jen.Code {
 		do = append(g.decodeTo(x+".V", m.Type, m.SkipInvalid), line("%s.State = %s", x, g.hand("PatchValue")))
 		value += ".V"
 	case opt:
-		do = append(g.decodeTo(x+".V", m.Type, m.SkipInvalid), line("%s.OK = true", x))
+		if v := g.scalar(m.Type); v != nil {
+			do = []jen.Code{line("%s.V, %s.OK = %s, true", x, x, v)}
+		} else {
+			do = append(g.decodeTo(x+".V", m.Type, m.SkipInvalid), line("%s.OK = true", x))
+		}
 		value += ".V"
 	case pointer:
 		do = append([]jen.Code{line("%s = new(%s)", x, g.typeOf(m.Type))}, g.decodeTo("(*"+x+")", m.Type, m.SkipInvalid)...)
@@ -229,16 +233,62 @@ func (g *gen) basic(r ir.TypeRef) string {
 	return ""
 }
 
+// scalar emits the expression that reads a value without members or elements; nil
+// for all others.
+func (g *gen) scalar(r ir.TypeRef) jen.Code {
+	if r.Ref != "" {
+		t := g.Spec.Resolve(r.Ref)
+		n := jen.Id(g.goType(r.Ref))
+		switch {
+		case t.Hand != "" && (t.Kind == ir.EnumInt || t.Kind == ir.Integer):
+			n = g.hand(t.Hand)
+		case t.Hand != "" || g.isInterface(r.Ref):
+			return nil
+		}
+		switch t.Kind {
+		case ir.String:
+			return line("%s(d.Str())", n)
+		case ir.Integer, ir.EnumInt:
+			if t.Format == "uint64" && t.Hand == "" {
+				return line("%s(d.Uint64())", n)
+			}
+			return line("%s(d.Int(%s))", n, intRange(t.Format))
+		}
+		return nil
+	}
+	if r.Elem != nil {
+		return nil
+	}
+	switch r.Prim {
+	case "string":
+		return line("d.Str()")
+	case "boolean":
+		return line("d.Bool()")
+	case "number":
+		return line("d.Float()")
+	case "integer":
+		if r.Format == "uint64" {
+			return line("d.Uint64()")
+		}
+		return line("%s(d.Int(%s))", goInt(r.Format), intRange(r.Format))
+	case "meta":
+		return line("d.RawObject()")
+	}
+	return line("d.Raw()")
+}
+
 // decodeTo emits the code that reads a value into the addressable x.
 func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
-	one := func(format string, a ...any) []jen.Code { return []jen.Code{line(format, a...)} }
+	if v := g.scalar(r); v != nil {
+		return []jen.Code{line("%s = %s", x, v)}
+	}
 	e := "e" // an element, which must not hide the list it goes to
 	if strings.HasPrefix(x, "e") {
 		e += x
 	}
 	switch {
 	case r.Ref != "":
-		return g.decodeRef(x, r.Ref)
+		return []jen.Code{g.decodeRef(x, r.Ref)}
 	case r.Map:
 		do := []jen.Code{
 			line("k := string(name)"),
@@ -248,58 +298,29 @@ func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 		do = append(append(do, g.decodeTo(e, *r.Elem, false)...), line("%s[k] = %s", x, e))
 		return []jen.Code{block(line("if d.Obj()"), line("%s = %s{}", x, g.typeOf(r)),
 			block(line("for name, more := d.Next(); more; name, more = d.Next()"), do...))}
-	case r.Elem != nil:
-		var do []jen.Code
-		if skipInvalid {
-			do = append(do, line("mk := d.Mark()"))
-		}
-		do = append(do, line("var %s %s", e, g.typeOf(*r.Elem)))
-		do = append(do, g.decodeTo(e, *r.Elem, false)...)
-		if skipInvalid {
-			do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("continue")))
-		}
-		do = append(do, line("%s = append(%s(d, %s, list), %s)", x, g.in("Grow"), x, e))
-		return []jen.Code{block(line("if d.Array()"), line("list := d.Mark()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
 	}
-	switch r.Prim {
-	case "string":
-		return one("%s = d.Str()", x)
-	case "boolean":
-		return one("%s = d.Bool()", x)
-	case "number":
-		return one("%s = d.Float()", x)
-	case "integer":
-		if r.Format == "uint64" {
-			return one("%s = d.Uint64()", x)
-		}
-		return one("%s = %s(d.Int(%s))", x, goInt(r.Format), intRange(r.Format))
-	case "meta":
-		return one("%s = d.RawObject()", x)
+	var do []jen.Code
+	if skipInvalid {
+		do = append(do, line("mk := d.Mark()"))
 	}
-	return one("%s = d.Raw()", x)
+	do = append(do, line("var %s %s", e, g.typeOf(*r.Elem)))
+	do = append(do, g.decodeTo(e, *r.Elem, false)...)
+	if skipInvalid {
+		do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("continue")))
+	}
+	do = append(do, line("%s = append(%s(d, %s, list), %s)", x, g.in("Grow"), x, e))
+	return []jen.Code{block(line("if d.Array()"), line("list := d.Mark()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
 }
 
-func (g *gen) decodeRef(x, ref string) []jen.Code {
+func (g *gen) decodeRef(x, ref string) jen.Code {
 	t := g.Spec.Resolve(ref)
-	n := jen.Id(g.goType(ref))
 	switch {
-	case t.Hand != "" && (t.Kind == ir.EnumInt || t.Kind == ir.Integer):
-		return []jen.Code{line("%s = %s(d.Int(%s))", x, g.hand(t.Hand), intRange(t.Format))}
 	case t.Hand != "":
-		return []jen.Code{line("d.Unmarshal(%s)", strings.TrimSuffix(strings.TrimPrefix("&"+x, "&(*"), ")"))}
+		return line("d.Unmarshal(%s)", strings.TrimSuffix(strings.TrimPrefix("&"+x, "&(*"), ")"))
 	case g.isInterface(ref):
-		return []jen.Code{line("%s = decode%s(d, nil)", x, g.refType(ref))}
+		return line("%s = decode%s(d, nil)", x, g.refType(ref))
+	case t.Kind == ir.EnumStr:
+		return line("%s.decode(d)", x)
 	}
-	switch t.Kind {
-	case ir.String:
-		return []jen.Code{line("%s = %s(d.Str())", x, n)}
-	case ir.Integer, ir.EnumInt:
-		if t.Format == "uint64" {
-			return []jen.Code{line("%s = %s(d.Uint64())", x, n)}
-		}
-		return []jen.Code{line("%s = %s(d.Int(%s))", x, n, intRange(t.Format))}
-	case ir.EnumStr:
-		return []jen.Code{line("%s.decode(d)", x)}
-	}
-	return []jen.Code{line("%s.decode(d, nil)", strings.TrimSuffix(strings.TrimPrefix(x, "(*"), ")"))}
+	return line("%s.decode(d, nil)", strings.TrimSuffix(strings.TrimPrefix(x, "(*"), ")"))
 }

@@ -23,11 +23,11 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 		fields = fields[:len(fields)-1]
 	}
 	var body []jen.Code
-	if len(g.marks[s.name]) > 0 { // a variant, which unions reach without AppendJSON
-		body = append(body, block(line("if v == nil"), line("return %s(b, %q)", g.in("AppendFault"), "nil *"+s.name)))
+	if s.other == "" && (len(g.marks[s.name]) > 0 || !g.emptyResult(s)) { // the others look before
+		body = append(body, block(line("if v == nil"), g.appendFault("nil *"+s.name)))
 	}
 	if s.other != "" && s.extra() == "Raw" { // a decoded variant has members, even if there are none
-		body = append(body, block(line("if v.Tag == \"\" && v.Raw == nil"), line("return %s(b, %q)", g.in("AppendFault"), s.name+" has no "+s.other)))
+		body = append(body, block(line("if v.Tag == \"\" && v.Raw == nil"), g.appendFault(s.name+" has no "+s.other)))
 	}
 	for i, m := range fields {
 		body = append(body, g.appendMember(m, i > 0 && g.always(fields[i-1]))...)
@@ -92,9 +92,9 @@ func (g *gen) always(m *ir.Field) bool {
 // before it has been written for sure.
 func (g *gen) appendMember(m *ir.Field, follows bool) []jen.Code {
 	x := "v." + fieldName(m.Wire)
-	name := line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))
+	name := line("append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))
 	if follows {
-		name = line("b = append(b, %s...)", rawText(goLit(","+jsonText(m.Wire)+":")))
+		name = line("append(b, %s...)", rawText(goLit(","+jsonText(m.Wire)+":")))
 	}
 	switch shape := g.shapeOf(m); {
 	case shape == opt && g.basic(m.Type) == "string" && m.Type.Elem == nil:
@@ -104,14 +104,11 @@ func (g *gen) appendMember(m *ir.Field, follows bool) []jen.Code {
 		}
 		return []jen.Code{line("b = %s(b, %s, %s, %s.OK)", g.in("AppendOptStr"), rawText(nameLit(m.Wire)), rawText(v), rawText(x))}
 	}
-	put := func(value string) []jen.Code {
-		return append([]jen.Code{name}, g.appendValue(value, m.Type)...)
-	}
+	put := func(value string) []jen.Code { return g.appendValue(name, value, m.Type) }
 	switch g.shapeOf(m) {
 	case patch:
-		null := []jen.Code{name, line(`b = append(b, "null"...)`)}
 		return []jen.Code{jen.Switch(line("%s.State", x)).Block(
-			jen.Case(g.hand("PatchNull")).Block(null...),
+			jen.Case(g.hand("PatchNull")).Block(line(`b = append(%s, "null"...)`, name)),
 			jen.Case(g.hand("PatchValue")).Block(put(x+".V")...))}
 	case nilable, pointer:
 		return []jen.Code{block(line("if %s != nil", x), put(x)...)}
@@ -131,9 +128,10 @@ func rawText(s string) jen.Code { return jen.Op(s) }
 // has its own.
 func index(x string) string { return string(rune('i' + strings.Count(x, "["))) }
 
-// appendValue emits the code that appends the value x.
-func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
-	put := func(fn, arg string) []jen.Code { return []jen.Code{line("b = %s(b, %s)", g.in(fn), rawText(arg))} }
+// appended emits the expression that appends the value x to b; nil if one expression
+// is not enough.
+func (g *gen) appended(b jen.Code, x string, r ir.TypeRef) jen.Code {
+	put := func(fn, arg string) jen.Code { return line("%s(%s, %s)", g.in(fn), b, rawText(arg)) }
 	if r.Ref != "" {
 		t := g.Spec.Resolve(r.Ref)
 		switch {
@@ -145,18 +143,12 @@ func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 			}
 			return put("AppendInt", "int64("+x+")")
 		case g.isInterface(r.Ref):
-			return []jen.Code{line("b = Append%s(b, %s)", g.refType(r.Ref), x)}
+			return line("Append%s(%s, %s)", g.refType(r.Ref), b, x)
 		}
-		return []jen.Code{line("b = %s.AppendJSON(b)", x)}
+		return line("%s.AppendJSON(%s)", x, b)
 	}
-	switch {
-	case r.Map:
-		do := append([]jen.Code{line("b = %s(%s(b), k)", g.in("AppendString"), g.in("Comma")), line("b = append(b, ':')"), line("e := %s[k]", x)}, g.appendValue("e", *r.Elem)...)
-		return []jen.Code{line("b = append(b, '{')"), block(line("for _, k := range %s(%s)", g.in("Keys"), rawText(x)), do...), line("b = append(b, '}')")}
-	case r.Elem != nil:
-		i := index(x)
-		do := append([]jen.Code{block(line("if %s > 0", i), line("b = append(b, ',')"))}, g.appendValue(x+"["+i+"]", *r.Elem)...)
-		return []jen.Code{line("b = append(b, '[')"), block(line("for %s := range %s", i, x), do...), line("b = append(b, ']')")}
+	if r.Elem != nil {
+		return nil
 	}
 	switch r.Prim {
 	case "string":
@@ -175,4 +167,18 @@ func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 		return put("AppendRawObject", x)
 	}
 	return put("AppendRaw", x)
+}
+
+// appendValue emits the code that appends the value x to the expression to.
+func (g *gen) appendValue(to jen.Code, x string, r ir.TypeRef) []jen.Code {
+	if all := g.appended(to, x, r); all != nil {
+		return []jen.Code{line("b = %s", all)}
+	}
+	if r.Map {
+		do := append([]jen.Code{line("b = append(%s(%s(b), k), ':')", g.in("AppendString"), g.in("Comma")), line("e := %s[k]", x)}, g.appendValue(line("b"), "e", *r.Elem)...)
+		return []jen.Code{line("b = append(%s, '{')", to), block(line("for _, k := range %s(%s)", g.in("Keys"), rawText(x)), do...), line("b = append(b, '}')")}
+	}
+	i := index(x)
+	do := append([]jen.Code{block(line("if %s > 0", i), line("b = append(b, ',')"))}, g.appendValue(line("b"), x+"["+i+"]", *r.Elem)...)
+	return []jen.Code{line("b = append(%s, '[')", to), block(line("for %s := range %s", i, x), do...), line("b = append(b, ']')")}
 }

@@ -28,7 +28,7 @@ func (g *gen) methods(f *jen.File) {
 			if m.Doc != "" {
 				doc += "\n" + sentence(m.Kind()) + ", " + from + " to " + to + "."
 			}
-			doc += "\nSpec: " + g.address(m.Page)
+			doc += g.spec(m.Page)
 			comment(c, doc)
 			c.Id(id).Op("=").Lit(m.Wire)
 		}

@@ -25,7 +25,7 @@ type Package struct {
 	Const   string   // name of the Protocol value
 	Version int      // protocol version
 	Channel string   // stable or unstable
-	Docs    string   // address of the documentation; empty: that of ACP
+	OnePage bool     // the specification is one page, which doc.go names
 	Reserve []string // names that hand-written files of the package use
 	Calls   map[string]string
 	Names   *Names

@@ -109,19 +109,19 @@ func (g *gen) placed(doc string, t *ir.Type) string {
 	if page == "" && pages != nil && alike(pages) {
 		page = pages[0]
 	}
-	return doc + "\n\n" + strings.TrimPrefix(use+"\nSpec: "+g.address(page), "\n")
+	return doc + "\n\n" + strings.TrimPrefix(use+g.spec(page), "\n")
 }
 
 func alike(list []string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return s != list[0] })
 }
 
-// address is where readers find a page of the documentation.
-func (g *gen) address(page string) string {
-	if g.Docs != "" {
-		return g.Docs
+// spec is the line that says where readers find a page of the specification.
+func (g *gen) spec(page string) string {
+	if g.OnePage {
+		return ""
 	}
-	return site + cmp.Or(page, g.schemaPage())
+	return "\nSpec: " + site + cmp.Or(page, g.schemaPage())
 }
 
 // schemaPage is the page that lists all definitions.

@@ -3,7 +3,6 @@ package golang
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -53,19 +52,13 @@ func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) 
 	for _, m := range hidden {
 		args = append(args, jen.Lit(m))
 	}
-	method := func(doc string) *jen.Statement {
-		comment(f, doc)
-		return f.Func().Params(jen.Id("v").Id(name)).Id(strings.Fields(doc)[0])
-	}
-	method("String returns v as text for people, without secrets and with long values cut.").
-		Params().String().Block(jen.Return(g.in("Print").Call(args...)))
-	method("LogValue implements slog.LogValuer with String.").
-		Params().Qual("log/slog", "Value").Block(
-		jen.Return(jen.Qual("log/slog", "StringValue").Call(jen.Id("v").Dot("String").Call())))
+	comment(f, "String returns v as text for people, without secrets and with long values cut.")
+	f.Add(line("func (v %s) String() string { return %s }", name, g.in("Print").Call(args...)))
+	comment(f, "LogValue implements slog.LogValuer with String.")
+	f.Add(line("func (v %s) LogValue() %s { return %s(v.String()) }", name, jen.Qual("log/slog", "Value"), jen.Qual("log/slog", "StringValue")))
 	if len(hidden) > 0 {
-		method("Format implements fmt.Formatter with String, for every verb.").
-			Params(jen.Id("s").Qual("fmt", "State"), jen.Id("_").Rune()).Block(
-			jen.Qual("io", "WriteString").Call(jen.Id("s"), jen.Id("v").Dot("String").Call()))
+		comment(f, "Format implements fmt.Formatter with String, for every verb.")
+		f.Add(line("func (v %s) Format(s %s, _ rune) { %s(s, v.String()) }", name, jen.Qual("fmt", "State"), jen.Qual("io", "WriteString")))
 	}
 }
 

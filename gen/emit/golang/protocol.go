@@ -23,9 +23,9 @@ func (g *gen) protocol(f *jen.File) {
 	}
 	f.Type().Id("protocol").Struct()
 	recv := jen.Id("protocol")
-	f.Func().Params(recv).Id("Version").Params().Int().Block(jen.Return(jen.Lit(g.Version)))
-	f.Func().Params(recv).Id("Channel").Params().String().Block(jen.Return(jen.Lit(g.Channel)))
-	f.Func().Params(recv).Id("String").Params().String().Block(jen.Return(jen.Lit(fmt.Sprintf("version %d (%s)", g.Version, g.Channel))))
+	f.Add(line("func (protocol) Version() int { return %d }", g.Version))
+	f.Add(line("func (protocol) Channel() string { return %q }", g.Channel))
+	f.Add(line("func (protocol) String() string { return %q }", fmt.Sprintf("version %d (%s)", g.Version, g.Channel)))
 	f.Var().Id("methods").Op("=").Index().Add(g.hand("Method")).ValuesFunc(func(b *jen.Group) {
 		for _, m := range g.Spec.Methods {
 			b.Line().Values(g.row(m)...)

@@ -62,9 +62,9 @@ func (g *gen) testCodec(t *ir.Type, kit func(string) *jen.Statement) jen.Code {
 		return kit("OfUnion").Call(jen.Id("Decode"+n), jen.Id("Append"+n), g.asMember(n, t))
 	case t.Kind == ir.String, t.Kind == ir.Integer, t.Kind == ir.EnumInt, t.Kind == ir.EnumStr:
 		body = append(body, line("var v %s", n), line("d := %s(b)", g.in("New")))
-		body = append(body, g.decodeRef("v", t.Name)...)
+		body = append(body, g.decodeTo("v", ir.TypeRef{Ref: t.Name}, false)...)
 		body = append(body, line("d.End()"), line("b = nil"))
-		body = append(body, g.appendValue("v", ir.TypeRef{Ref: t.Name})...)
+		body = append(body, g.appendValue(line("b"), "v", ir.TypeRef{Ref: t.Name})...)
 		body = append(body, line("return b, %s(v), d.Err()", g.asMember(n, t)))
 		return jen.Func().Params(bytesParam()).Params(jen.Index().Byte(), jen.Any(), jen.Error()).Block(body...)
 	}

@@ -142,7 +142,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	}
 	sw, cases := line("v.(type)"), []jen.Code{jen.Case(jen.Nil()).Block(g.appendNoVariant(n))}
 	if g.hasOther(u) {
-		do := []jen.Code{block(line("if v == nil"), line("return %s(b, %q)", g.in("AppendFault"), "nil *"+g.otherName(n)))}
+		do := []jen.Code{block(line("if v == nil"), g.appendFault("nil *"+g.otherName(n)))}
 		if tags := g.tags(n); len(tags) > 0 {
 			why := strconv.Quote(g.otherName(n)+" has a known "+u.Tag+": ") + " + v.Tag"
 			do = append(do, jen.Switch(line("v.Tag")).Block(

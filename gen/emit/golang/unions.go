@@ -54,7 +54,7 @@ func (g *gen) unions(f *jen.File) {
 			}
 			f.Type().Id(a.name).Id(a.alias)
 			f.Add(method(a.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(
-				block(line("if v == nil"), line("return %s(b, %q)", g.in("AppendFault"), "nil *"+a.name)),
+				block(line("if v == nil"), g.appendFault("nil *"+a.name)),
 				line("return (*%s)(v).appendMembers(b)", a.alias)))
 		}
 		if g.hasOther(u) {

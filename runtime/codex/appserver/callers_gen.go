@@ -4,6 +4,7 @@ package appserver
 
 import (
 	"context"
+	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
 )
 
@@ -24,29 +25,17 @@ func (a Agent) LoginAccount(ctx context.Context, p *LoginAccountParams) (LoginAc
 
 // LogoutAccount sends the request account/logout.
 func (a Agent) LogoutAccount(ctx context.Context, p *LogoutAccountParams) (*LogoutAccountResponse, error) {
-	r := new(LogoutAccountResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAccountLogout, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAccountLogout, p, new(LogoutAccountResponse))
 }
 
 // GetAccount sends the request account/read.
 func (a Agent) GetAccount(ctx context.Context, p *GetAccountParams) (*GetAccountResponse, error) {
-	r := new(GetAccountResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodAccountRead, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodAccountRead, p, new(GetAccountResponse))
 }
 
 // Initialize sends the request initialize.
 func (a Agent) Initialize(ctx context.Context, p *InitializeParams) (*InitializeResponse, error) {
-	r := new(InitializeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodInitialize, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodInitialize, p, new(InitializeResponse))
 }
 
 // Initialized sends the notification initialized.
@@ -56,137 +45,77 @@ func (a Agent) Initialized(ctx context.Context, p *InitializedNotification) erro
 
 // ModelList sends the request model/list.
 func (a Agent) ModelList(ctx context.Context, p *ModelListParams) (*ModelListResponse, error) {
-	r := new(ModelListResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodModelList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodModelList, p, new(ModelListResponse))
 }
 
 // ReviewStart sends the request review/start.
 func (a Agent) ReviewStart(ctx context.Context, p *ReviewStartParams) (*ReviewStartResponse, error) {
-	r := new(ReviewStartResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodReviewStart, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodReviewStart, p, new(ReviewStartResponse))
 }
 
 // SkillsList sends the request skills/list.
 func (a Agent) SkillsList(ctx context.Context, p *SkillsListParams) (*SkillsListResponse, error) {
-	r := new(SkillsListResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodSkillsList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodSkillsList, p, new(SkillsListResponse))
 }
 
 // ThreadCompactStart sends the request thread/compact/start.
 func (a Agent) ThreadCompactStart(ctx context.Context, p *ThreadCompactStartParams) (*ThreadCompactStartResponse, error) {
-	r := new(ThreadCompactStartResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadCompactStart, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadCompactStart, p, new(ThreadCompactStartResponse))
 }
 
 // ThreadDelete sends the request thread/delete.
 func (a Agent) ThreadDelete(ctx context.Context, p *ThreadDeleteParams) (*ThreadDeleteResponse, error) {
-	r := new(ThreadDeleteResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadDelete, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadDelete, p, new(ThreadDeleteResponse))
 }
 
 // ThreadFork sends the request thread/fork.
 func (a Agent) ThreadFork(ctx context.Context, p *ThreadForkParams) (*ThreadForkResponse, error) {
-	r := new(ThreadForkResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadFork, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadFork, p, new(ThreadForkResponse))
 }
 
 // ThreadInjectItems sends the request thread/inject_items.
 func (a Agent) ThreadInjectItems(ctx context.Context, p *ThreadInjectItemsParams) (*ThreadInjectItemsResponse, error) {
-	r := new(ThreadInjectItemsResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadInjectItems, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadInjectItems, p, new(ThreadInjectItemsResponse))
 }
 
 // ThreadList sends the request thread/list.
 func (a Agent) ThreadList(ctx context.Context, p *ThreadListParams) (*ThreadListResponse, error) {
-	r := new(ThreadListResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadList, p, new(ThreadListResponse))
 }
 
 // ThreadResume sends the request thread/resume.
 func (a Agent) ThreadResume(ctx context.Context, p *ThreadResumeParams) (*ThreadResumeResponse, error) {
-	r := new(ThreadResumeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadResume, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadResume, p, new(ThreadResumeResponse))
 }
 
 // ThreadStart sends the request thread/start.
 func (a Agent) ThreadStart(ctx context.Context, p *ThreadStartParams) (*ThreadStartResponse, error) {
-	r := new(ThreadStartResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadStart, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadStart, p, new(ThreadStartResponse))
 }
 
 // ThreadTurnsList sends the request thread/turns/list.
 func (a Agent) ThreadTurnsList(ctx context.Context, p *ThreadTurnsListParams) (*ThreadTurnsListResponse, error) {
-	r := new(ThreadTurnsListResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadTurnsList, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadTurnsList, p, new(ThreadTurnsListResponse))
 }
 
 // ThreadUnsubscribe sends the request thread/unsubscribe.
 func (a Agent) ThreadUnsubscribe(ctx context.Context, p *ThreadUnsubscribeParams) (*ThreadUnsubscribeResponse, error) {
-	r := new(ThreadUnsubscribeResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodThreadUnsubscribe, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodThreadUnsubscribe, p, new(ThreadUnsubscribeResponse))
 }
 
 // TurnInterrupt sends the request turn/interrupt.
 func (a Agent) TurnInterrupt(ctx context.Context, p *TurnInterruptParams) (*TurnInterruptResponse, error) {
-	r := new(TurnInterruptResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnInterrupt, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTurnInterrupt, p, new(TurnInterruptResponse))
 }
 
 // TurnStart sends the request turn/start.
 func (a Agent) TurnStart(ctx context.Context, p *TurnStartParams) (*TurnStartResponse, error) {
-	r := new(TurnStartResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnStart, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTurnStart, p, new(TurnStartResponse))
 }
 
 // TurnSteer sends the request turn/steer.
 func (a Agent) TurnSteer(ctx context.Context, p *TurnSteerParams) (*TurnSteerResponse, error) {
-	r := new(TurnSteerResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodTurnSteer, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodTurnSteer, p, new(TurnSteerResponse))
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
@@ -203,11 +132,7 @@ func (a Client) AccountLoginCompleted(ctx context.Context, p *AccountLoginComple
 
 // ApplyPatchApproval sends the request applyPatchApproval.
 func (a Client) ApplyPatchApproval(ctx context.Context, p *ApplyPatchApprovalParams) (*ApplyPatchApprovalResponse, error) {
-	r := new(ApplyPatchApprovalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodApplyPatchApproval, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodApplyPatchApproval, p, new(ApplyPatchApprovalResponse))
 }
 
 // ConfigWarning sends the notification configWarning.
@@ -222,11 +147,7 @@ func (a Client) Error(ctx context.Context, p *ErrorNotification) error {
 
 // ExecCommandApproval sends the request execCommandApproval.
 func (a Client) ExecCommandApproval(ctx context.Context, p *ExecCommandApprovalParams) (*ExecCommandApprovalResponse, error) {
-	r := new(ExecCommandApprovalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodExecCommandApproval, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodExecCommandApproval, p, new(ExecCommandApprovalResponse))
 }
 
 // AgentMessageDelta sends the notification item/agentMessage/delta.
@@ -241,11 +162,7 @@ func (a Client) CommandExecutionOutputDelta(ctx context.Context, p *CommandExecu
 
 // CommandExecutionRequestApproval sends the request item/commandExecution/requestApproval.
 func (a Client) CommandExecutionRequestApproval(ctx context.Context, p *CommandExecutionRequestApprovalParams) (*CommandExecutionRequestApprovalResponse, error) {
-	r := new(CommandExecutionRequestApprovalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodItemCommandExecutionRequestApproval, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodItemCommandExecutionRequestApproval, p, new(CommandExecutionRequestApprovalResponse))
 }
 
 // ItemCompleted sends the notification item/completed.
@@ -260,11 +177,7 @@ func (a Client) FileChangePatchUpdated(ctx context.Context, p *FileChangePatchUp
 
 // FileChangeRequestApproval sends the request item/fileChange/requestApproval.
 func (a Client) FileChangeRequestApproval(ctx context.Context, p *FileChangeRequestApprovalParams) (*FileChangeRequestApprovalResponse, error) {
-	r := new(FileChangeRequestApprovalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodItemFileChangeRequestApproval, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodItemFileChangeRequestApproval, p, new(FileChangeRequestApprovalResponse))
 }
 
 // MCPToolCallProgress sends the notification item/mcpToolCall/progress.
@@ -274,11 +187,7 @@ func (a Client) MCPToolCallProgress(ctx context.Context, p *MCPToolCallProgressN
 
 // PermissionsRequestApproval sends the request item/permissions/requestApproval.
 func (a Client) PermissionsRequestApproval(ctx context.Context, p *PermissionsRequestApprovalParams) (*PermissionsRequestApprovalResponse, error) {
-	r := new(PermissionsRequestApprovalResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodItemPermissionsRequestApproval, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodItemPermissionsRequestApproval, p, new(PermissionsRequestApprovalResponse))
 }
 
 // PlanDelta sends the notification item/plan/delta.
@@ -308,20 +217,12 @@ func (a Client) ItemStarted(ctx context.Context, p *ItemStartedNotification) err
 
 // ToolRequestUserInput sends the request item/tool/requestUserInput.
 func (a Client) ToolRequestUserInput(ctx context.Context, p *ToolRequestUserInputParams) (*ToolRequestUserInputResponse, error) {
-	r := new(ToolRequestUserInputResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodItemToolRequestUserInput, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodItemToolRequestUserInput, p, new(ToolRequestUserInputResponse))
 }
 
 // MCPServerElicitationRequest sends the request mcpServer/elicitation/request.
 func (a Client) MCPServerElicitationRequest(ctx context.Context, p *MCPServerElicitationRequestParams) (*MCPServerElicitationRequestResponse, error) {
-	r := new(MCPServerElicitationRequestResponse)
-	if err := acp.Connected(a.Conn).Call(ctx, MethodMCPServerElicitationRequest, p, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return request(ctx, a.Conn, MethodMCPServerElicitationRequest, p, new(MCPServerElicitationRequestResponse))
 }
 
 // ServerRequestResolved sends the notification serverRequest/resolved.
@@ -357,4 +258,12 @@ func (a Client) TurnStarted(ctx context.Context, p *TurnStartedNotification) err
 // Warning sends the notification warning.
 func (a Client) Warning(ctx context.Context, p *WarningNotification) error {
 	return acp.Connected(a.Conn).Notify(ctx, MethodWarning, p)
+}
+
+// request sends a request and returns its result, which r becomes.
+func request[R json.Unmarshaler](ctx context.Context, conn acp.Caller, method string, p acp.Appender, r R) (none R, err error) {
+	if err := acp.Connected(conn).Call(ctx, method, p, r); err != nil {
+		return none, err
+	}
+	return r, nil
 }

@@ -8,14 +8,7 @@ import (
 )
 
 func (v *AccountAPIKey) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *AccountAPIKey) appendMembers(b []byte) []byte {
@@ -36,11 +29,7 @@ func (v *AccountAPIKey) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AccountAPIKey) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountAPIKey")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -76,8 +65,7 @@ func (v *AccountChatgpt) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *AccountChatgpt")
 	}
 	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
-	b = append(jx.Comma(b), `"planType":`...)
-	b = jx.AppendString(b, string(v.PlanType))
+	b = jx.AppendString(append(jx.Comma(b), `"planType":`...), string(v.PlanType))
 	b = jx.AppendOptStr(b, `"workspaceName":`, v.WorkspaceName.V, v.WorkspaceName.OK)
 	return jx.AppendMembers(b, v.Extra, "email planType workspaceName")
 }
@@ -93,11 +81,7 @@ func (v *AccountChatgpt) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AccountChatgpt) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountChatgpt")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -112,8 +96,7 @@ func (v *AccountAmazonBedrock) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "usesCodexManagedCredentials":
 			seen = d.Once(seen, 0x1)
-			v.UsesCodexManagedCredentials.V = d.Bool()
-			v.UsesCodexManagedCredentials.OK = true
+			v.UsesCodexManagedCredentials.V, v.UsesCodexManagedCredentials.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -126,8 +109,7 @@ func (v *AccountAmazonBedrock) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *AccountAmazonBedrock")
 	}
 	if v.UsesCodexManagedCredentials.OK {
-		b = append(jx.Comma(b), `"usesCodexManagedCredentials":`...)
-		b = jx.AppendBool(b, v.UsesCodexManagedCredentials.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"usesCodexManagedCredentials":`...), v.UsesCodexManagedCredentials.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "usesCodexManagedCredentials")
 }
@@ -143,24 +125,13 @@ func (v *AccountAmazonBedrock) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AccountAmazonBedrock) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountAmazonBedrock")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v AccountAmazonBedrock) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AccountGcp) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *AccountGcp) appendMembers(b []byte) []byte {
@@ -180,34 +151,18 @@ func (v *AccountGcp) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *AccountGcp) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountGcp")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *AccountGcp) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v AccountGcp) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AccountOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *AccountOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "AccountOther has no type")
 	}
@@ -272,11 +227,13 @@ func (v *AccountLoginCompletedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AccountLoginCompletedNotification) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *AccountLoginCompletedNotification")
+	}
 	b = jx.AppendOptStr(b, `"error":`, v.Error.V, v.Error.OK)
 	b = jx.AppendOptStr(b, `"loginId":`, v.LoginID.V, v.LoginID.OK)
 	b = jx.AppendOptStr(b, `"onboardingEntrypoint":`, string(v.OnboardingEntrypoint.V), v.OnboardingEntrypoint.OK)
-	b = append(jx.Comma(b), `"success":`...)
-	b = jx.AppendBool(b, v.Success)
+	b = jx.AppendBool(append(jx.Comma(b), `"success":`...), v.Success)
 	return jx.AppendMembers(b, v.Extra, "error loginId onboardingEntrypoint success")
 }
 
@@ -291,11 +248,7 @@ func (v *AccountLoginCompletedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AccountLoginCompletedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountLoginCompletedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -333,14 +286,13 @@ func (v *AgentMessageDeltaNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentMessageDeltaNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"delta":`...)
-	b = jx.AppendString(b, v.Delta)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AgentMessageDeltaNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"delta":`...), v.Delta)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "delta itemId threadId turnId")
 }
 
@@ -355,11 +307,7 @@ func (v *AgentMessageDeltaNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AgentMessageDeltaNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AgentMessageDeltaNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -434,15 +382,14 @@ func (v *ApplyPatchApprovalParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ApplyPatchApprovalParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"callId":`...)
-	b = jx.AppendString(b, v.CallID)
-	b = append(b, `,"conversationId":`...)
-	b = jx.AppendString(b, string(v.ConversationID))
-	b = append(b, `,"fileChanges":`...)
-	b = append(b, '{')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ApplyPatchApprovalParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"callId":`...), v.CallID)
+	b = jx.AppendString(append(b, `,"conversationId":`...), string(v.ConversationID))
+	b = append(append(b, `,"fileChanges":`...), '{')
 	for _, k := range jx.Keys(v.FileChanges) {
-		b = jx.AppendString(jx.Comma(b), k)
-		b = append(b, ':')
+		b = append(jx.AppendString(jx.Comma(b), k), ':')
 		e := v.FileChanges[k]
 		b = AppendFileChange(b, e)
 	}
@@ -463,11 +410,7 @@ func (v *ApplyPatchApprovalParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ApplyPatchApprovalParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ApplyPatchApprovalParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -496,8 +439,10 @@ func (v *ApplyPatchApprovalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ApplyPatchApprovalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"decision":`...)
-	b = AppendReviewDecision(b, v.Decision)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ApplyPatchApprovalResponse")
+	}
+	b = AppendReviewDecision(append(jx.Comma(b), `"decision":`...), v.Decision)
 	return jx.AppendMembers(b, v.Extra, "decision")
 }
 
@@ -512,11 +457,7 @@ func (v *ApplyPatchApprovalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ApplyPatchApprovalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ApplyPatchApprovalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -548,8 +489,7 @@ func (v *AskForApprovalGranular) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *AskForApprovalGranular")
 	}
-	b = append(jx.Comma(b), `"granular":`...)
-	b = v.Granular.AppendJSON(b)
+	b = v.Granular.AppendJSON(append(jx.Comma(b), `"granular":`...))
 	return jx.AppendMembers(b, v.Extra, "granular")
 }
 
@@ -564,11 +504,7 @@ func (v *AskForApprovalGranular) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AskForApprovalGranular) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AskForApprovalGranular")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -587,8 +523,7 @@ func (v *AskForApprovalGranularGranular) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MCPElicitations = d.Bool()
 		case "request_permissions":
 			seen = d.Once(seen, 0x8)
-			v.RequestPermissions.V = d.Bool()
-			v.RequestPermissions.OK = true
+			v.RequestPermissions.V, v.RequestPermissions.OK = d.Bool(), true
 		case "rules":
 			seen = d.Once(seen, 0x2)
 			v.Rules = d.Bool()
@@ -597,8 +532,7 @@ func (v *AskForApprovalGranularGranular) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SandboxApproval = d.Bool()
 		case "skill_approval":
 			seen = d.Once(seen, 0x10)
-			v.SkillApproval.V = d.Bool()
-			v.SkillApproval.OK = true
+			v.SkillApproval.V, v.SkillApproval.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -608,19 +542,17 @@ func (v *AskForApprovalGranularGranular) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AskForApprovalGranularGranular) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"mcp_elicitations":`...)
-	b = jx.AppendBool(b, v.MCPElicitations)
-	if v.RequestPermissions.OK {
-		b = append(b, `,"request_permissions":`...)
-		b = jx.AppendBool(b, v.RequestPermissions.V)
+	if v == nil {
+		return jx.AppendFault(b, "nil *AskForApprovalGranularGranular")
 	}
-	b = append(jx.Comma(b), `"rules":`...)
-	b = jx.AppendBool(b, v.Rules)
-	b = append(b, `,"sandbox_approval":`...)
-	b = jx.AppendBool(b, v.SandboxApproval)
+	b = jx.AppendBool(append(jx.Comma(b), `"mcp_elicitations":`...), v.MCPElicitations)
+	if v.RequestPermissions.OK {
+		b = jx.AppendBool(append(b, `,"request_permissions":`...), v.RequestPermissions.V)
+	}
+	b = jx.AppendBool(append(jx.Comma(b), `"rules":`...), v.Rules)
+	b = jx.AppendBool(append(b, `,"sandbox_approval":`...), v.SandboxApproval)
 	if v.SkillApproval.OK {
-		b = append(b, `,"skill_approval":`...)
-		b = jx.AppendBool(b, v.SkillApproval.V)
+		b = jx.AppendBool(append(b, `,"skill_approval":`...), v.SkillApproval.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "mcp_elicitations request_permissions rules sandbox_approval skill_approval")
 }
@@ -636,11 +568,7 @@ func (v *AskForApprovalGranularGranular) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *AskForApprovalGranularGranular) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AskForApprovalGranularGranular")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -695,10 +623,11 @@ func (v *ByteRange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ByteRange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"end":`...)
-	b = jx.AppendUint(b, uint64(v.End))
-	b = append(b, `,"start":`...)
-	b = jx.AppendUint(b, uint64(v.Start))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ByteRange")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"end":`...), uint64(v.End))
+	b = jx.AppendUint(append(b, `,"start":`...), uint64(v.Start))
 	return jx.AppendMembers(b, v.Extra, "end start")
 }
 
@@ -712,13 +641,7 @@ func (v *ByteRange) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ByteRange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ByteRange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *ByteRange) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v ByteRange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -749,11 +672,12 @@ func (v *ClientInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ClientInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ClientInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
-	b = append(jx.Comma(b), `"version":`...)
-	b = jx.AppendString(b, v.Version)
+	b = jx.AppendString(append(jx.Comma(b), `"version":`...), v.Version)
 	return jx.AppendMembers(b, v.Extra, "name title version")
 }
 
@@ -767,13 +691,7 @@ func (v *ClientInfo) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ClientInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ClientInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *ClientInfo) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -801,8 +719,7 @@ func (v *CodexErrorInfoActiveTurnNotSteerable) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CodexErrorInfoActiveTurnNotSteerable")
 	}
-	b = append(jx.Comma(b), `"activeTurnNotSteerable":`...)
-	b = v.ActiveTurnNotSteerable.AppendJSON(b)
+	b = v.ActiveTurnNotSteerable.AppendJSON(append(jx.Comma(b), `"activeTurnNotSteerable":`...))
 	return jx.AppendMembers(b, v.Extra, "activeTurnNotSteerable")
 }
 
@@ -817,11 +734,7 @@ func (v *CodexErrorInfoActiveTurnNotSteerable) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoActiveTurnNotSteerable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoActiveTurnNotSteerable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -850,8 +763,10 @@ func (v *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable) decode(d *j
 }
 
 func (v *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"turnKind":`...)
-	b = jx.AppendString(b, string(v.TurnKind))
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"turnKind":`...), string(v.TurnKind))
 	return jx.AppendMembers(b, v.Extra, "turnKind")
 }
 
@@ -866,11 +781,7 @@ func (v *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable) UnmarshalJS
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -902,8 +813,7 @@ func (v *CodexErrorInfoHTTPConnectionFailed) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CodexErrorInfoHTTPConnectionFailed")
 	}
-	b = append(jx.Comma(b), `"httpConnectionFailed":`...)
-	b = v.HTTPConnectionFailed.AppendJSON(b)
+	b = v.HTTPConnectionFailed.AppendJSON(append(jx.Comma(b), `"httpConnectionFailed":`...))
 	return jx.AppendMembers(b, v.Extra, "httpConnectionFailed")
 }
 
@@ -918,11 +828,7 @@ func (v *CodexErrorInfoHTTPConnectionFailed) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoHTTPConnectionFailed) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoHTTPConnectionFailed")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -941,8 +847,7 @@ func (v *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed) decode(d *jx.De
 		case "httpStatusCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.HTTPStatusCode.V = uint16(d.Int(0, 65535))
-				v.HTTPStatusCode.OK = true
+				v.HTTPStatusCode.V, v.HTTPStatusCode.OK = uint16(d.Int(0, 65535)), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -952,9 +857,11 @@ func (v *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed) decode(d *jx.De
 }
 
 func (v *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed")
+	}
 	if v.HTTPStatusCode.OK {
-		b = append(jx.Comma(b), `"httpStatusCode":`...)
-		b = jx.AppendUint(b, uint64(v.HTTPStatusCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"httpStatusCode":`...), uint64(v.HTTPStatusCode.V))
 	}
 	return jx.AppendMembers(b, v.Extra, "httpStatusCode")
 }
@@ -970,11 +877,7 @@ func (v *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed) UnmarshalJSON(b
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1006,8 +909,7 @@ func (v *CodexErrorInfoResponseStreamConnectionFailed) appendMembers(b []byte) [
 	if v == nil {
 		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamConnectionFailed")
 	}
-	b = append(jx.Comma(b), `"responseStreamConnectionFailed":`...)
-	b = v.ResponseStreamConnectionFailed.AppendJSON(b)
+	b = v.ResponseStreamConnectionFailed.AppendJSON(append(jx.Comma(b), `"responseStreamConnectionFailed":`...))
 	return jx.AppendMembers(b, v.Extra, "responseStreamConnectionFailed")
 }
 
@@ -1022,11 +924,7 @@ func (v *CodexErrorInfoResponseStreamConnectionFailed) UnmarshalJSON(b []byte) e
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseStreamConnectionFailed) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamConnectionFailed")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1045,8 +943,7 @@ func (v *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFai
 		case "httpStatusCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.HTTPStatusCode.V = uint16(d.Int(0, 65535))
-				v.HTTPStatusCode.OK = true
+				v.HTTPStatusCode.V, v.HTTPStatusCode.OK = uint16(d.Int(0, 65535)), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -1056,9 +953,11 @@ func (v *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFai
 }
 
 func (v *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed")
+	}
 	if v.HTTPStatusCode.OK {
-		b = append(jx.Comma(b), `"httpStatusCode":`...)
-		b = jx.AppendUint(b, uint64(v.HTTPStatusCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"httpStatusCode":`...), uint64(v.HTTPStatusCode.V))
 	}
 	return jx.AppendMembers(b, v.Extra, "httpStatusCode")
 }
@@ -1074,11 +973,7 @@ func (v *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFai
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1110,8 +1005,7 @@ func (v *CodexErrorInfoResponseStreamDisconnected) appendMembers(b []byte) []byt
 	if v == nil {
 		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamDisconnected")
 	}
-	b = append(jx.Comma(b), `"responseStreamDisconnected":`...)
-	b = v.ResponseStreamDisconnected.AppendJSON(b)
+	b = v.ResponseStreamDisconnected.AppendJSON(append(jx.Comma(b), `"responseStreamDisconnected":`...))
 	return jx.AppendMembers(b, v.Extra, "responseStreamDisconnected")
 }
 
@@ -1126,11 +1020,7 @@ func (v *CodexErrorInfoResponseStreamDisconnected) UnmarshalJSON(b []byte) error
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseStreamDisconnected) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamDisconnected")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1149,8 +1039,7 @@ func (v *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected) dec
 		case "httpStatusCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.HTTPStatusCode.V = uint16(d.Int(0, 65535))
-				v.HTTPStatusCode.OK = true
+				v.HTTPStatusCode.V, v.HTTPStatusCode.OK = uint16(d.Int(0, 65535)), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -1160,9 +1049,11 @@ func (v *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected) dec
 }
 
 func (v *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected")
+	}
 	if v.HTTPStatusCode.OK {
-		b = append(jx.Comma(b), `"httpStatusCode":`...)
-		b = jx.AppendUint(b, uint64(v.HTTPStatusCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"httpStatusCode":`...), uint64(v.HTTPStatusCode.V))
 	}
 	return jx.AppendMembers(b, v.Extra, "httpStatusCode")
 }
@@ -1178,11 +1069,7 @@ func (v *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected) Unm
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1214,8 +1101,7 @@ func (v *CodexErrorInfoResponseTooManyFailedAttempts) appendMembers(b []byte) []
 	if v == nil {
 		return jx.AppendFault(b, "nil *CodexErrorInfoResponseTooManyFailedAttempts")
 	}
-	b = append(jx.Comma(b), `"responseTooManyFailedAttempts":`...)
-	b = v.ResponseTooManyFailedAttempts.AppendJSON(b)
+	b = v.ResponseTooManyFailedAttempts.AppendJSON(append(jx.Comma(b), `"responseTooManyFailedAttempts":`...))
 	return jx.AppendMembers(b, v.Extra, "responseTooManyFailedAttempts")
 }
 
@@ -1230,11 +1116,7 @@ func (v *CodexErrorInfoResponseTooManyFailedAttempts) UnmarshalJSON(b []byte) er
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseTooManyFailedAttempts) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseTooManyFailedAttempts")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1253,8 +1135,7 @@ func (v *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempt
 		case "httpStatusCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.HTTPStatusCode.V = uint16(d.Int(0, 65535))
-				v.HTTPStatusCode.OK = true
+				v.HTTPStatusCode.V, v.HTTPStatusCode.OK = uint16(d.Int(0, 65535)), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -1264,9 +1145,11 @@ func (v *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempt
 }
 
 func (v *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts")
+	}
 	if v.HTTPStatusCode.OK {
-		b = append(jx.Comma(b), `"httpStatusCode":`...)
-		b = jx.AppendUint(b, uint64(v.HTTPStatusCode.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"httpStatusCode":`...), uint64(v.HTTPStatusCode.V))
 	}
 	return jx.AppendMembers(b, v.Extra, "httpStatusCode")
 }
@@ -1282,11 +1165,7 @@ func (v *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempt
 
 // AppendJSON appends v as JSON text.
 func (v *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1318,9 +1197,11 @@ func (v *CollabAgentState) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CollabAgentState) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CollabAgentState")
+	}
 	b = jx.AppendOptStr(b, `"message":`, v.Message.V, v.Message.OK)
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	return jx.AppendMembers(b, v.Extra, "message status")
 }
 
@@ -1335,11 +1216,7 @@ func (v *CollabAgentState) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CollabAgentState) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CollabAgentState")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1397,12 +1274,9 @@ func (v *CommandActionRead) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandActionRead")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "command name path")
 }
 
@@ -1417,11 +1291,7 @@ func (v *CommandActionRead) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandActionRead) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandActionRead")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1453,8 +1323,7 @@ func (v *CommandActionListFiles) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandActionListFiles")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
 	return jx.AppendMembers(b, v.Extra, "command path")
 }
@@ -1470,11 +1339,7 @@ func (v *CommandActionListFiles) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandActionListFiles) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandActionListFiles")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1509,8 +1374,7 @@ func (v *CommandActionSearch) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandActionSearch")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
 	b = jx.AppendOptStr(b, `"query":`, v.Query.V, v.Query.OK)
 	return jx.AppendMembers(b, v.Extra, "command path query")
@@ -1527,11 +1391,7 @@ func (v *CommandActionSearch) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandActionSearch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandActionSearch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1560,8 +1420,7 @@ func (v *CommandActionUnknown) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandActionUnknown")
 	}
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
 	return jx.AppendMembers(b, v.Extra, "command")
 }
 
@@ -1576,33 +1435,19 @@ func (v *CommandActionUnknown) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandActionUnknown) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandActionUnknown")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v CommandActionUnknown) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CommandActionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *CommandActionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandActionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "CommandActionOther has no type")
 	}
@@ -1658,8 +1503,7 @@ func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) appendMe
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment")
 	}
-	b = append(jx.Comma(b), `"acceptWithExecpolicyAmendment":`...)
-	b = v.AcceptWithExecpolicyAmendment.AppendJSON(b)
+	b = v.AcceptWithExecpolicyAmendment.AppendJSON(append(jx.Comma(b), `"acceptWithExecpolicyAmendment":`...))
 	return jx.AppendMembers(b, v.Extra, "acceptWithExecpolicyAmendment")
 }
 
@@ -1674,11 +1518,7 @@ func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) Unmarsha
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1707,8 +1547,10 @@ func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWith
 }
 
 func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"execpolicy_amendment":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment")
+	}
+	b = append(append(jx.Comma(b), `"execpolicy_amendment":`...), '[')
 	for i := range v.ExecpolicyAmendment {
 		if i > 0 {
 			b = append(b, ',')
@@ -1730,11 +1572,7 @@ func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWith
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1766,8 +1604,7 @@ func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) appendMemb
 	if v == nil {
 		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment")
 	}
-	b = append(jx.Comma(b), `"applyNetworkPolicyAmendment":`...)
-	b = v.ApplyNetworkPolicyAmendment.AppendJSON(b)
+	b = v.ApplyNetworkPolicyAmendment.AppendJSON(append(jx.Comma(b), `"applyNetworkPolicyAmendment":`...))
 	return jx.AppendMembers(b, v.Extra, "applyNetworkPolicyAmendment")
 }
 
@@ -1782,11 +1619,7 @@ func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) UnmarshalJ
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1815,8 +1648,10 @@ func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetwork
 }
 
 func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"network_policy_amendment":`...)
-	b = v.NetworkPolicyAmendment.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment")
+	}
+	b = v.NetworkPolicyAmendment.AppendJSON(append(jx.Comma(b), `"network_policy_amendment":`...))
 	return jx.AppendMembers(b, v.Extra, "network_policy_amendment")
 }
 
@@ -1831,11 +1666,7 @@ func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetwork
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1873,14 +1704,13 @@ func (v *CommandExecutionOutputDeltaNotification) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *CommandExecutionOutputDeltaNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"delta":`...)
-	b = jx.AppendString(b, v.Delta)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionOutputDeltaNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"delta":`...), v.Delta)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "delta itemId threadId turnId")
 }
 
@@ -1895,11 +1725,7 @@ func (v *CommandExecutionOutputDeltaNotification) UnmarshalJSON(b []byte) error 
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionOutputDeltaNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionOutputDeltaNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1991,11 +1817,13 @@ func (v *CommandExecutionRequestApprovalParams) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *CommandExecutionRequestApprovalParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionRequestApprovalParams")
+	}
 	b = jx.AppendOptStr(b, `"approvalId":`, v.ApprovalID.V, v.ApprovalID.OK)
 	b = jx.AppendOptStr(b, `"command":`, v.Command.V, v.Command.OK)
 	if v.CommandActions != nil {
-		b = append(jx.Comma(b), `"commandActions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"commandActions":`...), '[')
 		for i := range v.CommandActions {
 			if i > 0 {
 				b = append(b, ',')
@@ -2006,16 +1834,13 @@ func (v *CommandExecutionRequestApprovalParams) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"environmentId":`, v.EnvironmentID.V, v.EnvironmentID.OK)
-	b = append(jx.Comma(b), `"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
+	b = jx.AppendString(append(jx.Comma(b), `"itemId":`...), v.ItemID)
 	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
 	if v.NetworkApprovalContext != nil {
-		b = append(jx.Comma(b), `"networkApprovalContext":`...)
-		b = v.NetworkApprovalContext.AppendJSON(b)
+		b = v.NetworkApprovalContext.AppendJSON(append(jx.Comma(b), `"networkApprovalContext":`...))
 	}
 	if v.ProposedExecpolicyAmendment != nil {
-		b = append(jx.Comma(b), `"proposedExecpolicyAmendment":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"proposedExecpolicyAmendment":`...), '[')
 		for i := range v.ProposedExecpolicyAmendment {
 			if i > 0 {
 				b = append(b, ',')
@@ -2025,8 +1850,7 @@ func (v *CommandExecutionRequestApprovalParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.ProposedNetworkPolicyAmendments != nil {
-		b = append(jx.Comma(b), `"proposedNetworkPolicyAmendments":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"proposedNetworkPolicyAmendments":`...), '[')
 		for i := range v.ProposedNetworkPolicyAmendments {
 			if i > 0 {
 				b = append(b, ',')
@@ -2036,12 +1860,9 @@ func (v *CommandExecutionRequestApprovalParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"reason":`, v.Reason.V, v.Reason.OK)
-	b = append(jx.Comma(b), `"startedAtMs":`...)
-	b = jx.AppendInt(b, int64(v.StartedAtMs))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendInt(append(jx.Comma(b), `"startedAtMs":`...), int64(v.StartedAtMs))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "approvalId command commandActions cwd environmentId itemId kind networkApprovalContext proposedExecpolicyAmendment proposedNetworkPolicyAmendments reason startedAtMs threadId turnId")
 }
 
@@ -2056,11 +1877,7 @@ func (v *CommandExecutionRequestApprovalParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionRequestApprovalParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionRequestApprovalParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2089,8 +1906,10 @@ func (v *CommandExecutionRequestApprovalResponse) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *CommandExecutionRequestApprovalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"decision":`...)
-	b = AppendCommandExecutionApprovalDecision(b, v.Decision)
+	if v == nil {
+		return jx.AppendFault(b, "nil *CommandExecutionRequestApprovalResponse")
+	}
+	b = AppendCommandExecutionApprovalDecision(append(jx.Comma(b), `"decision":`...), v.Decision)
 	return jx.AppendMembers(b, v.Extra, "decision")
 }
 
@@ -2105,11 +1924,7 @@ func (v *CommandExecutionRequestApprovalResponse) UnmarshalJSON(b []byte) error 
 
 // AppendJSON appends v as JSON text.
 func (v *CommandExecutionRequestApprovalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CommandExecutionRequestApprovalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2150,14 +1965,15 @@ func (v *ConfigWarningNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ConfigWarningNotification) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ConfigWarningNotification")
+	}
 	b = jx.AppendOptStr(b, `"details":`, v.Details.V, v.Details.OK)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
 	if v.Range != nil {
-		b = append(jx.Comma(b), `"range":`...)
-		b = v.Range.AppendJSON(b)
+		b = v.Range.AppendJSON(append(jx.Comma(b), `"range":`...))
 	}
-	b = append(jx.Comma(b), `"summary":`...)
-	b = jx.AppendString(b, v.Summary)
+	b = jx.AppendString(append(jx.Comma(b), `"summary":`...), v.Summary)
 	return jx.AppendMembers(b, v.Extra, "details path range summary")
 }
 
@@ -2172,11 +1988,7 @@ func (v *ConfigWarningNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ConfigWarningNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ConfigWarningNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2208,8 +2020,7 @@ func (v *DynamicToolCallOutputContentItemInputText) appendMembers(b []byte) []by
 	if v == nil {
 		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputText")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	return jx.AppendMembers(b, v.Extra, "text")
 }
 
@@ -2224,11 +2035,7 @@ func (v *DynamicToolCallOutputContentItemInputText) UnmarshalJSON(b []byte) erro
 
 // AppendJSON appends v as JSON text.
 func (v *DynamicToolCallOutputContentItemInputText) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputText")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2260,8 +2067,7 @@ func (v *DynamicToolCallOutputContentItemInputImage) appendMembers(b []byte) []b
 	if v == nil {
 		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputImage")
 	}
-	b = append(jx.Comma(b), `"imageUrl":`...)
-	b = jx.AppendString(b, v.ImageURL)
+	b = jx.AppendString(append(jx.Comma(b), `"imageUrl":`...), v.ImageURL)
 	return jx.AppendMembers(b, v.Extra, "imageUrl")
 }
 
@@ -2276,11 +2082,7 @@ func (v *DynamicToolCallOutputContentItemInputImage) UnmarshalJSON(b []byte) err
 
 // AppendJSON appends v as JSON text.
 func (v *DynamicToolCallOutputContentItemInputImage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputImage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2312,8 +2114,7 @@ func (v *DynamicToolCallOutputContentItemInputAudio) appendMembers(b []byte) []b
 	if v == nil {
 		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputAudio")
 	}
-	b = append(jx.Comma(b), `"audioUrl":`...)
-	b = jx.AppendString(b, v.AudioURL)
+	b = jx.AppendString(append(jx.Comma(b), `"audioUrl":`...), v.AudioURL)
 	return jx.AppendMembers(b, v.Extra, "audioUrl")
 }
 
@@ -2328,11 +2129,7 @@ func (v *DynamicToolCallOutputContentItemInputAudio) UnmarshalJSON(b []byte) err
 
 // AppendJSON appends v as JSON text.
 func (v *DynamicToolCallOutputContentItemInputAudio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputAudio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2341,23 +2138,13 @@ func (v DynamicToolCallOutputContentItemInputAudio) MarshalJSON() ([]byte, error
 }
 
 func (v *DynamicToolCallOutputContentItemOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *DynamicToolCallOutputContentItemOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "DynamicToolCallOutputContentItemOther has no type")
 	}
@@ -2422,14 +2209,13 @@ func (v *ErrorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ErrorNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"error":`...)
-	b = v.Error.AppendJSON(b)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
-	b = append(b, `,"willRetry":`...)
-	b = jx.AppendBool(b, v.WillRetry)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ErrorNotification")
+	}
+	b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
+	b = jx.AppendBool(append(b, `,"willRetry":`...), v.WillRetry)
 	return jx.AppendMembers(b, v.Extra, "error threadId turnId willRetry")
 }
 
@@ -2444,11 +2230,7 @@ func (v *ErrorNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ErrorNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ErrorNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2500,11 +2282,12 @@ func (v *ExecCommandApprovalParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ExecCommandApprovalParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ExecCommandApprovalParams")
+	}
 	b = jx.AppendOptStr(b, `"approvalId":`, v.ApprovalID.V, v.ApprovalID.OK)
-	b = append(jx.Comma(b), `"callId":`...)
-	b = jx.AppendString(b, v.CallID)
-	b = append(b, `,"command":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"callId":`...), v.CallID)
+	b = append(append(b, `,"command":`...), '[')
 	for i := range v.Command {
 		if i > 0 {
 			b = append(b, ',')
@@ -2512,12 +2295,9 @@ func (v *ExecCommandApprovalParams) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Command[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"conversationId":`...)
-	b = jx.AppendString(b, string(v.ConversationID))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
-	b = append(b, `,"parsedCmd":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(b, `,"conversationId":`...), string(v.ConversationID))
+	b = jx.AppendString(append(b, `,"cwd":`...), v.Cwd)
+	b = append(append(b, `,"parsedCmd":`...), '[')
 	for i := range v.ParsedCmd {
 		if i > 0 {
 			b = append(b, ',')
@@ -2540,11 +2320,7 @@ func (v *ExecCommandApprovalParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ExecCommandApprovalParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ExecCommandApprovalParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2573,8 +2349,10 @@ func (v *ExecCommandApprovalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ExecCommandApprovalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"decision":`...)
-	b = AppendReviewDecision(b, v.Decision)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ExecCommandApprovalResponse")
+	}
+	b = AppendReviewDecision(append(jx.Comma(b), `"decision":`...), v.Decision)
 	return jx.AppendMembers(b, v.Extra, "decision")
 }
 
@@ -2589,11 +2367,7 @@ func (v *ExecCommandApprovalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ExecCommandApprovalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ExecCommandApprovalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2625,8 +2399,7 @@ func (v *FileChangeAdd) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *FileChangeAdd")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
@@ -2641,11 +2414,7 @@ func (v *FileChangeAdd) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangeAdd) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeAdd")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2674,8 +2443,7 @@ func (v *FileChangeDelete) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *FileChangeDelete")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = jx.AppendString(b, v.Content)
+	b = jx.AppendString(append(jx.Comma(b), `"content":`...), v.Content)
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
@@ -2690,11 +2458,7 @@ func (v *FileChangeDelete) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangeDelete) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeDelete")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2727,8 +2491,7 @@ func (v *FileChangeUpdate) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *FileChangeUpdate")
 	}
 	b = jx.AppendOptStr(b, `"move_path":`, v.MovePath.V, v.MovePath.OK)
-	b = append(jx.Comma(b), `"unified_diff":`...)
-	b = jx.AppendString(b, v.UnifiedDiff)
+	b = jx.AppendString(append(jx.Comma(b), `"unified_diff":`...), v.UnifiedDiff)
 	return jx.AppendMembers(b, v.Extra, "move_path unified_diff")
 }
 
@@ -2743,33 +2506,19 @@ func (v *FileChangeUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangeUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v FileChangeUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *FileChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *FileChangeOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "FileChangeOther has no type")
 	}
@@ -2839,8 +2588,10 @@ func (v *FileChangePatchUpdatedNotification) decode(d *jx.Dec, outer *jx.Outer) 
 }
 
 func (v *FileChangePatchUpdatedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"changes":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangePatchUpdatedNotification")
+	}
+	b = append(append(jx.Comma(b), `"changes":`...), '[')
 	for i := range v.Changes {
 		if i > 0 {
 			b = append(b, ',')
@@ -2848,12 +2599,9 @@ func (v *FileChangePatchUpdatedNotification) appendMembers(b []byte) []byte {
 		b = v.Changes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "changes itemId threadId turnId")
 }
 
@@ -2868,11 +2616,7 @@ func (v *FileChangePatchUpdatedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangePatchUpdatedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangePatchUpdatedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2916,16 +2660,15 @@ func (v *FileChangeRequestApprovalParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileChangeRequestApprovalParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeRequestApprovalParams")
+	}
 	b = jx.AppendOptStr(b, `"grantRoot":`, v.GrantRoot.V, v.GrantRoot.OK)
-	b = append(jx.Comma(b), `"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
+	b = jx.AppendString(append(jx.Comma(b), `"itemId":`...), v.ItemID)
 	b = jx.AppendOptStr(b, `"reason":`, v.Reason.V, v.Reason.OK)
-	b = append(jx.Comma(b), `"startedAtMs":`...)
-	b = jx.AppendInt(b, int64(v.StartedAtMs))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendInt(append(jx.Comma(b), `"startedAtMs":`...), int64(v.StartedAtMs))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "grantRoot itemId reason startedAtMs threadId turnId")
 }
 
@@ -2940,11 +2683,7 @@ func (v *FileChangeRequestApprovalParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangeRequestApprovalParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeRequestApprovalParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -2973,8 +2712,10 @@ func (v *FileChangeRequestApprovalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileChangeRequestApprovalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"decision":`...)
-	b = jx.AppendString(b, string(v.Decision))
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileChangeRequestApprovalResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"decision":`...), string(v.Decision))
 	return jx.AppendMembers(b, v.Extra, "decision")
 }
 
@@ -2989,11 +2730,7 @@ func (v *FileChangeRequestApprovalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileChangeRequestApprovalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileChangeRequestApprovalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3028,12 +2765,12 @@ func (v *FileUpdateChange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *FileUpdateChange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"diff":`...)
-	b = jx.AppendString(b, v.Diff)
-	b = append(b, `,"kind":`...)
-	b = AppendPatchChangeKind(b, v.Kind)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *FileUpdateChange")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"diff":`...), v.Diff)
+	b = AppendPatchChangeKind(append(b, `,"kind":`...), v.Kind)
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "diff kind path")
 }
 
@@ -3048,11 +2785,7 @@ func (v *FileUpdateChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *FileUpdateChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *FileUpdateChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3090,8 +2823,7 @@ func (v *GetAccountParams) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "refreshToken":
 			seen = d.Once(seen, 0x1)
-			v.RefreshToken.V = d.Bool()
-			v.RefreshToken.OK = true
+			v.RefreshToken.V, v.RefreshToken.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3100,9 +2832,11 @@ func (v *GetAccountParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *GetAccountParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *GetAccountParams")
+	}
 	if v.RefreshToken.OK {
-		b = append(jx.Comma(b), `"refreshToken":`...)
-		b = jx.AppendBool(b, v.RefreshToken.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"refreshToken":`...), v.RefreshToken.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "refreshToken")
 }
@@ -3118,11 +2852,7 @@ func (v *GetAccountParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *GetAccountParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *GetAccountParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3156,12 +2886,13 @@ func (v *GetAccountResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *GetAccountResponse) appendMembers(b []byte) []byte {
-	if v.Account != nil {
-		b = append(jx.Comma(b), `"account":`...)
-		b = AppendAccount(b, v.Account)
+	if v == nil {
+		return jx.AppendFault(b, "nil *GetAccountResponse")
 	}
-	b = append(jx.Comma(b), `"requiresOpenaiAuth":`...)
-	b = jx.AppendBool(b, v.RequiresOpenaiAuth)
+	if v.Account != nil {
+		b = AppendAccount(append(jx.Comma(b), `"account":`...), v.Account)
+	}
+	b = jx.AppendBool(append(jx.Comma(b), `"requiresOpenaiAuth":`...), v.RequiresOpenaiAuth)
 	b = jx.AppendOptStr(b, `"userId":`, v.UserID.V, v.UserID.OK)
 	return jx.AppendMembers(b, v.Extra, "account requiresOpenaiAuth userId")
 }
@@ -3177,11 +2908,7 @@ func (v *GetAccountResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *GetAccountResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *GetAccountResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3259,10 +2986,11 @@ func (v *HookPromptFragment) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *HookPromptFragment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"hookRunId":`...)
-	b = jx.AppendString(b, v.HookRunID)
-	b = append(b, `,"text":`...)
-	b = jx.AppendString(b, v.Text)
+	if v == nil {
+		return jx.AppendFault(b, "nil *HookPromptFragment")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"hookRunId":`...), v.HookRunID)
+	b = jx.AppendString(append(b, `,"text":`...), v.Text)
 	return jx.AppendMembers(b, v.Extra, "hookRunId text")
 }
 
@@ -3277,11 +3005,7 @@ func (v *HookPromptFragment) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *HookPromptFragment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HookPromptFragment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3345,12 +3069,10 @@ func (v *InitializeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "experimentalApi":
 			seen = d.Once(seen, 0x1)
-			v.ExperimentalAPI.V = d.Bool()
-			v.ExperimentalAPI.OK = true
+			v.ExperimentalAPI.V, v.ExperimentalAPI.OK = d.Bool(), true
 		case "explicitGatewayOauth":
 			seen = d.Once(seen, 0x2)
-			v.ExplicitGatewayOauth.V = d.Bool()
-			v.ExplicitGatewayOauth.OK = true
+			v.ExplicitGatewayOauth.V, v.ExplicitGatewayOauth.OK = d.Bool(), true
 		case "extensions":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3358,19 +3080,16 @@ func (v *InitializeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "mcpServerOpenaiFormElicitation":
 			seen = d.Once(seen, 0x8)
-			v.MCPServerOpenaiFormElicitation.V = d.Bool()
-			v.MCPServerOpenaiFormElicitation.OK = true
+			v.MCPServerOpenaiFormElicitation.V, v.MCPServerOpenaiFormElicitation.OK = d.Bool(), true
 		case "optOutNotificationMethods":
 			seen = d.Once(seen, 0x10)
 			v.OptOutNotificationMethods = jx.Strs[string](d, jx.Null)
 		case "requestAttestation":
 			seen = d.Once(seen, 0x20)
-			v.RequestAttestation.V = d.Bool()
-			v.RequestAttestation.OK = true
+			v.RequestAttestation.V, v.RequestAttestation.OK = d.Bool(), true
 		case "requiredHumanApproval":
 			seen = d.Once(seen, 0x40)
-			v.RequiredHumanApproval.V = d.Bool()
-			v.RequiredHumanApproval.OK = true
+			v.RequiredHumanApproval.V, v.RequiredHumanApproval.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3379,25 +3098,23 @@ func (v *InitializeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeCapabilities) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeCapabilities")
+	}
 	if v.ExperimentalAPI.OK {
-		b = append(jx.Comma(b), `"experimentalApi":`...)
-		b = jx.AppendBool(b, v.ExperimentalAPI.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"experimentalApi":`...), v.ExperimentalAPI.V)
 	}
 	if v.ExplicitGatewayOauth.OK {
-		b = append(jx.Comma(b), `"explicitGatewayOauth":`...)
-		b = jx.AppendBool(b, v.ExplicitGatewayOauth.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"explicitGatewayOauth":`...), v.ExplicitGatewayOauth.V)
 	}
 	if v.Extensions != nil {
-		b = append(jx.Comma(b), `"extensions":`...)
-		b = jx.AppendRawObject(b, v.Extensions)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"extensions":`...), v.Extensions)
 	}
 	if v.MCPServerOpenaiFormElicitation.OK {
-		b = append(jx.Comma(b), `"mcpServerOpenaiFormElicitation":`...)
-		b = jx.AppendBool(b, v.MCPServerOpenaiFormElicitation.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"mcpServerOpenaiFormElicitation":`...), v.MCPServerOpenaiFormElicitation.V)
 	}
 	if v.OptOutNotificationMethods != nil {
-		b = append(jx.Comma(b), `"optOutNotificationMethods":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"optOutNotificationMethods":`...), '[')
 		for i := range v.OptOutNotificationMethods {
 			if i > 0 {
 				b = append(b, ',')
@@ -3407,12 +3124,10 @@ func (v *InitializeCapabilities) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.RequestAttestation.OK {
-		b = append(jx.Comma(b), `"requestAttestation":`...)
-		b = jx.AppendBool(b, v.RequestAttestation.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"requestAttestation":`...), v.RequestAttestation.V)
 	}
 	if v.RequiredHumanApproval.OK {
-		b = append(jx.Comma(b), `"requiredHumanApproval":`...)
-		b = jx.AppendBool(b, v.RequiredHumanApproval.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"requiredHumanApproval":`...), v.RequiredHumanApproval.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "experimentalApi explicitGatewayOauth extensions mcpServerOpenaiFormElicitation optOutNotificationMethods requestAttestation requiredHumanApproval")
 }
@@ -3428,11 +3143,7 @@ func (v *InitializeCapabilities) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeCapabilities) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeCapabilities")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3464,12 +3175,13 @@ func (v *InitializeParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeParams) appendMembers(b []byte) []byte {
-	if v.Capabilities != nil {
-		b = append(jx.Comma(b), `"capabilities":`...)
-		b = v.Capabilities.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeParams")
 	}
-	b = append(jx.Comma(b), `"clientInfo":`...)
-	b = v.ClientInfo.AppendJSON(b)
+	if v.Capabilities != nil {
+		b = v.Capabilities.AppendJSON(append(jx.Comma(b), `"capabilities":`...))
+	}
+	b = v.ClientInfo.AppendJSON(append(jx.Comma(b), `"clientInfo":`...))
 	return jx.AppendMembers(b, v.Extra, "capabilities clientInfo")
 }
 
@@ -3484,11 +3196,7 @@ func (v *InitializeParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3523,14 +3231,13 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"codexHome":`...)
-	b = jx.AppendString(b, string(v.CodexHome))
-	b = append(b, `,"platformFamily":`...)
-	b = jx.AppendString(b, v.PlatformFamily)
-	b = append(b, `,"platformOs":`...)
-	b = jx.AppendString(b, v.PlatformOs)
-	b = append(b, `,"userAgent":`...)
-	b = jx.AppendString(b, v.UserAgent)
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializeResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"codexHome":`...), string(v.CodexHome))
+	b = jx.AppendString(append(b, `,"platformFamily":`...), v.PlatformFamily)
+	b = jx.AppendString(append(b, `,"platformOs":`...), v.PlatformOs)
+	b = jx.AppendString(append(b, `,"userAgent":`...), v.UserAgent)
 	return jx.AppendMembers(b, v.Extra, "codexHome platformFamily platformOs userAgent")
 }
 
@@ -3545,27 +3252,19 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializedNotification) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *InitializedNotification) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *InitializedNotification")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -3580,11 +3279,7 @@ func (v *InitializedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *InitializedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *InitializedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3607,8 +3302,7 @@ func (v *ItemCompletedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 		case "contentTokenCount":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.ContentTokenCount.V = d.Uint64()
-				v.ContentTokenCount.OK = true
+				v.ContentTokenCount.V, v.ContentTokenCount.OK = d.Uint64(), true
 			}
 		case "item":
 			seen = d.Once(seen, 0x2)
@@ -3628,18 +3322,16 @@ func (v *ItemCompletedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ItemCompletedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"completedAtMs":`...)
-	b = jx.AppendInt(b, int64(v.CompletedAtMs))
-	if v.ContentTokenCount.OK {
-		b = append(b, `,"contentTokenCount":`...)
-		b = jx.AppendUint(b, uint64(v.ContentTokenCount.V))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ItemCompletedNotification")
 	}
-	b = append(jx.Comma(b), `"item":`...)
-	b = v.Item.AppendJSON(b)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendInt(append(jx.Comma(b), `"completedAtMs":`...), int64(v.CompletedAtMs))
+	if v.ContentTokenCount.OK {
+		b = jx.AppendUint(append(b, `,"contentTokenCount":`...), uint64(v.ContentTokenCount.V))
+	}
+	b = v.Item.AppendJSON(append(jx.Comma(b), `"item":`...))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "completedAtMs contentTokenCount item threadId turnId")
 }
 
@@ -3654,11 +3346,7 @@ func (v *ItemCompletedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ItemCompletedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ItemCompletedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3696,14 +3384,13 @@ func (v *ItemStartedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ItemStartedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"item":`...)
-	b = v.Item.AppendJSON(b)
-	b = append(b, `,"startedAtMs":`...)
-	b = jx.AppendInt(b, int64(v.StartedAtMs))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ItemStartedNotification")
+	}
+	b = v.Item.AppendJSON(append(jx.Comma(b), `"item":`...))
+	b = jx.AppendInt(append(b, `,"startedAtMs":`...), int64(v.StartedAtMs))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "item startedAtMs threadId turnId")
 }
 
@@ -3718,11 +3405,7 @@ func (v *ItemStartedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ItemStartedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ItemStartedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3754,14 +3437,7 @@ func (v *LoginAccountParams) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v LoginAccountParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoginAccountResponseAPIKey) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *LoginAccountResponseAPIKey) appendMembers(b []byte) []byte {
@@ -3782,11 +3458,7 @@ func (v *LoginAccountResponseAPIKey) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAccountResponseAPIKey) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseAPIKey")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3821,10 +3493,8 @@ func (v *LoginAccountResponseChatgpt) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *LoginAccountResponseChatgpt")
 	}
-	b = append(jx.Comma(b), `"authUrl":`...)
-	b = jx.AppendString(b, v.AuthURL)
-	b = append(b, `,"loginId":`...)
-	b = jx.AppendString(b, v.LoginID)
+	b = jx.AppendString(append(jx.Comma(b), `"authUrl":`...), v.AuthURL)
+	b = jx.AppendString(append(b, `,"loginId":`...), v.LoginID)
 	return jx.AppendMembers(b, v.Extra, "authUrl loginId")
 }
 
@@ -3839,11 +3509,7 @@ func (v *LoginAccountResponseChatgpt) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAccountResponseChatgpt) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseChatgpt")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3881,12 +3547,9 @@ func (v *LoginAccountResponseChatgptDeviceCode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *LoginAccountResponseChatgptDeviceCode")
 	}
-	b = append(jx.Comma(b), `"loginId":`...)
-	b = jx.AppendString(b, v.LoginID)
-	b = append(b, `,"userCode":`...)
-	b = jx.AppendString(b, v.UserCode)
-	b = append(b, `,"verificationUrl":`...)
-	b = jx.AppendString(b, v.VerificationURL)
+	b = jx.AppendString(append(jx.Comma(b), `"loginId":`...), v.LoginID)
+	b = jx.AppendString(append(b, `,"userCode":`...), v.UserCode)
+	b = jx.AppendString(append(b, `,"verificationUrl":`...), v.VerificationURL)
 	return jx.AppendMembers(b, v.Extra, "loginId userCode verificationUrl")
 }
 
@@ -3901,11 +3564,7 @@ func (v *LoginAccountResponseChatgptDeviceCode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAccountResponseChatgptDeviceCode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseChatgptDeviceCode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3914,14 +3573,7 @@ func (v LoginAccountResponseChatgptDeviceCode) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LoginAccountResponseChatgptAuthTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *LoginAccountResponseChatgptAuthTokens) appendMembers(b []byte) []byte {
@@ -3942,11 +3594,7 @@ func (v *LoginAccountResponseChatgptAuthTokens) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAccountResponseChatgptAuthTokens) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseChatgptAuthTokens")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3955,14 +3603,7 @@ func (v LoginAccountResponseChatgptAuthTokens) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LoginAccountResponseAmazonBedrock) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *LoginAccountResponseAmazonBedrock) appendMembers(b []byte) []byte {
@@ -3983,11 +3624,7 @@ func (v *LoginAccountResponseAmazonBedrock) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LoginAccountResponseAmazonBedrock) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseAmazonBedrock")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3996,23 +3633,13 @@ func (v LoginAccountResponseAmazonBedrock) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LoginAccountResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *LoginAccountResponseOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LoginAccountResponseOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "LoginAccountResponseOther has no type")
 	}
@@ -4048,17 +3675,13 @@ func (v LoginAccountResponseOther) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LogoutAccountParams) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *LogoutAccountParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *LogoutAccountParams")
+	}
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
@@ -4073,24 +3696,13 @@ func (v *LogoutAccountParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *LogoutAccountParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *LogoutAccountParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAccountParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutAccountResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *LogoutAccountResponse) appendMembers(b []byte) []byte {
@@ -4113,8 +3725,7 @@ func (v *LogoutAccountResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4143,10 +3754,11 @@ func (v *MCPAppUI) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPAppUI) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"preferredModelDisplayMode":`...)
-	b = jx.AppendString(b, string(v.PreferredModelDisplayMode))
-	b = append(b, `,"resourceUri":`...)
-	b = jx.AppendString(b, v.ResourceURI)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPAppUI")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"preferredModelDisplayMode":`...), string(v.PreferredModelDisplayMode))
+	b = jx.AppendString(append(b, `,"resourceUri":`...), v.ResourceURI)
 	return jx.AppendMembers(b, v.Extra, "preferredModelDisplayMode resourceUri")
 }
 
@@ -4160,13 +3772,7 @@ func (v *MCPAppUI) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *MCPAppUI) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPAppUI")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *MCPAppUI) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPAppUI) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -4226,10 +3832,11 @@ func (v *MCPServerElicitationRequestParams) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfMCPServerElicitationRequestParams = []string{"serverName", "threadId", "turnId"}
 
 func (v *MCPServerElicitationRequestParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"serverName":`...)
-	b = jx.AppendString(b, v.ServerName)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"serverName":`...), v.ServerName)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
 	b = jx.AppendOptStr(b, `"turnId":`, v.TurnID.V, v.TurnID.OK)
 	return jx.Apart(appendMCPServerElicitationRequestParamsVariantMembers(b, v.Variant), len(b), "serverName threadId turnId")
 }
@@ -4245,11 +3852,7 @@ func (v *MCPServerElicitationRequestParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4288,13 +3891,10 @@ func (v *MCPServerElicitationRequestParamsForm) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsForm")
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"requestedSchema":`...)
-	b = v.RequestedSchema.AppendJSON(b)
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
+	b = v.RequestedSchema.AppendJSON(append(b, `,"requestedSchema":`...))
 	return jx.AppendMembers(b, v.Extra, "_meta message requestedSchema")
 }
 
@@ -4309,11 +3909,7 @@ func (v *MCPServerElicitationRequestParamsForm) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestParamsForm) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsForm")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4352,13 +3948,10 @@ func (v *MCPServerElicitationRequestParamsOpenaiNamespaced) appendMembers(b []by
 		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiNamespaced")
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"requestedSchema":`...)
-	b = jx.AppendRaw(b, v.RequestedSchema)
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
+	b = jx.AppendRaw(append(b, `,"requestedSchema":`...), v.RequestedSchema)
 	return jx.AppendMembers(b, v.Extra, "_meta message requestedSchema")
 }
 
@@ -4373,11 +3966,7 @@ func (v *MCPServerElicitationRequestParamsOpenaiNamespaced) UnmarshalJSON(b []by
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestParamsOpenaiNamespaced) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiNamespaced")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4416,13 +4005,10 @@ func (v *MCPServerElicitationRequestParamsOpenaiForm) appendMembers(b []byte) []
 		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiForm")
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"requestedSchema":`...)
-	b = jx.AppendRaw(b, v.RequestedSchema)
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
+	b = jx.AppendRaw(append(b, `,"requestedSchema":`...), v.RequestedSchema)
 	return jx.AppendMembers(b, v.Extra, "_meta message requestedSchema")
 }
 
@@ -4437,11 +4023,7 @@ func (v *MCPServerElicitationRequestParamsOpenaiForm) UnmarshalJSON(b []byte) er
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestParamsOpenaiForm) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOpenaiForm")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4483,15 +4065,11 @@ func (v *MCPServerElicitationRequestParamsURL) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsURL")
 	}
 	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
 	}
-	b = append(jx.Comma(b), `"elicitationId":`...)
-	b = jx.AppendString(b, v.ElicitationID)
-	b = append(b, `,"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"url":`...)
-	b = jx.AppendString(b, v.URL)
+	b = jx.AppendString(append(jx.Comma(b), `"elicitationId":`...), v.ElicitationID)
+	b = jx.AppendString(append(b, `,"message":`...), v.Message)
+	b = jx.AppendString(append(b, `,"url":`...), v.URL)
 	return jx.AppendMembers(b, v.Extra, "_meta elicitationId message url")
 }
 
@@ -4506,11 +4084,7 @@ func (v *MCPServerElicitationRequestParamsURL) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestParamsURL) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsURL")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4519,23 +4093,13 @@ func (v MCPServerElicitationRequestParamsURL) MarshalJSON() ([]byte, error) {
 }
 
 func (v *MCPServerElicitationRequestParamsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *MCPServerElicitationRequestParamsOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestParamsOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "MCPServerElicitationRequestParamsOther has no mode")
 	}
@@ -4597,15 +4161,15 @@ func (v *MCPServerElicitationRequestResponse) decode(d *jx.Dec, outer *jx.Outer)
 }
 
 func (v *MCPServerElicitationRequestResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPServerElicitationRequestResponse")
 	}
-	b = append(jx.Comma(b), `"action":`...)
-	b = jx.AppendString(b, string(v.Action))
+	if v.Meta != nil {
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"action":`...), string(v.Action))
 	if v.Content != nil {
-		b = append(b, `,"content":`...)
-		b = jx.AppendRaw(b, v.Content)
+		b = jx.AppendRaw(append(b, `,"content":`...), v.Content)
 	}
 	return jx.AppendMembers(b, v.Extra, "_meta action content")
 }
@@ -4621,11 +4185,7 @@ func (v *MCPServerElicitationRequestResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPServerElicitationRequestResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPServerElicitationRequestResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4677,8 +4237,10 @@ func (v *MCPToolCallError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPToolCallError) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPToolCallError")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	return jx.AppendMembers(b, v.Extra, "message")
 }
 
@@ -4693,11 +4255,7 @@ func (v *MCPToolCallError) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPToolCallError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPToolCallError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4732,14 +4290,13 @@ func (v *MCPToolCallProgressNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPToolCallProgressNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPToolCallProgressNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"message":`...), v.Message)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "itemId message threadId turnId")
 }
 
@@ -4754,11 +4311,7 @@ func (v *MCPToolCallProgressNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPToolCallProgressNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPToolCallProgressNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4801,12 +4354,13 @@ func (v *MCPToolCallResult) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPToolCallResult) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+	if v == nil {
+		return jx.AppendFault(b, "nil *MCPToolCallResult")
 	}
-	b = append(jx.Comma(b), `"content":`...)
-	b = append(b, '[')
+	if v.Meta != nil {
+		b = jx.AppendRaw(append(jx.Comma(b), `"_meta":`...), v.Meta)
+	}
+	b = append(append(jx.Comma(b), `"content":`...), '[')
 	for i := range v.Content {
 		if i > 0 {
 			b = append(b, ',')
@@ -4815,8 +4369,7 @@ func (v *MCPToolCallResult) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.StructuredContent != nil {
-		b = append(b, `,"structuredContent":`...)
-		b = jx.AppendRaw(b, v.StructuredContent)
+		b = jx.AppendRaw(append(b, `,"structuredContent":`...), v.StructuredContent)
 	}
 	return jx.AppendMembers(b, v.Extra, "_meta content structuredContent")
 }
@@ -4832,11 +4385,7 @@ func (v *MCPToolCallResult) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *MCPToolCallResult) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPToolCallResult")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -4982,8 +4531,7 @@ func (v *Model) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "supportsPersonality":
 			seen = d.Once(seen, 0x10000)
-			v.SupportsPersonality.V = d.Bool()
-			v.SupportsPersonality.OK = true
+			v.SupportsPersonality.V, v.SupportsPersonality.OK = d.Bool(), true
 		case "upgrade":
 			seen = d.Once(seen, 0x20000)
 			v.Upgrade.V, v.Upgrade.OK = jx.OptStr[string](d, jx.Null)
@@ -5002,9 +4550,11 @@ func (v *Model) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Model) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Model")
+	}
 	if v.AdditionalSpeedTiers != nil {
-		b = append(jx.Comma(b), `"additionalSpeedTiers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"additionalSpeedTiers":`...), '[')
 		for i := range v.AdditionalSpeedTiers {
 			if i > 0 {
 				b = append(b, ',')
@@ -5014,27 +4564,19 @@ func (v *Model) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.AvailabilityNux != nil {
-		b = append(jx.Comma(b), `"availabilityNux":`...)
-		b = v.AvailabilityNux.AppendJSON(b)
+		b = v.AvailabilityNux.AppendJSON(append(jx.Comma(b), `"availabilityNux":`...))
 	}
 	if v.AvailableAccessPrograms != nil {
-		b = append(jx.Comma(b), `"availableAccessPrograms":`...)
-		b = v.AvailableAccessPrograms.AppendJSON(b)
+		b = v.AvailableAccessPrograms.AppendJSON(append(jx.Comma(b), `"availableAccessPrograms":`...))
 	}
-	b = append(jx.Comma(b), `"defaultReasoningEffort":`...)
-	b = jx.AppendString(b, string(v.DefaultReasoningEffort))
+	b = jx.AppendString(append(jx.Comma(b), `"defaultReasoningEffort":`...), string(v.DefaultReasoningEffort))
 	b = jx.AppendOptStr(b, `"defaultServiceTier":`, v.DefaultServiceTier.V, v.DefaultServiceTier.OK)
-	b = append(jx.Comma(b), `"description":`...)
-	b = jx.AppendString(b, v.Description)
-	b = append(b, `,"displayName":`...)
-	b = jx.AppendString(b, v.DisplayName)
-	b = append(b, `,"hidden":`...)
-	b = jx.AppendBool(b, v.Hidden)
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description)
+	b = jx.AppendString(append(b, `,"displayName":`...), v.DisplayName)
+	b = jx.AppendBool(append(b, `,"hidden":`...), v.Hidden)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	if v.InputModalities != nil {
-		b = append(b, `,"inputModalities":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"inputModalities":`...), '[')
 		for i := range v.InputModalities {
 			if i > 0 {
 				b = append(b, ',')
@@ -5043,15 +4585,12 @@ func (v *Model) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"isDefault":`...)
-	b = jx.AppendBool(b, v.IsDefault)
-	b = append(b, `,"model":`...)
-	b = jx.AppendString(b, v.Model)
+	b = jx.AppendBool(append(jx.Comma(b), `"isDefault":`...), v.IsDefault)
+	b = jx.AppendString(append(b, `,"model":`...), v.Model)
 	b = jx.AppendOptStr(b, `"modelSpecialty":`, v.ModelSpecialty.V, v.ModelSpecialty.OK)
 	b = jx.AppendOptStr(b, `"multiAgentVersion":`, string(v.MultiAgentVersion.V), v.MultiAgentVersion.OK)
 	if v.ServiceTiers != nil {
-		b = append(jx.Comma(b), `"serviceTiers":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"serviceTiers":`...), '[')
 		for i := range v.ServiceTiers {
 			if i > 0 {
 				b = append(b, ',')
@@ -5060,8 +4599,7 @@ func (v *Model) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"supportedReasoningEfforts":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"supportedReasoningEfforts":`...), '[')
 	for i := range v.SupportedReasoningEfforts {
 		if i > 0 {
 			b = append(b, ',')
@@ -5070,13 +4608,11 @@ func (v *Model) appendMembers(b []byte) []byte {
 	}
 	b = append(b, ']')
 	if v.SupportsPersonality.OK {
-		b = append(b, `,"supportsPersonality":`...)
-		b = jx.AppendBool(b, v.SupportsPersonality.V)
+		b = jx.AppendBool(append(b, `,"supportsPersonality":`...), v.SupportsPersonality.V)
 	}
 	b = jx.AppendOptStr(b, `"upgrade":`, v.Upgrade.V, v.Upgrade.OK)
 	if v.UpgradeInfo != nil {
-		b = append(jx.Comma(b), `"upgradeInfo":`...)
-		b = v.UpgradeInfo.AppendJSON(b)
+		b = v.UpgradeInfo.AppendJSON(append(jx.Comma(b), `"upgradeInfo":`...))
 	}
 	return jx.AppendMembers(b, v.Extra, "additionalSpeedTiers availabilityNux availableAccessPrograms defaultReasoningEffort defaultServiceTier description displayName hidden id inputModalities isDefault model modelSpecialty multiAgentVersion serviceTiers supportedReasoningEfforts supportsPersonality upgrade upgradeInfo")
 }
@@ -5091,13 +4627,7 @@ func (v *Model) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Model) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Model")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Model) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Model) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -5161,14 +4691,12 @@ func (v *ModelListParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "includeHidden":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
-				v.IncludeHidden.V = d.Bool()
-				v.IncludeHidden.OK = true
+				v.IncludeHidden.V, v.IncludeHidden.OK = d.Bool(), true
 			}
 		case "limit":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Limit.V = uint32(d.Int(0, 4294967295))
-				v.Limit.OK = true
+				v.Limit.V, v.Limit.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "modelProvider":
 			seen = d.Once(seen, 0x8)
@@ -5181,14 +4709,15 @@ func (v *ModelListParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ModelListParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ModelListParams")
+	}
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	if v.IncludeHidden.OK {
-		b = append(jx.Comma(b), `"includeHidden":`...)
-		b = jx.AppendBool(b, v.IncludeHidden.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"includeHidden":`...), v.IncludeHidden.V)
 	}
 	if v.Limit.OK {
-		b = append(jx.Comma(b), `"limit":`...)
-		b = jx.AppendUint(b, uint64(v.Limit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"limit":`...), uint64(v.Limit.V))
 	}
 	b = jx.AppendOptStr(b, `"modelProvider":`, v.ModelProvider.V, v.ModelProvider.OK)
 	return jx.AppendMembers(b, v.Extra, "cursor includeHidden limit modelProvider")
@@ -5205,11 +4734,7 @@ func (v *ModelListParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ModelListParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ModelListParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5246,8 +4771,10 @@ func (v *ModelListResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ModelListResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"data":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ModelListResponse")
+	}
+	b = append(append(jx.Comma(b), `"data":`...), '[')
 	for i := range v.Data {
 		if i > 0 {
 			b = append(b, ',')
@@ -5270,11 +4797,7 @@ func (v *ModelListResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ModelListResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ModelListResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5349,10 +4872,11 @@ func (v *NetworkApprovalContext) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NetworkApprovalContext) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"host":`...)
-	b = jx.AppendString(b, v.Host)
-	b = append(b, `,"protocol":`...)
-	b = jx.AppendString(b, string(v.Protocol))
+	if v == nil {
+		return jx.AppendFault(b, "nil *NetworkApprovalContext")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"host":`...), v.Host)
+	b = jx.AppendString(append(b, `,"protocol":`...), string(v.Protocol))
 	return jx.AppendMembers(b, v.Extra, "host protocol")
 }
 
@@ -5367,11 +4891,7 @@ func (v *NetworkApprovalContext) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NetworkApprovalContext) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NetworkApprovalContext")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5400,10 +4920,11 @@ func (v *NetworkPolicyAmendment) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NetworkPolicyAmendment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"action":`...)
-	b = jx.AppendString(b, string(v.Action))
-	b = append(b, `,"host":`...)
-	b = jx.AppendString(b, v.Host)
+	if v == nil {
+		return jx.AppendFault(b, "nil *NetworkPolicyAmendment")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"action":`...), string(v.Action))
+	b = jx.AppendString(append(b, `,"host":`...), v.Host)
 	return jx.AppendMembers(b, v.Extra, "action host")
 }
 
@@ -5418,11 +4939,7 @@ func (v *NetworkPolicyAmendment) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NetworkPolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NetworkPolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5451,14 +4968,7 @@ func (v *ParsedCommand) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ParsedCommand) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PatchChangeKindAdd) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *PatchChangeKindAdd) appendMembers(b []byte) []byte {
@@ -5479,24 +4989,13 @@ func (v *PatchChangeKindAdd) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PatchChangeKindAdd) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PatchChangeKindAdd")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v PatchChangeKindAdd) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PatchChangeKindDelete) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *PatchChangeKindDelete) appendMembers(b []byte) []byte {
@@ -5517,11 +5016,7 @@ func (v *PatchChangeKindDelete) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PatchChangeKindDelete) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PatchChangeKindDelete")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5563,33 +5058,19 @@ func (v *PatchChangeKindUpdate) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PatchChangeKindUpdate) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PatchChangeKindUpdate")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v PatchChangeKindUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PatchChangeKindOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *PatchChangeKindOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PatchChangeKindOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "PatchChangeKindOther has no type")
 	}
@@ -5663,20 +5144,17 @@ func (v *PermissionsRequestApprovalParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PermissionsRequestApprovalParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionsRequestApprovalParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd))
 	b = jx.AppendOptStr(b, `"environmentId":`, v.EnvironmentID.V, v.EnvironmentID.OK)
-	b = append(jx.Comma(b), `"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"permissions":`...)
-	b = v.Permissions.AppendJSON(b)
+	b = jx.AppendString(append(jx.Comma(b), `"itemId":`...), v.ItemID)
+	b = v.Permissions.AppendJSON(append(b, `,"permissions":`...))
 	b = jx.AppendOptStr(b, `"reason":`, v.Reason.V, v.Reason.OK)
-	b = append(jx.Comma(b), `"startedAtMs":`...)
-	b = jx.AppendInt(b, int64(v.StartedAtMs))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendInt(append(jx.Comma(b), `"startedAtMs":`...), int64(v.StartedAtMs))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "cwd environmentId itemId permissions reason startedAtMs threadId turnId")
 }
 
@@ -5691,11 +5169,7 @@ func (v *PermissionsRequestApprovalParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionsRequestApprovalParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionsRequestApprovalParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5722,8 +5196,7 @@ func (v *PermissionsRequestApprovalResponse) decode(d *jx.Dec, outer *jx.Outer) 
 		case "strictAutoReview":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.StrictAutoReview.V = d.Bool()
-				v.StrictAutoReview.OK = true
+				v.StrictAutoReview.V, v.StrictAutoReview.OK = d.Bool(), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -5734,12 +5207,13 @@ func (v *PermissionsRequestApprovalResponse) decode(d *jx.Dec, outer *jx.Outer) 
 }
 
 func (v *PermissionsRequestApprovalResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"permissions":`...)
-	b = v.Permissions.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *PermissionsRequestApprovalResponse")
+	}
+	b = v.Permissions.AppendJSON(append(jx.Comma(b), `"permissions":`...))
 	b = jx.AppendOptStr(b, `"scope":`, string(v.Scope.V), v.Scope.OK)
 	if v.StrictAutoReview.OK {
-		b = append(jx.Comma(b), `"strictAutoReview":`...)
-		b = jx.AppendBool(b, v.StrictAutoReview.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"strictAutoReview":`...), v.StrictAutoReview.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "permissions scope strictAutoReview")
 }
@@ -5755,11 +5229,7 @@ func (v *PermissionsRequestApprovalResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PermissionsRequestApprovalResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PermissionsRequestApprovalResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5797,14 +5267,13 @@ func (v *PlanDeltaNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanDeltaNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"delta":`...)
-	b = jx.AppendString(b, v.Delta)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *PlanDeltaNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"delta":`...), v.Delta)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "delta itemId threadId turnId")
 }
 
@@ -5819,11 +5288,7 @@ func (v *PlanDeltaNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *PlanDeltaNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *PlanDeltaNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5852,10 +5317,11 @@ func (v *ReasoningEffortOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReasoningEffortOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"description":`...)
-	b = jx.AppendString(b, v.Description)
-	b = append(b, `,"reasoningEffort":`...)
-	b = jx.AppendString(b, string(v.ReasoningEffort))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReasoningEffortOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description)
+	b = jx.AppendString(append(b, `,"reasoningEffort":`...), string(v.ReasoningEffort))
 	return jx.AppendMembers(b, v.Extra, "description reasoningEffort")
 }
 
@@ -5870,11 +5336,7 @@ func (v *ReasoningEffortOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReasoningEffortOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReasoningEffortOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5909,14 +5371,13 @@ func (v *ReasoningSummaryPartAddedNotification) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *ReasoningSummaryPartAddedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"summaryIndex":`...)
-	b = jx.AppendInt(b, int64(v.SummaryIndex))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReasoningSummaryPartAddedNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"itemId":`...), v.ItemID)
+	b = jx.AppendInt(append(b, `,"summaryIndex":`...), int64(v.SummaryIndex))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "itemId summaryIndex threadId turnId")
 }
 
@@ -5931,11 +5392,7 @@ func (v *ReasoningSummaryPartAddedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReasoningSummaryPartAddedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReasoningSummaryPartAddedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -5976,16 +5433,14 @@ func (v *ReasoningSummaryTextDeltaNotification) decode(d *jx.Dec, outer *jx.Oute
 }
 
 func (v *ReasoningSummaryTextDeltaNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"delta":`...)
-	b = jx.AppendString(b, v.Delta)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"summaryIndex":`...)
-	b = jx.AppendInt(b, int64(v.SummaryIndex))
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReasoningSummaryTextDeltaNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"delta":`...), v.Delta)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendInt(append(b, `,"summaryIndex":`...), int64(v.SummaryIndex))
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "delta itemId summaryIndex threadId turnId")
 }
 
@@ -6000,11 +5455,7 @@ func (v *ReasoningSummaryTextDeltaNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReasoningSummaryTextDeltaNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReasoningSummaryTextDeltaNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6045,16 +5496,14 @@ func (v *ReasoningTextDeltaNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReasoningTextDeltaNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"contentIndex":`...)
-	b = jx.AppendInt(b, int64(v.ContentIndex))
-	b = append(b, `,"delta":`...)
-	b = jx.AppendString(b, v.Delta)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReasoningTextDeltaNotification")
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"contentIndex":`...), int64(v.ContentIndex))
+	b = jx.AppendString(append(b, `,"delta":`...), v.Delta)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "contentIndex delta itemId threadId turnId")
 }
 
@@ -6069,11 +5518,7 @@ func (v *ReasoningTextDeltaNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReasoningTextDeltaNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReasoningTextDeltaNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6131,8 +5576,7 @@ func (v *ReviewDecisionApprovedExecpolicyAmendment) appendMembers(b []byte) []by
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewDecisionApprovedExecpolicyAmendment")
 	}
-	b = append(jx.Comma(b), `"approved_execpolicy_amendment":`...)
-	b = v.ApprovedExecpolicyAmendment.AppendJSON(b)
+	b = v.ApprovedExecpolicyAmendment.AppendJSON(append(jx.Comma(b), `"approved_execpolicy_amendment":`...))
 	return jx.AppendMembers(b, v.Extra, "approved_execpolicy_amendment")
 }
 
@@ -6147,11 +5591,7 @@ func (v *ReviewDecisionApprovedExecpolicyAmendment) UnmarshalJSON(b []byte) erro
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionApprovedExecpolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionApprovedExecpolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6180,8 +5620,10 @@ func (v *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment) d
 }
 
 func (v *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"proposed_execpolicy_amendment":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment")
+	}
+	b = append(append(jx.Comma(b), `"proposed_execpolicy_amendment":`...), '[')
 	for i := range v.ProposedExecpolicyAmendment {
 		if i > 0 {
 			b = append(b, ',')
@@ -6203,11 +5645,7 @@ func (v *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment) U
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6239,8 +5677,7 @@ func (v *ReviewDecisionDenied) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewDecisionDenied")
 	}
-	b = append(jx.Comma(b), `"denied":`...)
-	b = v.Denied.AppendJSON(b)
+	b = v.Denied.AppendJSON(append(jx.Comma(b), `"denied":`...))
 	return jx.AppendMembers(b, v.Extra, "denied")
 }
 
@@ -6255,11 +5692,7 @@ func (v *ReviewDecisionDenied) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionDenied) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionDenied")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6285,8 +5718,10 @@ func (v *ReviewDecisionDeniedDenied) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReviewDecisionDeniedDenied) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"rejection":`...)
-	b = jx.AppendString(b, v.Rejection)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionDeniedDenied")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"rejection":`...), v.Rejection)
 	return jx.AppendMembers(b, v.Extra, "rejection")
 }
 
@@ -6301,11 +5736,7 @@ func (v *ReviewDecisionDeniedDenied) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionDeniedDenied) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionDeniedDenied")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6337,8 +5768,7 @@ func (v *ReviewDecisionNetworkPolicyAmendment) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewDecisionNetworkPolicyAmendment")
 	}
-	b = append(jx.Comma(b), `"network_policy_amendment":`...)
-	b = v.NetworkPolicyAmendment.AppendJSON(b)
+	b = v.NetworkPolicyAmendment.AppendJSON(append(jx.Comma(b), `"network_policy_amendment":`...))
 	return jx.AppendMembers(b, v.Extra, "network_policy_amendment")
 }
 
@@ -6353,11 +5783,7 @@ func (v *ReviewDecisionNetworkPolicyAmendment) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionNetworkPolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionNetworkPolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6386,8 +5812,10 @@ func (v *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment) decode(d *j
 }
 
 func (v *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"network_policy_amendment":`...)
-	b = v.NetworkPolicyAmendment.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment")
+	}
+	b = v.NetworkPolicyAmendment.AppendJSON(append(jx.Comma(b), `"network_policy_amendment":`...))
 	return jx.AppendMembers(b, v.Extra, "network_policy_amendment")
 }
 
@@ -6402,11 +5830,7 @@ func (v *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment) UnmarshalJS
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6444,11 +5868,12 @@ func (v *ReviewStartParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReviewStartParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewStartParams")
+	}
 	b = jx.AppendOptStr(b, `"delivery":`, string(v.Delivery.V), v.Delivery.OK)
-	b = append(jx.Comma(b), `"target":`...)
-	b = AppendReviewTarget(b, v.Target)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = AppendReviewTarget(append(jx.Comma(b), `"target":`...), v.Target)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "delivery target threadId")
 }
 
@@ -6463,11 +5888,7 @@ func (v *ReviewStartParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewStartParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewStartParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6496,10 +5917,11 @@ func (v *ReviewStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReviewStartResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"reviewThreadId":`...)
-	b = jx.AppendString(b, v.ReviewThreadID)
-	b = append(b, `,"turn":`...)
-	b = v.Turn.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ReviewStartResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"reviewThreadId":`...), v.ReviewThreadID)
+	b = v.Turn.AppendJSON(append(b, `,"turn":`...))
 	return jx.AppendMembers(b, v.Extra, "reviewThreadId turn")
 }
 
@@ -6514,24 +5936,13 @@ func (v *ReviewStartResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewStartResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewStartResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ReviewStartResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReviewTargetUncommittedChanges) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ReviewTargetUncommittedChanges) appendMembers(b []byte) []byte {
@@ -6552,11 +5963,7 @@ func (v *ReviewTargetUncommittedChanges) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewTargetUncommittedChanges) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewTargetUncommittedChanges")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6588,8 +5995,7 @@ func (v *ReviewTargetBaseBranch) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewTargetBaseBranch")
 	}
-	b = append(jx.Comma(b), `"branch":`...)
-	b = jx.AppendString(b, v.Branch)
+	b = jx.AppendString(append(jx.Comma(b), `"branch":`...), v.Branch)
 	return jx.AppendMembers(b, v.Extra, "branch")
 }
 
@@ -6604,11 +6010,7 @@ func (v *ReviewTargetBaseBranch) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewTargetBaseBranch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewTargetBaseBranch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6640,8 +6042,7 @@ func (v *ReviewTargetCommit) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewTargetCommit")
 	}
-	b = append(jx.Comma(b), `"sha":`...)
-	b = jx.AppendString(b, v.Sha)
+	b = jx.AppendString(append(jx.Comma(b), `"sha":`...), v.Sha)
 	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	return jx.AppendMembers(b, v.Extra, "sha title")
 }
@@ -6657,11 +6058,7 @@ func (v *ReviewTargetCommit) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewTargetCommit) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewTargetCommit")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6690,8 +6087,7 @@ func (v *ReviewTargetCustom) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ReviewTargetCustom")
 	}
-	b = append(jx.Comma(b), `"instructions":`...)
-	b = jx.AppendString(b, v.Instructions)
+	b = jx.AppendString(append(jx.Comma(b), `"instructions":`...), v.Instructions)
 	return jx.AppendMembers(b, v.Extra, "instructions")
 }
 
@@ -6706,33 +6102,19 @@ func (v *ReviewTargetCustom) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ReviewTargetCustom) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewTargetCustom")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ReviewTargetCustom) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReviewTargetOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ReviewTargetOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ReviewTargetOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ReviewTargetOther has no type")
 	}
@@ -6765,14 +6147,7 @@ func (v *ReviewTargetOther) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ReviewTargetOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SandboxPolicyDangerFullAccess) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *SandboxPolicyDangerFullAccess) appendMembers(b []byte) []byte {
@@ -6793,11 +6168,7 @@ func (v *SandboxPolicyDangerFullAccess) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SandboxPolicyDangerFullAccess) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SandboxPolicyDangerFullAccess")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6815,8 +6186,7 @@ func (v *SandboxPolicyReadOnly) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "networkAccess":
 			seen = d.Once(seen, 0x1)
-			v.NetworkAccess.V = d.Bool()
-			v.NetworkAccess.OK = true
+			v.NetworkAccess.V, v.NetworkAccess.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6829,8 +6199,7 @@ func (v *SandboxPolicyReadOnly) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *SandboxPolicyReadOnly")
 	}
 	if v.NetworkAccess.OK {
-		b = append(jx.Comma(b), `"networkAccess":`...)
-		b = jx.AppendBool(b, v.NetworkAccess.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"networkAccess":`...), v.NetworkAccess.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "networkAccess")
 }
@@ -6846,11 +6215,7 @@ func (v *SandboxPolicyReadOnly) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SandboxPolicyReadOnly) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SandboxPolicyReadOnly")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6893,11 +6258,7 @@ func (v *SandboxPolicyExternalSandbox) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SandboxPolicyExternalSandbox) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SandboxPolicyExternalSandbox")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6915,16 +6276,13 @@ func (v *SandboxPolicyWorkspaceWrite) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "excludeSlashTmp":
 			seen = d.Once(seen, 0x1)
-			v.ExcludeSlashTmp.V = d.Bool()
-			v.ExcludeSlashTmp.OK = true
+			v.ExcludeSlashTmp.V, v.ExcludeSlashTmp.OK = d.Bool(), true
 		case "excludeTmpdirEnvVar":
 			seen = d.Once(seen, 0x2)
-			v.ExcludeTmpdirEnvVar.V = d.Bool()
-			v.ExcludeTmpdirEnvVar.OK = true
+			v.ExcludeTmpdirEnvVar.V, v.ExcludeTmpdirEnvVar.OK = d.Bool(), true
 		case "networkAccess":
 			seen = d.Once(seen, 0x4)
-			v.NetworkAccess.V = d.Bool()
-			v.NetworkAccess.OK = true
+			v.NetworkAccess.V, v.NetworkAccess.OK = d.Bool(), true
 		case "writableRoots":
 			seen = d.Once(seen, 0x8)
 			v.WritableRoots = jx.Strs[AbsolutePathBuf](d, 0)
@@ -6940,20 +6298,16 @@ func (v *SandboxPolicyWorkspaceWrite) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *SandboxPolicyWorkspaceWrite")
 	}
 	if v.ExcludeSlashTmp.OK {
-		b = append(jx.Comma(b), `"excludeSlashTmp":`...)
-		b = jx.AppendBool(b, v.ExcludeSlashTmp.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"excludeSlashTmp":`...), v.ExcludeSlashTmp.V)
 	}
 	if v.ExcludeTmpdirEnvVar.OK {
-		b = append(jx.Comma(b), `"excludeTmpdirEnvVar":`...)
-		b = jx.AppendBool(b, v.ExcludeTmpdirEnvVar.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"excludeTmpdirEnvVar":`...), v.ExcludeTmpdirEnvVar.V)
 	}
 	if v.NetworkAccess.OK {
-		b = append(jx.Comma(b), `"networkAccess":`...)
-		b = jx.AppendBool(b, v.NetworkAccess.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"networkAccess":`...), v.NetworkAccess.V)
 	}
 	if v.WritableRoots != nil {
-		b = append(jx.Comma(b), `"writableRoots":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"writableRoots":`...), '[')
 		for i := range v.WritableRoots {
 			if i > 0 {
 				b = append(b, ',')
@@ -6976,11 +6330,7 @@ func (v *SandboxPolicyWorkspaceWrite) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SandboxPolicyWorkspaceWrite) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SandboxPolicyWorkspaceWrite")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6989,23 +6339,13 @@ func (v SandboxPolicyWorkspaceWrite) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SandboxPolicyOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *SandboxPolicyOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SandboxPolicyOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "SandboxPolicyOther has no type")
 	}
@@ -7061,10 +6401,11 @@ func (v *ServerRequestResolvedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ServerRequestResolvedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"requestId":`...)
-	b = AppendRequestID(b, v.RequestID)
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ServerRequestResolvedNotification")
+	}
+	b = AppendRequestID(append(jx.Comma(b), `"requestId":`...), v.RequestID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "requestId threadId")
 }
 
@@ -7079,11 +6420,7 @@ func (v *ServerRequestResolvedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ServerRequestResolvedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ServerRequestResolvedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7161,10 +6498,11 @@ func (v *SkillErrorInfo) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SkillErrorInfo) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillErrorInfo")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "message path")
 }
 
@@ -7179,11 +6517,7 @@ func (v *SkillErrorInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillErrorInfo) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillErrorInfo")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7262,25 +6596,21 @@ func (v *SkillMetadata) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SkillMetadata) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillMetadata")
+	}
 	if v.Dependencies != nil {
-		b = append(jx.Comma(b), `"dependencies":`...)
-		b = v.Dependencies.AppendJSON(b)
+		b = v.Dependencies.AppendJSON(append(jx.Comma(b), `"dependencies":`...))
 	}
-	b = append(jx.Comma(b), `"description":`...)
-	b = jx.AppendString(b, v.Description)
-	b = append(b, `,"enabled":`...)
-	b = jx.AppendBool(b, v.Enabled)
+	b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description)
+	b = jx.AppendBool(append(b, `,"enabled":`...), v.Enabled)
 	if v.Interface != nil {
-		b = append(b, `,"interface":`...)
-		b = v.Interface.AppendJSON(b)
+		b = v.Interface.AppendJSON(append(b, `,"interface":`...))
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"path":`...), string(v.Path))
 	b = jx.AppendOptStr(b, `"pluginId":`, v.PluginID.V, v.PluginID.OK)
-	b = append(jx.Comma(b), `"scope":`...)
-	b = jx.AppendString(b, string(v.Scope))
+	b = jx.AppendString(append(jx.Comma(b), `"scope":`...), string(v.Scope))
 	b = jx.AppendOptStr(b, `"shortDescription":`, v.ShortDescription.V, v.ShortDescription.OK)
 	return jx.AppendMembers(b, v.Extra, "dependencies description enabled interface name path pluginId scope shortDescription")
 }
@@ -7296,11 +6626,7 @@ func (v *SkillMetadata) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillMetadata) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillMetadata")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7348,10 +6674,11 @@ func (v *SkillsListEntry) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SkillsListEntry) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, v.Cwd)
-	b = append(b, `,"errors":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListEntry")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), v.Cwd)
+	b = append(append(b, `,"errors":`...), '[')
 	for i := range v.Errors {
 		if i > 0 {
 			b = append(b, ',')
@@ -7359,8 +6686,7 @@ func (v *SkillsListEntry) appendMembers(b []byte) []byte {
 		b = v.Errors[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"skills":`...)
-	b = append(b, '[')
+	b = append(append(b, `,"skills":`...), '[')
 	for i := range v.Skills {
 		if i > 0 {
 			b = append(b, ',')
@@ -7382,11 +6708,7 @@ func (v *SkillsListEntry) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillsListEntry) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillsListEntry")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7404,8 +6726,7 @@ func (v *SkillsListParams) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwds = jx.Strs[string](d, 0)
 		case "forceReload":
 			seen = d.Once(seen, 0x2)
-			v.ForceReload.V = d.Bool()
-			v.ForceReload.OK = true
+			v.ForceReload.V, v.ForceReload.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7414,9 +6735,11 @@ func (v *SkillsListParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SkillsListParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListParams")
+	}
 	if v.Cwds != nil {
-		b = append(jx.Comma(b), `"cwds":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"cwds":`...), '[')
 		for i := range v.Cwds {
 			if i > 0 {
 				b = append(b, ',')
@@ -7426,8 +6749,7 @@ func (v *SkillsListParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.ForceReload.OK {
-		b = append(jx.Comma(b), `"forceReload":`...)
-		b = jx.AppendBool(b, v.ForceReload.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"forceReload":`...), v.ForceReload.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "cwds forceReload")
 }
@@ -7443,11 +6765,7 @@ func (v *SkillsListParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillsListParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillsListParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7481,8 +6799,10 @@ func (v *SkillsListResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SkillsListResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"data":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *SkillsListResponse")
+	}
+	b = append(append(jx.Comma(b), `"data":`...), '[')
 	for i := range v.Data {
 		if i > 0 {
 			b = append(b, ',')
@@ -7504,11 +6824,7 @@ func (v *SkillsListResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillsListResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillsListResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7537,8 +6853,10 @@ func (v *TextElement) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextElement) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"byteRange":`...)
-	b = v.ByteRange.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextElement")
+	}
+	b = v.ByteRange.AppendJSON(append(jx.Comma(b), `"byteRange":`...))
 	b = jx.AppendOptStr(b, `"placeholder":`, v.Placeholder.V, v.Placeholder.OK)
 	return jx.AppendMembers(b, v.Extra, "byteRange placeholder")
 }
@@ -7554,11 +6872,7 @@ func (v *TextElement) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextElement) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextElement")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7587,10 +6901,11 @@ func (v *TextPosition) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextPosition) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"column":`...)
-	b = jx.AppendUint(b, uint64(v.Column))
-	b = append(b, `,"line":`...)
-	b = jx.AppendUint(b, uint64(v.Line))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextPosition")
+	}
+	b = jx.AppendUint(append(jx.Comma(b), `"column":`...), uint64(v.Column))
+	b = jx.AppendUint(append(b, `,"line":`...), uint64(v.Line))
 	return jx.AppendMembers(b, v.Extra, "column line")
 }
 
@@ -7605,11 +6920,7 @@ func (v *TextPosition) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextPosition) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextPosition")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7638,10 +6949,11 @@ func (v *TextRange) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TextRange) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"end":`...)
-	b = v.End.AppendJSON(b)
-	b = append(b, `,"start":`...)
-	b = v.Start.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TextRange")
+	}
+	b = v.End.AppendJSON(append(jx.Comma(b), `"end":`...))
+	b = v.Start.AppendJSON(append(b, `,"start":`...))
 	return jx.AppendMembers(b, v.Extra, "end start")
 }
 
@@ -7655,13 +6967,7 @@ func (v *TextRange) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *TextRange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextRange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *TextRange) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v TextRange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7738,8 +7044,7 @@ func (v *Thread) decode(d *jx.Dec, outer *jx.Outer) {
 		case "recencyAt":
 			seen = d.Once(seen, 0x1000000)
 			if !d.Null() {
-				v.RecencyAt.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.RecencyAt.OK = true
+				v.RecencyAt.V, v.RecencyAt.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "section":
 			seen = d.Once(seen, 0x2000000)
@@ -7750,8 +7055,7 @@ func (v *Thread) decode(d *jx.Dec, outer *jx.Outer) {
 		case "sectionEnteredAt":
 			seen = d.Once(seen, 0x4000000)
 			if !d.Null() {
-				v.SectionEnteredAt.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.SectionEnteredAt.OK = true
+				v.SectionEnteredAt.V, v.SectionEnteredAt.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "sessionId":
 			seen = d.Once(seen, 0x80)
@@ -7788,56 +7092,44 @@ func (v *Thread) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Thread) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Thread")
+	}
 	b = jx.AppendOptStr(b, `"agentNickname":`, v.AgentNickname.V, v.AgentNickname.OK)
 	b = jx.AppendOptStr(b, `"agentRole":`, v.AgentRole.V, v.AgentRole.OK)
-	b = append(jx.Comma(b), `"cliVersion":`...)
-	b = jx.AppendString(b, v.CliVersion)
-	b = append(b, `,"createdAt":`...)
-	b = jx.AppendInt(b, int64(v.CreatedAt))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
-	b = append(b, `,"ephemeral":`...)
-	b = jx.AppendBool(b, v.Ephemeral)
+	b = jx.AppendString(append(jx.Comma(b), `"cliVersion":`...), v.CliVersion)
+	b = jx.AppendInt(append(b, `,"createdAt":`...), int64(v.CreatedAt))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
+	b = jx.AppendBool(append(b, `,"ephemeral":`...), v.Ephemeral)
 	b = jx.AppendOptStr(b, `"forkedFromId":`, v.ForkedFromID.V, v.ForkedFromID.OK)
 	if v.GitInfo != nil {
-		b = append(jx.Comma(b), `"gitInfo":`...)
-		b = v.GitInfo.AppendJSON(b)
+		b = v.GitInfo.AppendJSON(append(jx.Comma(b), `"gitInfo":`...))
 	}
 	b = jx.AppendOptStr(b, `"historyMode":`, string(v.HistoryMode.V), v.HistoryMode.OK)
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
-	b = append(jx.Comma(b), `"modelProvider":`...)
-	b = jx.AppendString(b, v.ModelProvider)
+	b = jx.AppendString(append(jx.Comma(b), `"modelProvider":`...), v.ModelProvider)
 	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	b = jx.AppendOptStr(b, `"originator":`, v.Originator.V, v.Originator.OK)
 	b = jx.AppendOptStr(b, `"parentThreadId":`, v.ParentThreadID.V, v.ParentThreadID.OK)
 	b = jx.AppendOptStr(b, `"path":`, v.Path.V, v.Path.OK)
-	b = append(jx.Comma(b), `"preview":`...)
-	b = jx.AppendString(b, v.Preview)
+	b = jx.AppendString(append(jx.Comma(b), `"preview":`...), v.Preview)
 	b = jx.AppendOptStr(b, `"projectId":`, v.ProjectID.V, v.ProjectID.OK)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
 	if v.RecencyAt.OK {
-		b = append(jx.Comma(b), `"recencyAt":`...)
-		b = jx.AppendInt(b, int64(v.RecencyAt.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"recencyAt":`...), int64(v.RecencyAt.V))
 	}
 	if v.Section != nil {
-		b = append(jx.Comma(b), `"section":`...)
-		b = v.Section.AppendJSON(b)
+		b = v.Section.AppendJSON(append(jx.Comma(b), `"section":`...))
 	}
 	if v.SectionEnteredAt.OK {
-		b = append(jx.Comma(b), `"sectionEnteredAt":`...)
-		b = jx.AppendInt(b, int64(v.SectionEnteredAt.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"sectionEnteredAt":`...), int64(v.SectionEnteredAt.V))
 	}
-	b = append(jx.Comma(b), `"sessionId":`...)
-	b = jx.AppendString(b, v.SessionID)
-	b = append(b, `,"source":`...)
-	b = v.Source.AppendJSON(b)
-	b = append(b, `,"status":`...)
-	b = AppendThreadStatus(b, v.Status)
+	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), v.SessionID)
+	b = v.Source.AppendJSON(append(b, `,"source":`...))
+	b = AppendThreadStatus(append(b, `,"status":`...), v.Status)
 	b = jx.AppendOptStr(b, `"threadSource":`, string(v.ThreadSource.V), v.ThreadSource.OK)
-	b = append(jx.Comma(b), `"turns":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"turns":`...), '[')
 	for i := range v.Turns {
 		if i > 0 {
 			b = append(b, ',')
@@ -7845,8 +7137,7 @@ func (v *Thread) appendMembers(b []byte) []byte {
 		b = v.Turns[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"updatedAt":`...)
-	b = jx.AppendInt(b, int64(v.UpdatedAt))
+	b = jx.AppendInt(append(b, `,"updatedAt":`...), int64(v.UpdatedAt))
 	return jx.AppendMembers(b, v.Extra, "agentNickname agentRole cliVersion createdAt cwd ephemeral forkedFromId gitInfo historyMode id model modelProvider name originator parentThreadId path preview projectId reasoningEffort recencyAt section sectionEnteredAt sessionId source status threadSource turns updatedAt")
 }
 
@@ -7860,13 +7151,7 @@ func (v *Thread) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Thread) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Thread")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Thread) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Thread) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -7891,8 +7176,10 @@ func (v *ThreadCompactStartParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadCompactStartParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadCompactStartParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "threadId")
 }
 
@@ -7907,11 +7194,7 @@ func (v *ThreadCompactStartParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadCompactStartParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadCompactStartParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7920,14 +7203,7 @@ func (v ThreadCompactStartParams) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ThreadCompactStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadCompactStartResponse) appendMembers(b []byte) []byte {
@@ -7950,8 +7226,7 @@ func (v *ThreadCompactStartResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7980,8 +7255,10 @@ func (v *ThreadDeleteParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadDeleteParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadDeleteParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "threadId")
 }
 
@@ -7996,24 +7273,13 @@ func (v *ThreadDeleteParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadDeleteParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadDeleteParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadDeleteParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadDeleteResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadDeleteResponse) appendMembers(b []byte) []byte {
@@ -8036,8 +7302,7 @@ func (v *ThreadDeleteResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8078,12 +7343,10 @@ func (v *ThreadForkParams) decode(d *jx.Dec, outer *jx.Outer) {
 			v.DeveloperInstructions.V, v.DeveloperInstructions.OK = jx.OptStr[string](d, jx.Null)
 		case "ephemeral":
 			seen = d.Once(seen, 0x80)
-			v.Ephemeral.V = d.Bool()
-			v.Ephemeral.OK = true
+			v.Ephemeral.V, v.Ephemeral.OK = d.Bool(), true
 		case "excludeTurns":
 			seen = d.Once(seen, 0x100)
-			v.ExcludeTurns.V = d.Bool()
-			v.ExcludeTurns.OK = true
+			v.ExcludeTurns.V, v.ExcludeTurns.OK = d.Bool(), true
 		case "lastTurnId":
 			seen = d.Once(seen, 0x200)
 			v.LastTurnID.V, v.LastTurnID.OK = jx.OptStr[string](d, jx.Null)
@@ -8117,33 +7380,31 @@ func (v *ThreadForkParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadForkParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadForkParams")
+	}
 	if v.ApprovalPolicy != nil {
-		b = append(jx.Comma(b), `"approvalPolicy":`...)
-		b = AppendAskForApproval(b, v.ApprovalPolicy)
+		b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
 	}
 	b = jx.AppendOptStr(b, `"approvalsReviewer":`, string(v.ApprovalsReviewer.V), v.ApprovalsReviewer.OK)
 	b = jx.AppendOptStr(b, `"baseInstructions":`, v.BaseInstructions.V, v.BaseInstructions.OK)
 	if v.Config != nil {
-		b = append(jx.Comma(b), `"config":`...)
-		b = jx.AppendRawObject(b, v.Config)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"config":`...), v.Config)
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"developerInstructions":`, v.DeveloperInstructions.V, v.DeveloperInstructions.OK)
 	if v.Ephemeral.OK {
-		b = append(jx.Comma(b), `"ephemeral":`...)
-		b = jx.AppendBool(b, v.Ephemeral.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"ephemeral":`...), v.Ephemeral.V)
 	}
 	if v.ExcludeTurns.OK {
-		b = append(jx.Comma(b), `"excludeTurns":`...)
-		b = jx.AppendBool(b, v.ExcludeTurns.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"excludeTurns":`...), v.ExcludeTurns.V)
 	}
 	b = jx.AppendOptStr(b, `"lastTurnId":`, v.LastTurnID.V, v.LastTurnID.OK)
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	b = jx.AppendOptStr(b, `"modelProvider":`, v.ModelProvider.V, v.ModelProvider.OK)
 	b = jx.AppendOptStr(b, `"sandbox":`, string(v.Sandbox.V), v.Sandbox.OK)
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	b = jx.AppendOptStr(b, `"threadSource":`, string(v.ThreadSource.V), v.ThreadSource.OK)
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer baseInstructions config cwd developerInstructions ephemeral excludeTurns lastTurnId model modelProvider sandbox serviceTier threadId threadSource")
 }
@@ -8159,11 +7420,7 @@ func (v *ThreadForkParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadForkParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadForkParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8219,15 +7476,14 @@ func (v *ThreadForkResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadForkResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"approvalPolicy":`...)
-	b = AppendAskForApproval(b, v.ApprovalPolicy)
-	b = append(b, `,"approvalsReviewer":`...)
-	b = jx.AppendString(b, string(v.ApprovalsReviewer))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadForkResponse")
+	}
+	b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
+	b = jx.AppendString(append(b, `,"approvalsReviewer":`...), string(v.ApprovalsReviewer))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.DisabledPluginIds != nil {
-		b = append(b, `,"disabledPluginIds":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"disabledPluginIds":`...), '[')
 		for i := range v.DisabledPluginIds {
 			if i > 0 {
 				b = append(b, ',')
@@ -8237,8 +7493,7 @@ func (v *ThreadForkResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.InstructionSources != nil {
-		b = append(jx.Comma(b), `"instructionSources":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"instructionSources":`...), '[')
 		for i := range v.InstructionSources {
 			if i > 0 {
 				b = append(b, ',')
@@ -8247,16 +7502,12 @@ func (v *ThreadForkResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"model":`...)
-	b = jx.AppendString(b, v.Model)
-	b = append(b, `,"modelProvider":`...)
-	b = jx.AppendString(b, v.ModelProvider)
+	b = jx.AppendString(append(jx.Comma(b), `"model":`...), v.Model)
+	b = jx.AppendString(append(b, `,"modelProvider":`...), v.ModelProvider)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
-	b = append(jx.Comma(b), `"sandbox":`...)
-	b = AppendSandboxPolicy(b, v.Sandbox)
+	b = AppendSandboxPolicy(append(jx.Comma(b), `"sandbox":`...), v.Sandbox)
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
-	b = append(jx.Comma(b), `"thread":`...)
-	b = v.Thread.AppendJSON(b)
+	b = v.Thread.AppendJSON(append(jx.Comma(b), `"thread":`...))
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer cwd disabledPluginIds instructionSources model modelProvider reasoningEffort sandbox serviceTier thread")
 }
 
@@ -8271,11 +7522,7 @@ func (v *ThreadForkResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadForkResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadForkResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8312,8 +7559,10 @@ func (v *ThreadInjectItemsParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadInjectItemsParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"items":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadInjectItemsParams")
+	}
+	b = append(append(jx.Comma(b), `"items":`...), '[')
 	for i := range v.Items {
 		if i > 0 {
 			b = append(b, ',')
@@ -8321,8 +7570,7 @@ func (v *ThreadInjectItemsParams) appendMembers(b []byte) []byte {
 		b = jx.AppendRaw(b, v.Items[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "items threadId")
 }
 
@@ -8337,11 +7585,7 @@ func (v *ThreadInjectItemsParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadInjectItemsParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadInjectItemsParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8350,14 +7594,7 @@ func (v ThreadInjectItemsParams) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ThreadInjectItemsResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadInjectItemsResponse) appendMembers(b []byte) []byte {
@@ -8380,8 +7617,7 @@ func (v *ThreadInjectItemsResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8400,14 +7636,12 @@ func (v *ThreadItem) decode(d *jx.Dec, outer *jx.Outer) {
 		case "completedAtMs":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.CompletedAtMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.CompletedAtMs.OK = true
+				v.CompletedAtMs.V, v.CompletedAtMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "startedAtMs":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
-				v.StartedAtMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.StartedAtMs.OK = true
+				v.StartedAtMs.V, v.StartedAtMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		default:
 			d.Skip()
@@ -8424,13 +7658,14 @@ func (v *ThreadItem) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfThreadItem = []string{"completedAtMs", "startedAtMs"}
 
 func (v *ThreadItem) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadItem")
+	}
 	if v.CompletedAtMs.OK {
-		b = append(jx.Comma(b), `"completedAtMs":`...)
-		b = jx.AppendInt(b, int64(v.CompletedAtMs.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"completedAtMs":`...), int64(v.CompletedAtMs.V))
 	}
 	if v.StartedAtMs.OK {
-		b = append(jx.Comma(b), `"startedAtMs":`...)
-		b = jx.AppendInt(b, int64(v.StartedAtMs.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"startedAtMs":`...), int64(v.StartedAtMs.V))
 	}
 	return jx.Apart(appendThreadItemVariantMembers(b, v.Variant), len(b), "completedAtMs startedAtMs")
 }
@@ -8445,13 +7680,7 @@ func (v *ThreadItem) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ThreadItem) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItem")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *ThreadItem) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadItem) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -8494,8 +7723,7 @@ func (v *ThreadItemUserMessage) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemUserMessage")
 	}
 	b = jx.AppendOptStr(b, `"clientId":`, v.ClientID.V, v.ClientID.OK)
-	b = append(jx.Comma(b), `"content":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"content":`...), '[')
 	for i := range v.Content {
 		if i > 0 {
 			b = append(b, ',')
@@ -8503,8 +7731,7 @@ func (v *ThreadItemUserMessage) appendMembers(b []byte) []byte {
 		b = AppendUserInput(b, v.Content[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	return jx.AppendMembers(b, v.Extra, "clientId content id")
 }
 
@@ -8519,11 +7746,7 @@ func (v *ThreadItemUserMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemUserMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemUserMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8563,8 +7786,7 @@ func (v *ThreadItemHookPrompt) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemHookPrompt")
 	}
-	b = append(jx.Comma(b), `"fragments":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"fragments":`...), '[')
 	for i := range v.Fragments {
 		if i > 0 {
 			b = append(b, ',')
@@ -8572,8 +7794,7 @@ func (v *ThreadItemHookPrompt) appendMembers(b []byte) []byte {
 		b = v.Fragments[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	return jx.AppendMembers(b, v.Extra, "fragments id")
 }
 
@@ -8588,11 +7809,7 @@ func (v *ThreadItemHookPrompt) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemHookPrompt) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemHookPrompt")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8662,20 +7879,16 @@ func (v *ThreadItemAgentMessage) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemAgentMessage")
 	}
 	b = jx.AppendOptStr(b, `"delivery":`, string(v.Delivery.V), v.Delivery.OK)
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	if v.MemoryCitation != nil {
-		b = append(b, `,"memoryCitation":`...)
-		b = v.MemoryCitation.AppendJSON(b)
+		b = v.MemoryCitation.AppendJSON(append(b, `,"memoryCitation":`...))
 	}
 	if v.Moderation != nil {
-		b = append(jx.Comma(b), `"moderation":`...)
-		b = v.Moderation.AppendJSON(b)
+		b = v.Moderation.AppendJSON(append(jx.Comma(b), `"moderation":`...))
 	}
 	b = jx.AppendOptStr(b, `"phase":`, string(v.Phase.V), v.Phase.OK)
 	if v.Questions != nil {
-		b = append(jx.Comma(b), `"questions":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"questions":`...), '[')
 		for i := range v.Questions {
 			if i > 0 {
 				b = append(b, ',')
@@ -8684,8 +7897,7 @@ func (v *ThreadItemAgentMessage) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	return jx.AppendMembers(b, v.Extra, "delivery id memoryCitation moderation phase questions text")
 }
 
@@ -8700,11 +7912,7 @@ func (v *ThreadItemAgentMessage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemAgentMessage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemAgentMessage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8742,13 +7950,10 @@ func (v *ThreadItemFunctionCallOutput) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemFunctionCallOutput")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"name":`...)
-	b = jx.AppendString(b, v.Name)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"name":`...), v.Name)
 	b = jx.AppendOptStr(b, `"namespace":`, v.Namespace.V, v.Namespace.OK)
-	b = append(jx.Comma(b), `"output":`...)
-	b = v.Output.AppendJSON(b)
+	b = v.Output.AppendJSON(append(jx.Comma(b), `"output":`...))
 	return jx.AppendMembers(b, v.Extra, "id name namespace output")
 }
 
@@ -8763,11 +7968,7 @@ func (v *ThreadItemFunctionCallOutput) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemFunctionCallOutput) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemFunctionCallOutput")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8802,10 +8003,8 @@ func (v *ThreadItemPlan) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemPlan")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"text":`...), v.Text)
 	return jx.AppendMembers(b, v.Extra, "id text")
 }
 
@@ -8820,11 +8019,7 @@ func (v *ThreadItemPlan) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemPlan) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemPlan")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8860,8 +8055,7 @@ func (v *ThreadItemReasoning) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemReasoning")
 	}
 	if v.Content != nil {
-		b = append(jx.Comma(b), `"content":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"content":`...), '[')
 		for i := range v.Content {
 			if i > 0 {
 				b = append(b, ',')
@@ -8870,11 +8064,9 @@ func (v *ThreadItemReasoning) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	if v.Summary != nil {
-		b = append(b, `,"summary":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"summary":`...), '[')
 		for i := range v.Summary {
 			if i > 0 {
 				b = append(b, ',')
@@ -8897,11 +8089,7 @@ func (v *ThreadItemReasoning) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemReasoning) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemReasoning")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -8938,14 +8126,12 @@ func (v *ThreadItemCommandExecution) decode(d *jx.Dec, outer *jx.Outer) {
 		case "durationMs":
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
-				v.DurationMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.DurationMs.OK = true
+				v.DurationMs.V, v.DurationMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "exitCode":
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
-				v.ExitCode.V = int32(d.Int(-2147483648, 2147483647))
-				v.ExitCode.OK = true
+				v.ExitCode.V, v.ExitCode.OK = int32(d.Int(-2147483648, 2147483647)), true
 			}
 		case "id":
 			seen = d.Once(seen, 0x8)
@@ -8979,10 +8165,8 @@ func (v *ThreadItemCommandExecution) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemCommandExecution")
 	}
 	b = jx.AppendOptStr(b, `"aggregatedOutput":`, v.AggregatedOutput.V, v.AggregatedOutput.OK)
-	b = append(jx.Comma(b), `"command":`...)
-	b = jx.AppendString(b, v.Command)
-	b = append(b, `,"commandActions":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"command":`...), v.Command)
+	b = append(append(b, `,"commandActions":`...), '[')
 	for i := range v.CommandActions {
 		if i > 0 {
 			b = append(b, ',')
@@ -8990,24 +8174,19 @@ func (v *ThreadItemCommandExecution) appendMembers(b []byte) []byte {
 		b = AppendCommandAction(b, v.CommandActions[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.DurationMs.OK {
-		b = append(b, `,"durationMs":`...)
-		b = jx.AppendInt(b, int64(v.DurationMs.V))
+		b = jx.AppendInt(append(b, `,"durationMs":`...), int64(v.DurationMs.V))
 	}
 	if v.ExitCode.OK {
-		b = append(jx.Comma(b), `"exitCode":`...)
-		b = jx.AppendInt(b, int64(v.ExitCode.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"exitCode":`...), int64(v.ExitCode.V))
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	b = jx.AppendOptStr(b, `"pluginId":`, v.PluginID.V, v.PluginID.OK)
 	b = jx.AppendOptStr(b, `"processId":`, v.ProcessID.V, v.ProcessID.OK)
 	b = jx.AppendOptStr(b, `"scriptPath":`, v.ScriptPath.V, v.ScriptPath.OK)
 	b = jx.AppendOptStr(b, `"source":`, string(v.Source.V), v.Source.OK)
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	return jx.AppendMembers(b, v.Extra, "aggregatedOutput command commandActions cwd durationMs exitCode id pluginId processId scriptPath source status")
 }
 
@@ -9022,11 +8201,7 @@ func (v *ThreadItemCommandExecution) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemCommandExecution) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemCommandExecution")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9072,8 +8247,7 @@ func (v *ThreadItemFileChange) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemFileChange")
 	}
-	b = append(jx.Comma(b), `"changes":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"changes":`...), '[')
 	for i := range v.Changes {
 		if i > 0 {
 			b = append(b, ',')
@@ -9081,10 +8255,8 @@ func (v *ThreadItemFileChange) appendMembers(b []byte) []byte {
 		b = v.Changes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
 	return jx.AppendMembers(b, v.Extra, "changes id status")
 }
 
@@ -9099,11 +8271,7 @@ func (v *ThreadItemFileChange) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemFileChange) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemFileChange")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9129,8 +8297,7 @@ func (v *ThreadItemMCPToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 		case "durationMs":
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
-				v.DurationMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.DurationMs.OK = true
+				v.DurationMs.V, v.DurationMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "error":
 			seen = d.Once(seen, 0x80)
@@ -9156,8 +8323,7 @@ func (v *ThreadItemMCPToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 		case "readOnlyHint":
 			seen = d.Once(seen, 0x800)
 			if !d.Null() {
-				v.ReadOnlyHint.V = d.Bool()
-				v.ReadOnlyHint.OK = true
+				v.ReadOnlyHint.V, v.ReadOnlyHint.OK = d.Bool(), true
 			}
 		case "result":
 			seen = d.Once(seen, 0x1000)
@@ -9187,41 +8353,30 @@ func (v *ThreadItemMCPToolCall) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemMCPToolCall")
 	}
 	if v.AppContext != nil {
-		b = append(jx.Comma(b), `"appContext":`...)
-		b = v.AppContext.AppendJSON(b)
+		b = v.AppContext.AppendJSON(append(jx.Comma(b), `"appContext":`...))
 	}
-	b = append(jx.Comma(b), `"arguments":`...)
-	b = jx.AppendRaw(b, v.Arguments)
+	b = jx.AppendRaw(append(jx.Comma(b), `"arguments":`...), v.Arguments)
 	if v.DurationMs.OK {
-		b = append(b, `,"durationMs":`...)
-		b = jx.AppendInt(b, int64(v.DurationMs.V))
+		b = jx.AppendInt(append(b, `,"durationMs":`...), int64(v.DurationMs.V))
 	}
 	if v.Error != nil {
-		b = append(jx.Comma(b), `"error":`...)
-		b = v.Error.AppendJSON(b)
+		b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	b = jx.AppendOptStr(b, `"mcpAppResourceUri":`, v.MCPAppResourceURI.V, v.MCPAppResourceURI.OK)
 	if v.MCPAppUI != nil {
-		b = append(jx.Comma(b), `"mcpAppUi":`...)
-		b = v.MCPAppUI.AppendJSON(b)
+		b = v.MCPAppUI.AppendJSON(append(jx.Comma(b), `"mcpAppUi":`...))
 	}
 	b = jx.AppendOptStr(b, `"pluginId":`, v.PluginID.V, v.PluginID.OK)
 	if v.ReadOnlyHint.OK {
-		b = append(jx.Comma(b), `"readOnlyHint":`...)
-		b = jx.AppendBool(b, v.ReadOnlyHint.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"readOnlyHint":`...), v.ReadOnlyHint.V)
 	}
 	if v.Result != nil {
-		b = append(jx.Comma(b), `"result":`...)
-		b = v.Result.AppendJSON(b)
+		b = v.Result.AppendJSON(append(jx.Comma(b), `"result":`...))
 	}
-	b = append(jx.Comma(b), `"server":`...)
-	b = jx.AppendString(b, v.Server)
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
-	b = append(b, `,"tool":`...)
-	b = jx.AppendString(b, v.Tool)
+	b = jx.AppendString(append(jx.Comma(b), `"server":`...), v.Server)
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
+	b = jx.AppendString(append(b, `,"tool":`...), v.Tool)
 	return jx.AppendMembers(b, v.Extra, "appContext arguments durationMs error id mcpAppResourceUri mcpAppUi pluginId readOnlyHint result server status tool")
 }
 
@@ -9236,11 +8391,7 @@ func (v *ThreadItemMCPToolCall) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemMCPToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemMCPToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9273,8 +8424,7 @@ func (v *ThreadItemDynamicToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 		case "durationMs":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
-				v.DurationMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.DurationMs.OK = true
+				v.DurationMs.V, v.DurationMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "id":
 			seen = d.Once(seen, 0x2)
@@ -9288,8 +8438,7 @@ func (v *ThreadItemDynamicToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 		case "success":
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
-				v.Success.V = d.Bool()
-				v.Success.OK = true
+				v.Success.V, v.Success.OK = d.Bool(), true
 			}
 		case "tool":
 			seen = d.Once(seen, 0x8)
@@ -9306,11 +8455,9 @@ func (v *ThreadItemDynamicToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemDynamicToolCall")
 	}
-	b = append(jx.Comma(b), `"arguments":`...)
-	b = jx.AppendRaw(b, v.Arguments)
+	b = jx.AppendRaw(append(jx.Comma(b), `"arguments":`...), v.Arguments)
 	if v.ContentItems != nil {
-		b = append(b, `,"contentItems":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"contentItems":`...), '[')
 		for i := range v.ContentItems {
 			if i > 0 {
 				b = append(b, ',')
@@ -9320,20 +8467,15 @@ func (v *ThreadItemDynamicToolCall) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.DurationMs.OK {
-		b = append(jx.Comma(b), `"durationMs":`...)
-		b = jx.AppendInt(b, int64(v.DurationMs.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"durationMs":`...), int64(v.DurationMs.V))
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	b = jx.AppendOptStr(b, `"namespace":`, v.Namespace.V, v.Namespace.OK)
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	if v.Success.OK {
-		b = append(b, `,"success":`...)
-		b = jx.AppendBool(b, v.Success.V)
+		b = jx.AppendBool(append(b, `,"success":`...), v.Success.V)
 	}
-	b = append(jx.Comma(b), `"tool":`...)
-	b = jx.AppendString(b, v.Tool)
+	b = jx.AppendString(append(jx.Comma(b), `"tool":`...), v.Tool)
 	return jx.AppendMembers(b, v.Extra, "arguments contentItems durationMs id namespace status success tool")
 }
 
@@ -9348,11 +8490,7 @@ func (v *ThreadItemDynamicToolCall) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemDynamicToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemDynamicToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9419,22 +8557,18 @@ func (v *ThreadItemCollabAgentToolCall) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemCollabAgentToolCall")
 	}
-	b = append(jx.Comma(b), `"agentsStates":`...)
-	b = append(b, '{')
+	b = append(append(jx.Comma(b), `"agentsStates":`...), '{')
 	for _, k := range jx.Keys(v.AgentsStates) {
-		b = jx.AppendString(jx.Comma(b), k)
-		b = append(b, ':')
+		b = append(jx.AppendString(jx.Comma(b), k), ':')
 		e := v.AgentsStates[k]
 		b = e.AppendJSON(b)
 	}
 	b = append(b, '}')
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	b = jx.AppendOptStr(b, `"prompt":`, v.Prompt.V, v.Prompt.OK)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
-	b = append(jx.Comma(b), `"receiverThreadIds":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"receiverThreadIds":`...), '[')
 	for i := range v.ReceiverThreadIds {
 		if i > 0 {
 			b = append(b, ',')
@@ -9442,12 +8576,9 @@ func (v *ThreadItemCollabAgentToolCall) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.ReceiverThreadIds[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"senderThreadId":`...)
-	b = jx.AppendString(b, v.SenderThreadID)
-	b = append(b, `,"status":`...)
-	b = jx.AppendString(b, string(v.Status))
-	b = append(b, `,"tool":`...)
-	b = jx.AppendString(b, string(v.Tool))
+	b = jx.AppendString(append(b, `,"senderThreadId":`...), v.SenderThreadID)
+	b = jx.AppendString(append(b, `,"status":`...), string(v.Status))
+	b = jx.AppendString(append(b, `,"tool":`...), string(v.Tool))
 	return jx.AppendMembers(b, v.Extra, "agentsStates id model prompt reasoningEffort receiverThreadIds senderThreadId status tool")
 }
 
@@ -9462,11 +8593,7 @@ func (v *ThreadItemCollabAgentToolCall) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemCollabAgentToolCall) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemCollabAgentToolCall")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9513,14 +8640,10 @@ func (v *ThreadItemSubAgentActivity) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemSubAgentActivity")
 	}
-	b = append(jx.Comma(b), `"agentPath":`...)
-	b = jx.AppendString(b, v.AgentPath)
-	b = append(b, `,"agentThreadId":`...)
-	b = jx.AppendString(b, v.AgentThreadID)
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"kind":`...)
-	b = jx.AppendString(b, string(v.Kind))
+	b = jx.AppendString(append(jx.Comma(b), `"agentPath":`...), v.AgentPath)
+	b = jx.AppendString(append(b, `,"agentThreadId":`...), v.AgentThreadID)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"kind":`...), string(v.Kind))
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
 	return jx.AppendMembers(b, v.Extra, "agentPath agentThreadId id kind model reasoningEffort")
@@ -9537,11 +8660,7 @@ func (v *ThreadItemSubAgentActivity) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemSubAgentActivity) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemSubAgentActivity")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9595,16 +8714,12 @@ func (v *ThreadItemWebSearch) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemWebSearch")
 	}
 	if v.Action != nil {
-		b = append(jx.Comma(b), `"action":`...)
-		b = AppendWebSearchAction(b, v.Action)
+		b = AppendWebSearchAction(append(jx.Comma(b), `"action":`...), v.Action)
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"query":`...)
-	b = jx.AppendString(b, v.Query)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"query":`...), v.Query)
 	if v.Results != nil {
-		b = append(b, `,"results":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"results":`...), '[')
 		for i := range v.Results {
 			if i > 0 {
 				b = append(b, ',')
@@ -9627,11 +8742,7 @@ func (v *ThreadItemWebSearch) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemWebSearch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemWebSearch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9663,10 +8774,8 @@ func (v *ThreadItemImageView) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemImageView")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, string(v.Path))
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"path":`...), string(v.Path))
 	return jx.AppendMembers(b, v.Extra, "id path")
 }
 
@@ -9681,11 +8790,7 @@ func (v *ThreadItemImageView) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemImageView) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemImageView")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9717,10 +8822,8 @@ func (v *ThreadItemSleep) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemSleep")
 	}
-	b = append(jx.Comma(b), `"durationMs":`...)
-	b = jx.AppendUint(b, uint64(v.DurationMs))
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendUint(append(jx.Comma(b), `"durationMs":`...), uint64(v.DurationMs))
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	return jx.AppendMembers(b, v.Extra, "durationMs id")
 }
 
@@ -9735,11 +8838,7 @@ func (v *ThreadItemSleep) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemSleep) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemSleep")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9794,8 +8893,7 @@ func (v *ThreadItemImageGeneration) decode(d *jx.Dec, outer *jx.Outer) {
 		case "transparentBackground":
 			seen = d.Once(seen, 0x200)
 			if !d.Null() {
-				v.TransparentBackground.V = d.Bool()
-				v.TransparentBackground.OK = true
+				v.TransparentBackground.V, v.TransparentBackground.OK = d.Bool(), true
 			}
 		default:
 			x.Add(d, k, outer)
@@ -9810,16 +8908,13 @@ func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemImageGeneration")
 	}
 	if v.Failure != nil {
-		b = append(jx.Comma(b), `"failure":`...)
-		b = v.Failure.AppendJSON(b)
+		b = v.Failure.AppendJSON(append(jx.Comma(b), `"failure":`...))
 	}
 	b = jx.AppendOptStr(b, `"fileId":`, v.FileID.V, v.FileID.OK)
 	b = jx.AppendOptStr(b, `"generationId":`, v.GenerationID.V, v.GenerationID.OK)
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	if v.InputImages != nil {
-		b = append(b, `,"inputImages":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"inputImages":`...), '[')
 		for i := range v.InputImages {
 			if i > 0 {
 				b = append(b, ',')
@@ -9831,11 +8926,9 @@ func (v *ThreadItemImageGeneration) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"result":`, v.Result.V, v.Result.OK)
 	b = jx.AppendOptStr(b, `"revisedPrompt":`, v.RevisedPrompt.V, v.RevisedPrompt.OK)
 	b = jx.AppendOptStr(b, `"savedPath":`, string(v.SavedPath.V), v.SavedPath.OK)
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, v.Status)
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), v.Status)
 	if v.TransparentBackground.OK {
-		b = append(b, `,"transparentBackground":`...)
-		b = jx.AppendBool(b, v.TransparentBackground.V)
+		b = jx.AppendBool(append(b, `,"transparentBackground":`...), v.TransparentBackground.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "failure fileId generationId id inputImages result revisedPrompt savedPath status transparentBackground")
 }
@@ -9851,11 +8944,7 @@ func (v *ThreadItemImageGeneration) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemImageGeneration) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemImageGeneration")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9890,10 +8979,8 @@ func (v *ThreadItemEnteredReviewMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemEnteredReviewMode")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"review":`...)
-	b = jx.AppendString(b, v.Review)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"review":`...), v.Review)
 	return jx.AppendMembers(b, v.Extra, "id review")
 }
 
@@ -9908,11 +8995,7 @@ func (v *ThreadItemEnteredReviewMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemEnteredReviewMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemEnteredReviewMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -9947,10 +9030,8 @@ func (v *ThreadItemExitedReviewMode) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemExitedReviewMode")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"review":`...)
-	b = jx.AppendString(b, v.Review)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = jx.AppendString(append(b, `,"review":`...), v.Review)
 	return jx.AppendMembers(b, v.Extra, "id review")
 }
 
@@ -9965,11 +9046,7 @@ func (v *ThreadItemExitedReviewMode) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemExitedReviewMode) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemExitedReviewMode")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10001,8 +9078,7 @@ func (v *ThreadItemContextCompaction) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadItemContextCompaction")
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	return jx.AppendMembers(b, v.Extra, "id")
 }
 
@@ -10017,11 +9093,7 @@ func (v *ThreadItemContextCompaction) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadItemContextCompaction) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemContextCompaction")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10030,23 +9102,13 @@ func (v ThreadItemContextCompaction) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ThreadItemOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ThreadItemOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadItemOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ThreadItemOther has no type")
 	}
@@ -10089,13 +9151,11 @@ func (v *ThreadListParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "archived":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
-				v.Archived.V = d.Bool()
-				v.Archived.OK = true
+				v.Archived.V, v.Archived.OK = d.Bool(), true
 			}
 		case "currentAccountOnly":
 			seen = d.Once(seen, 0x2)
-			v.CurrentAccountOnly.V = d.Bool()
-			v.CurrentAccountOnly.OK = true
+			v.CurrentAccountOnly.V, v.CurrentAccountOnly.OK = d.Bool(), true
 		case "cursor":
 			seen = d.Once(seen, 0x4)
 			v.Cursor.V, v.Cursor.OK = jx.OptStr[string](d, jx.Null)
@@ -10110,8 +9170,7 @@ func (v *ThreadListParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "limit":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
-				v.Limit.V = uint32(d.Int(0, 4294967295))
-				v.Limit.OK = true
+				v.Limit.V, v.Limit.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "modelProviders":
 			seen = d.Once(seen, 0x40)
@@ -10152,8 +9211,7 @@ func (v *ThreadListParams) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "useStateDbOnly":
 			seen = d.Once(seen, 0x2000)
-			v.UseStateDbOnly.V = d.Bool()
-			v.UseStateDbOnly.OK = true
+			v.UseStateDbOnly.V, v.UseStateDbOnly.OK = d.Bool(), true
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10162,22 +9220,21 @@ func (v *ThreadListParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadListParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadListParams")
+	}
 	if v.Archived.OK {
-		b = append(jx.Comma(b), `"archived":`...)
-		b = jx.AppendBool(b, v.Archived.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"archived":`...), v.Archived.V)
 	}
 	if v.CurrentAccountOnly.OK {
-		b = append(jx.Comma(b), `"currentAccountOnly":`...)
-		b = jx.AppendBool(b, v.CurrentAccountOnly.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"currentAccountOnly":`...), v.CurrentAccountOnly.V)
 	}
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	if v.Cwd != nil {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = AppendThreadListCwdFilter(b, v.Cwd)
+		b = AppendThreadListCwdFilter(append(jx.Comma(b), `"cwd":`...), v.Cwd)
 	}
 	if v.ExcludedThreadIds != nil {
-		b = append(jx.Comma(b), `"excludedThreadIds":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"excludedThreadIds":`...), '[')
 		for i := range v.ExcludedThreadIds {
 			if i > 0 {
 				b = append(b, ',')
@@ -10187,12 +9244,10 @@ func (v *ThreadListParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Limit.OK {
-		b = append(jx.Comma(b), `"limit":`...)
-		b = jx.AppendUint(b, uint64(v.Limit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"limit":`...), uint64(v.Limit.V))
 	}
 	if v.ModelProviders != nil {
-		b = append(jx.Comma(b), `"modelProviders":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"modelProviders":`...), '[')
 		for i := range v.ModelProviders {
 			if i > 0 {
 				b = append(b, ',')
@@ -10202,8 +9257,7 @@ func (v *ThreadListParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.Originators != nil {
-		b = append(jx.Comma(b), `"originators":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"originators":`...), '[')
 		for i := range v.Originators {
 			if i > 0 {
 				b = append(b, ',')
@@ -10217,8 +9271,7 @@ func (v *ThreadListParams) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"sortDirection":`, string(v.SortDirection.V), v.SortDirection.OK)
 	b = jx.AppendOptStr(b, `"sortKey":`, string(v.SortKey.V), v.SortKey.OK)
 	if v.SourceKinds != nil {
-		b = append(jx.Comma(b), `"sourceKinds":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"sourceKinds":`...), '[')
 		for i := range v.SourceKinds {
 			if i > 0 {
 				b = append(b, ',')
@@ -10228,8 +9281,7 @@ func (v *ThreadListParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.UseStateDbOnly.OK {
-		b = append(jx.Comma(b), `"useStateDbOnly":`...)
-		b = jx.AppendBool(b, v.UseStateDbOnly.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"useStateDbOnly":`...), v.UseStateDbOnly.V)
 	}
 	return jx.AppendMembers(b, v.Extra, "archived currentAccountOnly cursor cwd excludedThreadIds limit modelProviders originators searchTerm sectionId sortDirection sortKey sourceKinds useStateDbOnly")
 }
@@ -10245,11 +9297,7 @@ func (v *ThreadListParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadListParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadListParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10289,9 +9337,11 @@ func (v *ThreadListResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadListResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadListResponse")
+	}
 	b = jx.AppendOptStr(b, `"backwardsCursor":`, v.BackwardsCursor.V, v.BackwardsCursor.OK)
-	b = append(jx.Comma(b), `"data":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"data":`...), '[')
 	for i := range v.Data {
 		if i > 0 {
 			b = append(b, ',')
@@ -10314,11 +9364,7 @@ func (v *ThreadListResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadListResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadListResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10347,8 +9393,10 @@ func (v *ThreadNameUpdatedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadNameUpdatedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadNameUpdatedNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	b = jx.AppendOptStr(b, `"threadName":`, v.ThreadName.V, v.ThreadName.OK)
 	return jx.AppendMembers(b, v.Extra, "threadId threadName")
 }
@@ -10364,11 +9412,7 @@ func (v *ThreadNameUpdatedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadNameUpdatedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadNameUpdatedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10412,8 +9456,7 @@ func (v *ThreadResumeParams) decode(d *jx.Dec, outer *jx.Outer) {
 			v.DeveloperInstructions.V, v.DeveloperInstructions.OK = jx.OptStr[string](d, jx.Null)
 		case "excludeTurns":
 			seen = d.Once(seen, 0x80)
-			v.ExcludeTurns.V = d.Bool()
-			v.ExcludeTurns.OK = true
+			v.ExcludeTurns.V, v.ExcludeTurns.OK = d.Bool(), true
 		case "model":
 			seen = d.Once(seen, 0x100)
 			v.Model.V, v.Model.OK = jx.OptStr[string](d, jx.Null)
@@ -10447,29 +9490,28 @@ func (v *ThreadResumeParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadResumeParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadResumeParams")
+	}
 	if v.ApprovalPolicy != nil {
-		b = append(jx.Comma(b), `"approvalPolicy":`...)
-		b = AppendAskForApproval(b, v.ApprovalPolicy)
+		b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
 	}
 	b = jx.AppendOptStr(b, `"approvalsReviewer":`, string(v.ApprovalsReviewer.V), v.ApprovalsReviewer.OK)
 	b = jx.AppendOptStr(b, `"baseInstructions":`, v.BaseInstructions.V, v.BaseInstructions.OK)
 	if v.Config != nil {
-		b = append(jx.Comma(b), `"config":`...)
-		b = jx.AppendRawObject(b, v.Config)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"config":`...), v.Config)
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"developerInstructions":`, v.DeveloperInstructions.V, v.DeveloperInstructions.OK)
 	if v.ExcludeTurns.OK {
-		b = append(jx.Comma(b), `"excludeTurns":`...)
-		b = jx.AppendBool(b, v.ExcludeTurns.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"excludeTurns":`...), v.ExcludeTurns.V)
 	}
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	b = jx.AppendOptStr(b, `"modelProvider":`, v.ModelProvider.V, v.ModelProvider.OK)
 	b = jx.AppendOptStr(b, `"personality":`, string(v.Personality.V), v.Personality.OK)
 	b = jx.AppendOptStr(b, `"sandbox":`, string(v.Sandbox.V), v.Sandbox.OK)
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer baseInstructions config cwd developerInstructions excludeTurns model modelProvider personality sandbox serviceTier threadId")
 }
 
@@ -10484,11 +9526,7 @@ func (v *ThreadResumeParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadResumeParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadResumeParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10556,19 +9594,17 @@ func (v *ThreadResumeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadResumeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"approvalPolicy":`...)
-	b = AppendAskForApproval(b, v.ApprovalPolicy)
-	b = append(b, `,"approvalsReviewer":`...)
-	b = jx.AppendString(b, string(v.ApprovalsReviewer))
-	if v.CollaborationMode != nil {
-		b = append(b, `,"collaborationMode":`...)
-		b = v.CollaborationMode.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadResumeResponse")
 	}
-	b = append(jx.Comma(b), `"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
+	b = jx.AppendString(append(b, `,"approvalsReviewer":`...), string(v.ApprovalsReviewer))
+	if v.CollaborationMode != nil {
+		b = v.CollaborationMode.AppendJSON(append(b, `,"collaborationMode":`...))
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"cwd":`...), string(v.Cwd))
 	if v.DisabledPluginIds != nil {
-		b = append(b, `,"disabledPluginIds":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"disabledPluginIds":`...), '[')
 		for i := range v.DisabledPluginIds {
 			if i > 0 {
 				b = append(b, ',')
@@ -10578,8 +9614,7 @@ func (v *ThreadResumeResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.InstructionSources != nil {
-		b = append(jx.Comma(b), `"instructionSources":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"instructionSources":`...), '[')
 		for i := range v.InstructionSources {
 			if i > 0 {
 				b = append(b, ',')
@@ -10589,16 +9624,12 @@ func (v *ThreadResumeResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"itemsBackwardsCursor":`, v.ItemsBackwardsCursor.V, v.ItemsBackwardsCursor.OK)
-	b = append(jx.Comma(b), `"model":`...)
-	b = jx.AppendString(b, v.Model)
-	b = append(b, `,"modelProvider":`...)
-	b = jx.AppendString(b, v.ModelProvider)
+	b = jx.AppendString(append(jx.Comma(b), `"model":`...), v.Model)
+	b = jx.AppendString(append(b, `,"modelProvider":`...), v.ModelProvider)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
-	b = append(jx.Comma(b), `"sandbox":`...)
-	b = AppendSandboxPolicy(b, v.Sandbox)
+	b = AppendSandboxPolicy(append(jx.Comma(b), `"sandbox":`...), v.Sandbox)
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
-	b = append(jx.Comma(b), `"thread":`...)
-	b = v.Thread.AppendJSON(b)
+	b = v.Thread.AppendJSON(append(jx.Comma(b), `"thread":`...))
 	b = jx.AppendOptStr(b, `"turnsBackwardsCursor":`, v.TurnsBackwardsCursor.V, v.TurnsBackwardsCursor.OK)
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer collaborationMode cwd disabledPluginIds instructionSources itemsBackwardsCursor model modelProvider reasoningEffort sandbox serviceTier thread turnsBackwardsCursor")
 }
@@ -10614,11 +9645,7 @@ func (v *ThreadResumeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadResumeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadResumeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10682,8 +9709,7 @@ func (v *ThreadStartParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "ephemeral":
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
-				v.Ephemeral.V = d.Bool()
-				v.Ephemeral.OK = true
+				v.Ephemeral.V, v.Ephemeral.OK = d.Bool(), true
 			}
 		case "model":
 			seen = d.Once(seen, 0x80)
@@ -10726,21 +9752,21 @@ func (v *ThreadStartParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStartParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStartParams")
+	}
 	if v.ApprovalPolicy != nil {
-		b = append(jx.Comma(b), `"approvalPolicy":`...)
-		b = AppendAskForApproval(b, v.ApprovalPolicy)
+		b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
 	}
 	b = jx.AppendOptStr(b, `"approvalsReviewer":`, string(v.ApprovalsReviewer.V), v.ApprovalsReviewer.OK)
 	b = jx.AppendOptStr(b, `"baseInstructions":`, v.BaseInstructions.V, v.BaseInstructions.OK)
 	if v.Config != nil {
-		b = append(jx.Comma(b), `"config":`...)
-		b = jx.AppendRawObject(b, v.Config)
+		b = jx.AppendRawObject(append(jx.Comma(b), `"config":`...), v.Config)
 	}
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	b = jx.AppendOptStr(b, `"developerInstructions":`, v.DeveloperInstructions.V, v.DeveloperInstructions.OK)
 	if v.Ephemeral.OK {
-		b = append(jx.Comma(b), `"ephemeral":`...)
-		b = jx.AppendBool(b, v.Ephemeral.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"ephemeral":`...), v.Ephemeral.V)
 	}
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	b = jx.AppendOptStr(b, `"modelProvider":`, v.ModelProvider.V, v.ModelProvider.OK)
@@ -10764,11 +9790,7 @@ func (v *ThreadStartParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStartParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStartParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -10824,15 +9846,14 @@ func (v *ThreadStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadStartResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"approvalPolicy":`...)
-	b = AppendAskForApproval(b, v.ApprovalPolicy)
-	b = append(b, `,"approvalsReviewer":`...)
-	b = jx.AppendString(b, string(v.ApprovalsReviewer))
-	b = append(b, `,"cwd":`...)
-	b = jx.AppendString(b, string(v.Cwd))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadStartResponse")
+	}
+	b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
+	b = jx.AppendString(append(b, `,"approvalsReviewer":`...), string(v.ApprovalsReviewer))
+	b = jx.AppendString(append(b, `,"cwd":`...), string(v.Cwd))
 	if v.DisabledPluginIds != nil {
-		b = append(b, `,"disabledPluginIds":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"disabledPluginIds":`...), '[')
 		for i := range v.DisabledPluginIds {
 			if i > 0 {
 				b = append(b, ',')
@@ -10842,8 +9863,7 @@ func (v *ThreadStartResponse) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	if v.InstructionSources != nil {
-		b = append(jx.Comma(b), `"instructionSources":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"instructionSources":`...), '[')
 		for i := range v.InstructionSources {
 			if i > 0 {
 				b = append(b, ',')
@@ -10852,16 +9872,12 @@ func (v *ThreadStartResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"model":`...)
-	b = jx.AppendString(b, v.Model)
-	b = append(b, `,"modelProvider":`...)
-	b = jx.AppendString(b, v.ModelProvider)
+	b = jx.AppendString(append(jx.Comma(b), `"model":`...), v.Model)
+	b = jx.AppendString(append(b, `,"modelProvider":`...), v.ModelProvider)
 	b = jx.AppendOptStr(b, `"reasoningEffort":`, string(v.ReasoningEffort.V), v.ReasoningEffort.OK)
-	b = append(jx.Comma(b), `"sandbox":`...)
-	b = AppendSandboxPolicy(b, v.Sandbox)
+	b = AppendSandboxPolicy(append(jx.Comma(b), `"sandbox":`...), v.Sandbox)
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
-	b = append(jx.Comma(b), `"thread":`...)
-	b = v.Thread.AppendJSON(b)
+	b = v.Thread.AppendJSON(append(jx.Comma(b), `"thread":`...))
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer cwd disabledPluginIds instructionSources model modelProvider reasoningEffort sandbox serviceTier thread")
 }
 
@@ -10876,24 +9892,13 @@ func (v *ThreadStartResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStartResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStartResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadStartResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadStatusNotLoaded) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadStatusNotLoaded) appendMembers(b []byte) []byte {
@@ -10914,24 +9919,13 @@ func (v *ThreadStatusNotLoaded) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStatusNotLoaded) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusNotLoaded")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadStatusNotLoaded) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadStatusIdle) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadStatusIdle) appendMembers(b []byte) []byte {
@@ -10952,24 +9946,13 @@ func (v *ThreadStatusIdle) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStatusIdle) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusIdle")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadStatusIdle) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadStatusSystemError) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *ThreadStatusSystemError) appendMembers(b []byte) []byte {
@@ -10990,11 +9973,7 @@ func (v *ThreadStatusSystemError) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStatusSystemError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusSystemError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11034,8 +10013,7 @@ func (v *ThreadStatusActive) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *ThreadStatusActive")
 	}
-	b = append(jx.Comma(b), `"activeFlags":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"activeFlags":`...), '[')
 	for i := range v.ActiveFlags {
 		if i > 0 {
 			b = append(b, ',')
@@ -11057,33 +10035,19 @@ func (v *ThreadStatusActive) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadStatusActive) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusActive")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadStatusActive) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadStatusOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *ThreadStatusOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "ThreadStatusOther has no type")
 	}
@@ -11130,8 +10094,7 @@ func (v *ThreadTokenUsage) decode(d *jx.Dec, outer *jx.Outer) {
 		case "modelContextWindow":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.ModelContextWindow.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.ModelContextWindow.OK = true
+				v.ModelContextWindow.V, v.ModelContextWindow.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "total":
 			seen = d.Once(seen, 0x2)
@@ -11145,14 +10108,14 @@ func (v *ThreadTokenUsage) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadTokenUsage) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"last":`...)
-	b = v.Last.AppendJSON(b)
-	if v.ModelContextWindow.OK {
-		b = append(b, `,"modelContextWindow":`...)
-		b = jx.AppendInt(b, int64(v.ModelContextWindow.V))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadTokenUsage")
 	}
-	b = append(jx.Comma(b), `"total":`...)
-	b = v.Total.AppendJSON(b)
+	b = v.Last.AppendJSON(append(jx.Comma(b), `"last":`...))
+	if v.ModelContextWindow.OK {
+		b = jx.AppendInt(append(b, `,"modelContextWindow":`...), int64(v.ModelContextWindow.V))
+	}
+	b = v.Total.AppendJSON(append(jx.Comma(b), `"total":`...))
 	return jx.AppendMembers(b, v.Extra, "last modelContextWindow total")
 }
 
@@ -11167,11 +10130,7 @@ func (v *ThreadTokenUsage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadTokenUsage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadTokenUsage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11203,12 +10162,12 @@ func (v *ThreadTokenUsageUpdatedNotification) decode(d *jx.Dec, outer *jx.Outer)
 }
 
 func (v *ThreadTokenUsageUpdatedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"tokenUsage":`...)
-	b = v.TokenUsage.AppendJSON(b)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadTokenUsageUpdatedNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
+	b = v.TokenUsage.AppendJSON(append(b, `,"tokenUsage":`...))
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "threadId tokenUsage turnId")
 }
 
@@ -11223,11 +10182,7 @@ func (v *ThreadTokenUsageUpdatedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadTokenUsageUpdatedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadTokenUsageUpdatedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11256,8 +10211,7 @@ func (v *ThreadTurnsListParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "limit":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.Limit.V = uint32(d.Int(0, 4294967295))
-				v.Limit.OK = true
+				v.Limit.V, v.Limit.OK = uint32(d.Int(0, 4294967295)), true
 			}
 		case "sortDirection":
 			seen = d.Once(seen, 0x10)
@@ -11277,15 +10231,16 @@ func (v *ThreadTurnsListParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadTurnsListParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadTurnsListParams")
+	}
 	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
 	b = jx.AppendOptStr(b, `"itemsView":`, string(v.ItemsView.V), v.ItemsView.OK)
 	if v.Limit.OK {
-		b = append(jx.Comma(b), `"limit":`...)
-		b = jx.AppendUint(b, uint64(v.Limit.V))
+		b = jx.AppendUint(append(jx.Comma(b), `"limit":`...), uint64(v.Limit.V))
 	}
 	b = jx.AppendOptStr(b, `"sortDirection":`, string(v.SortDirection.V), v.SortDirection.OK)
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "cursor itemsView limit sortDirection threadId")
 }
 
@@ -11300,11 +10255,7 @@ func (v *ThreadTurnsListParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadTurnsListParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadTurnsListParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11344,9 +10295,11 @@ func (v *ThreadTurnsListResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadTurnsListResponse) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadTurnsListResponse")
+	}
 	b = jx.AppendOptStr(b, `"backwardsCursor":`, v.BackwardsCursor.V, v.BackwardsCursor.OK)
-	b = append(jx.Comma(b), `"data":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"data":`...), '[')
 	for i := range v.Data {
 		if i > 0 {
 			b = append(b, ',')
@@ -11369,11 +10322,7 @@ func (v *ThreadTurnsListResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadTurnsListResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadTurnsListResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11402,8 +10351,10 @@ func (v *ThreadUnsubscribeParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadUnsubscribeParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadUnsubscribeParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "threadId")
 }
 
@@ -11418,11 +10369,7 @@ func (v *ThreadUnsubscribeParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadUnsubscribeParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadUnsubscribeParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11451,8 +10398,10 @@ func (v *ThreadUnsubscribeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ThreadUnsubscribeResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ThreadUnsubscribeResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	return jx.AppendMembers(b, v.Extra, "status")
 }
 
@@ -11467,11 +10416,7 @@ func (v *ThreadUnsubscribeResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ThreadUnsubscribeResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadUnsubscribeResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11490,8 +10435,7 @@ func (v *TokenUsageBreakdown) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "cacheWriteInputTokens":
 			seen = d.Once(seen, 0x20)
-			v.CacheWriteInputTokens.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-			v.CacheWriteInputTokens.OK = true
+			v.CacheWriteInputTokens.V, v.CacheWriteInputTokens.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 		case "cachedInputTokens":
 			seen = d.Once(seen, 0x1)
 			v.CachedInputTokens = int64(d.Int(-9223372036854775808, 9223372036854775807))
@@ -11516,20 +10460,17 @@ func (v *TokenUsageBreakdown) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TokenUsageBreakdown) appendMembers(b []byte) []byte {
-	if v.CacheWriteInputTokens.OK {
-		b = append(jx.Comma(b), `"cacheWriteInputTokens":`...)
-		b = jx.AppendInt(b, int64(v.CacheWriteInputTokens.V))
+	if v == nil {
+		return jx.AppendFault(b, "nil *TokenUsageBreakdown")
 	}
-	b = append(jx.Comma(b), `"cachedInputTokens":`...)
-	b = jx.AppendInt(b, int64(v.CachedInputTokens))
-	b = append(b, `,"inputTokens":`...)
-	b = jx.AppendInt(b, int64(v.InputTokens))
-	b = append(b, `,"outputTokens":`...)
-	b = jx.AppendInt(b, int64(v.OutputTokens))
-	b = append(b, `,"reasoningOutputTokens":`...)
-	b = jx.AppendInt(b, int64(v.ReasoningOutputTokens))
-	b = append(b, `,"totalTokens":`...)
-	b = jx.AppendInt(b, int64(v.TotalTokens))
+	if v.CacheWriteInputTokens.OK {
+		b = jx.AppendInt(append(jx.Comma(b), `"cacheWriteInputTokens":`...), int64(v.CacheWriteInputTokens.V))
+	}
+	b = jx.AppendInt(append(jx.Comma(b), `"cachedInputTokens":`...), int64(v.CachedInputTokens))
+	b = jx.AppendInt(append(b, `,"inputTokens":`...), int64(v.InputTokens))
+	b = jx.AppendInt(append(b, `,"outputTokens":`...), int64(v.OutputTokens))
+	b = jx.AppendInt(append(b, `,"reasoningOutputTokens":`...), int64(v.ReasoningOutputTokens))
+	b = jx.AppendInt(append(b, `,"totalTokens":`...), int64(v.TotalTokens))
 	return jx.AppendMembers(b, v.Extra, "cacheWriteInputTokens cachedInputTokens inputTokens outputTokens reasoningOutputTokens totalTokens")
 }
 
@@ -11544,11 +10485,7 @@ func (v *TokenUsageBreakdown) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TokenUsageBreakdown) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TokenUsageBreakdown")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11574,8 +10511,10 @@ func (v *ToolRequestUserInputAnswer) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolRequestUserInputAnswer) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"answers":`...)
-	b = append(b, '[')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolRequestUserInputAnswer")
+	}
+	b = append(append(jx.Comma(b), `"answers":`...), '[')
 	for i := range v.Answers {
 		if i > 0 {
 			b = append(b, ',')
@@ -11597,11 +10536,7 @@ func (v *ToolRequestUserInputAnswer) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolRequestUserInputAnswer) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolRequestUserInputAnswer")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11633,10 +10568,11 @@ func (v *ToolRequestUserInputOption) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolRequestUserInputOption) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"description":`...)
-	b = jx.AppendString(b, v.Description)
-	b = append(b, `,"label":`...)
-	b = jx.AppendString(b, v.Label)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolRequestUserInputOption")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"description":`...), v.Description)
+	b = jx.AppendString(append(b, `,"label":`...), v.Label)
 	return jx.AppendMembers(b, v.Extra, "description label")
 }
 
@@ -11651,11 +10587,7 @@ func (v *ToolRequestUserInputOption) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolRequestUserInputOption) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolRequestUserInputOption")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11675,8 +10607,7 @@ func (v *ToolRequestUserInputParams) decode(d *jx.Dec, outer *jx.Outer) {
 		case "autoResolutionMs":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
-				v.AutoResolutionMs.V = d.Uint64()
-				v.AutoResolutionMs.OK = true
+				v.AutoResolutionMs.V, v.AutoResolutionMs.OK = d.Uint64(), true
 			}
 		case "isBlocking":
 			seen = d.Once(seen, 0x1)
@@ -11710,16 +10641,15 @@ func (v *ToolRequestUserInputParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolRequestUserInputParams) appendMembers(b []byte) []byte {
-	if v.AutoResolutionMs.OK {
-		b = append(jx.Comma(b), `"autoResolutionMs":`...)
-		b = jx.AppendUint(b, uint64(v.AutoResolutionMs.V))
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolRequestUserInputParams")
 	}
-	b = append(jx.Comma(b), `"isBlocking":`...)
-	b = jx.AppendBool(b, v.IsBlocking)
-	b = append(b, `,"itemId":`...)
-	b = jx.AppendString(b, v.ItemID)
-	b = append(b, `,"questions":`...)
-	b = append(b, '[')
+	if v.AutoResolutionMs.OK {
+		b = jx.AppendUint(append(jx.Comma(b), `"autoResolutionMs":`...), uint64(v.AutoResolutionMs.V))
+	}
+	b = jx.AppendBool(append(jx.Comma(b), `"isBlocking":`...), v.IsBlocking)
+	b = jx.AppendString(append(b, `,"itemId":`...), v.ItemID)
+	b = append(append(b, `,"questions":`...), '[')
 	for i := range v.Questions {
 		if i > 0 {
 			b = append(b, ',')
@@ -11727,10 +10657,8 @@ func (v *ToolRequestUserInputParams) appendMembers(b []byte) []byte {
 		b = v.Questions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "autoResolutionMs isBlocking itemId questions threadId turnId")
 }
 
@@ -11745,11 +10673,7 @@ func (v *ToolRequestUserInputParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolRequestUserInputParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolRequestUserInputParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11774,12 +10698,10 @@ func (v *ToolRequestUserInputQuestion) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ID = d.Str()
 		case "isOther":
 			seen = d.Once(seen, 0x8)
-			v.IsOther.V = d.Bool()
-			v.IsOther.OK = true
+			v.IsOther.V, v.IsOther.OK = d.Bool(), true
 		case "isSecret":
 			seen = d.Once(seen, 0x10)
-			v.IsSecret.V = d.Bool()
-			v.IsSecret.OK = true
+			v.IsSecret.V, v.IsSecret.OK = d.Bool(), true
 		case "options":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -11805,21 +10727,19 @@ func (v *ToolRequestUserInputQuestion) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolRequestUserInputQuestion) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"header":`...)
-	b = jx.AppendString(b, v.Header)
-	b = append(b, `,"id":`...)
-	b = jx.AppendString(b, v.ID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolRequestUserInputQuestion")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"header":`...), v.Header)
+	b = jx.AppendString(append(b, `,"id":`...), v.ID)
 	if v.IsOther.OK {
-		b = append(b, `,"isOther":`...)
-		b = jx.AppendBool(b, v.IsOther.V)
+		b = jx.AppendBool(append(b, `,"isOther":`...), v.IsOther.V)
 	}
 	if v.IsSecret.OK {
-		b = append(jx.Comma(b), `"isSecret":`...)
-		b = jx.AppendBool(b, v.IsSecret.V)
+		b = jx.AppendBool(append(jx.Comma(b), `"isSecret":`...), v.IsSecret.V)
 	}
 	if v.Options != nil {
-		b = append(jx.Comma(b), `"options":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"options":`...), '[')
 		for i := range v.Options {
 			if i > 0 {
 				b = append(b, ',')
@@ -11828,8 +10748,7 @@ func (v *ToolRequestUserInputQuestion) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	b = append(jx.Comma(b), `"question":`...)
-	b = jx.AppendString(b, v.Question)
+	b = jx.AppendString(append(jx.Comma(b), `"question":`...), v.Question)
 	return jx.AppendMembers(b, v.Extra, "header id isOther isSecret options question")
 }
 
@@ -11844,11 +10763,7 @@ func (v *ToolRequestUserInputQuestion) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolRequestUserInputQuestion) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolRequestUserInputQuestion")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11888,11 +10803,12 @@ func (v *ToolRequestUserInputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolRequestUserInputResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"answers":`...)
-	b = append(b, '{')
+	if v == nil {
+		return jx.AppendFault(b, "nil *ToolRequestUserInputResponse")
+	}
+	b = append(append(jx.Comma(b), `"answers":`...), '{')
 	for _, k := range jx.Keys(v.Answers) {
-		b = jx.AppendString(jx.Comma(b), k)
-		b = append(b, ':')
+		b = append(jx.AppendString(jx.Comma(b), k), ':')
 		e := v.Answers[k]
 		b = e.AppendJSON(b)
 	}
@@ -11911,11 +10827,7 @@ func (v *ToolRequestUserInputResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *ToolRequestUserInputResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ToolRequestUserInputResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -11935,14 +10847,12 @@ func (v *Turn) decode(d *jx.Dec, outer *jx.Outer) {
 		case "completedAt":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
-				v.CompletedAt.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.CompletedAt.OK = true
+				v.CompletedAt.V, v.CompletedAt.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "durationMs":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
-				v.DurationMs.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.DurationMs.OK = true
+				v.DurationMs.V, v.DurationMs.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "error":
 			seen = d.Once(seen, 0x20)
@@ -11974,8 +10884,7 @@ func (v *Turn) decode(d *jx.Dec, outer *jx.Outer) {
 		case "startedAt":
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
-				v.StartedAt.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
-				v.StartedAt.OK = true
+				v.StartedAt.V, v.StartedAt.OK = int64(d.Int(-9223372036854775808, 9223372036854775807)), true
 			}
 		case "status":
 			seen = d.Once(seen, 0x4)
@@ -11989,22 +10898,20 @@ func (v *Turn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *Turn) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *Turn")
+	}
 	if v.CompletedAt.OK {
-		b = append(jx.Comma(b), `"completedAt":`...)
-		b = jx.AppendInt(b, int64(v.CompletedAt.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"completedAt":`...), int64(v.CompletedAt.V))
 	}
 	if v.DurationMs.OK {
-		b = append(jx.Comma(b), `"durationMs":`...)
-		b = jx.AppendInt(b, int64(v.DurationMs.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"durationMs":`...), int64(v.DurationMs.V))
 	}
 	if v.Error != nil {
-		b = append(jx.Comma(b), `"error":`...)
-		b = v.Error.AppendJSON(b)
+		b = v.Error.AppendJSON(append(jx.Comma(b), `"error":`...))
 	}
-	b = append(jx.Comma(b), `"id":`...)
-	b = jx.AppendString(b, v.ID)
-	b = append(b, `,"items":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
+	b = append(append(b, `,"items":`...), '[')
 	for i := range v.Items {
 		if i > 0 {
 			b = append(b, ',')
@@ -12015,11 +10922,9 @@ func (v *Turn) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"itemsView":`, string(v.ItemsView.V), v.ItemsView.OK)
 	b = jx.AppendOptStr(b, `"rootTurnId":`, v.RootTurnID.V, v.RootTurnID.OK)
 	if v.StartedAt.OK {
-		b = append(jx.Comma(b), `"startedAt":`...)
-		b = jx.AppendInt(b, int64(v.StartedAt.V))
+		b = jx.AppendInt(append(jx.Comma(b), `"startedAt":`...), int64(v.StartedAt.V))
 	}
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
 	return jx.AppendMembers(b, v.Extra, "completedAt durationMs error id items itemsView rootTurnId startedAt status")
 }
 
@@ -12033,13 +10938,7 @@ func (v *Turn) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *Turn) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *Turn")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *Turn) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v Turn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -12067,10 +10966,11 @@ func (v *TurnCompletedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnCompletedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turn":`...)
-	b = v.Turn.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnCompletedNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
+	b = v.Turn.AppendJSON(append(b, `,"turn":`...))
 	return jx.AppendMembers(b, v.Extra, "threadId turn")
 }
 
@@ -12085,11 +10985,7 @@ func (v *TurnCompletedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnCompletedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnCompletedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12132,16 +11028,16 @@ func (v *TurnError) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnError) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnError")
+	}
 	b = jx.AppendOptStr(b, `"additionalDetails":`, v.AdditionalDetails.V, v.AdditionalDetails.OK)
 	if v.CodexErrorInfo != nil {
-		b = append(jx.Comma(b), `"codexErrorInfo":`...)
-		b = AppendCodexErrorInfo(b, v.CodexErrorInfo)
+		b = AppendCodexErrorInfo(append(jx.Comma(b), `"codexErrorInfo":`...), v.CodexErrorInfo)
 	}
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	if v.Misalignment != nil {
-		b = append(b, `,"misalignment":`...)
-		b = v.Misalignment.AppendJSON(b)
+		b = v.Misalignment.AppendJSON(append(b, `,"misalignment":`...))
 	}
 	return jx.AppendMembers(b, v.Extra, "additionalDetails codexErrorInfo message misalignment")
 }
@@ -12156,13 +11052,7 @@ func (v *TurnError) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *TurnError) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnError")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
-}
+func (v *TurnError) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
 
 // MarshalJSON implements json.Marshaler.
 func (v TurnError) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -12190,10 +11080,11 @@ func (v *TurnInterruptParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnInterruptParams) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnInterruptParams")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "threadId turnId")
 }
 
@@ -12208,24 +11099,13 @@ func (v *TurnInterruptParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnInterruptParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnInterruptParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v TurnInterruptParams) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TurnInterruptResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *TurnInterruptResponse) appendMembers(b []byte) []byte {
@@ -12248,8 +11128,7 @@ func (v *TurnInterruptResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12278,10 +11157,11 @@ func (v *TurnPlanStep) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnPlanStep) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"status":`...)
-	b = jx.AppendString(b, string(v.Status))
-	b = append(b, `,"step":`...)
-	b = jx.AppendString(b, v.Step)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnPlanStep")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
+	b = jx.AppendString(append(b, `,"step":`...), v.Step)
 	return jx.AppendMembers(b, v.Extra, "status step")
 }
 
@@ -12296,11 +11176,7 @@ func (v *TurnPlanStep) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnPlanStep) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnPlanStep")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12343,9 +11219,11 @@ func (v *TurnPlanUpdatedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnPlanUpdatedNotification) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnPlanUpdatedNotification")
+	}
 	b = jx.AppendOptStr(b, `"explanation":`, v.Explanation.V, v.Explanation.OK)
-	b = append(jx.Comma(b), `"plan":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"plan":`...), '[')
 	for i := range v.Plan {
 		if i > 0 {
 			b = append(b, ',')
@@ -12353,10 +11231,8 @@ func (v *TurnPlanUpdatedNotification) appendMembers(b []byte) []byte {
 		b = v.Plan[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
+	b = jx.AppendString(append(b, `,"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "explanation plan threadId turnId")
 }
 
@@ -12371,11 +11247,7 @@ func (v *TurnPlanUpdatedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnPlanUpdatedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnPlanUpdatedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12482,16 +11354,17 @@ func (v *TurnStartParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnStartParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnStartParams")
+	}
 	if v.ApprovalPolicy != nil {
-		b = append(jx.Comma(b), `"approvalPolicy":`...)
-		b = AppendAskForApproval(b, v.ApprovalPolicy)
+		b = AppendAskForApproval(append(jx.Comma(b), `"approvalPolicy":`...), v.ApprovalPolicy)
 	}
 	b = jx.AppendOptStr(b, `"approvalsReviewer":`, string(v.ApprovalsReviewer.V), v.ApprovalsReviewer.OK)
 	b = jx.AppendOptStr(b, `"clientUserMessageId":`, v.ClientUserMessageID.V, v.ClientUserMessageID.OK)
 	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	if v.DisabledPluginIds != nil {
-		b = append(jx.Comma(b), `"disabledPluginIds":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"disabledPluginIds":`...), '[')
 		for i := range v.DisabledPluginIds {
 			if i > 0 {
 				b = append(b, ',')
@@ -12501,8 +11374,7 @@ func (v *TurnStartParams) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendOptStr(b, `"effort":`, string(v.Effort.V), v.Effort.OK)
-	b = append(jx.Comma(b), `"input":`...)
-	b = append(b, '[')
+	b = append(append(jx.Comma(b), `"input":`...), '[')
 	for i := range v.Input {
 		if i > 0 {
 			b = append(b, ',')
@@ -12512,24 +11384,20 @@ func (v *TurnStartParams) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	b = jx.AppendOptStr(b, `"model":`, v.Model.V, v.Model.OK)
 	if v.OutputSchema != nil {
-		b = append(jx.Comma(b), `"outputSchema":`...)
-		b = jx.AppendRaw(b, v.OutputSchema)
+		b = jx.AppendRaw(append(jx.Comma(b), `"outputSchema":`...), v.OutputSchema)
 	}
 	b = jx.AppendOptStr(b, `"parentTurnId":`, v.ParentTurnID.V, v.ParentTurnID.OK)
 	b = jx.AppendOptStr(b, `"personality":`, string(v.Personality.V), v.Personality.OK)
 	b = jx.AppendOptStr(b, `"rootTurnId":`, v.RootTurnID.V, v.RootTurnID.OK)
 	if v.SandboxPolicy != nil {
-		b = append(jx.Comma(b), `"sandboxPolicy":`...)
-		b = AppendSandboxPolicy(b, v.SandboxPolicy)
+		b = AppendSandboxPolicy(append(jx.Comma(b), `"sandboxPolicy":`...), v.SandboxPolicy)
 	}
 	b = jx.AppendOptStr(b, `"serviceTier":`, v.ServiceTier.V, v.ServiceTier.OK)
 	b = jx.AppendOptStr(b, `"serviceTierForTurn":`, v.ServiceTierForTurn.V, v.ServiceTierForTurn.OK)
 	b = jx.AppendOptStr(b, `"summary":`, string(v.Summary.V), v.Summary.OK)
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
 	if v.ToolOutput != nil {
-		b = append(b, `,"toolOutput":`...)
-		b = v.ToolOutput.AppendJSON(b)
+		b = v.ToolOutput.AppendJSON(append(b, `,"toolOutput":`...))
 	}
 	b = jx.AppendOptStr(b, `"turnTrigger":`, v.TurnTrigger.V, v.TurnTrigger.OK)
 	return jx.AppendMembers(b, v.Extra, "approvalPolicy approvalsReviewer clientUserMessageId cwd disabledPluginIds effort input model outputSchema parentTurnId personality rootTurnId sandboxPolicy serviceTier serviceTierForTurn summary threadId toolOutput turnTrigger")
@@ -12546,11 +11414,7 @@ func (v *TurnStartParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnStartParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnStartParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12576,8 +11440,10 @@ func (v *TurnStartResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnStartResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"turn":`...)
-	b = v.Turn.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnStartResponse")
+	}
+	b = v.Turn.AppendJSON(append(jx.Comma(b), `"turn":`...))
 	return jx.AppendMembers(b, v.Extra, "turn")
 }
 
@@ -12592,11 +11458,7 @@ func (v *TurnStartResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnStartResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnStartResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12625,10 +11487,11 @@ func (v *TurnStartedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnStartedNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
-	b = append(b, `,"turn":`...)
-	b = v.Turn.AppendJSON(b)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnStartedNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"threadId":`...), v.ThreadID)
+	b = v.Turn.AppendJSON(append(b, `,"turn":`...))
 	return jx.AppendMembers(b, v.Extra, "threadId turn")
 }
 
@@ -12643,11 +11506,7 @@ func (v *TurnStartedNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnStartedNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnStartedNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12693,11 +11552,12 @@ func (v *TurnSteerParams) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnSteerParams) appendMembers(b []byte) []byte {
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnSteerParams")
+	}
 	b = jx.AppendOptStr(b, `"clientUserMessageId":`, v.ClientUserMessageID.V, v.ClientUserMessageID.OK)
-	b = append(jx.Comma(b), `"expectedTurnId":`...)
-	b = jx.AppendString(b, v.ExpectedTurnID)
-	b = append(b, `,"input":`...)
-	b = append(b, '[')
+	b = jx.AppendString(append(jx.Comma(b), `"expectedTurnId":`...), v.ExpectedTurnID)
+	b = append(append(b, `,"input":`...), '[')
 	for i := range v.Input {
 		if i > 0 {
 			b = append(b, ',')
@@ -12705,8 +11565,7 @@ func (v *TurnSteerParams) appendMembers(b []byte) []byte {
 		b = AppendUserInput(b, v.Input[i])
 	}
 	b = append(b, ']')
-	b = append(b, `,"threadId":`...)
-	b = jx.AppendString(b, v.ThreadID)
+	b = jx.AppendString(append(b, `,"threadId":`...), v.ThreadID)
 	return jx.AppendMembers(b, v.Extra, "clientUserMessageId expectedTurnId input threadId")
 }
 
@@ -12721,11 +11580,7 @@ func (v *TurnSteerParams) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnSteerParams) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnSteerParams")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12751,8 +11606,10 @@ func (v *TurnSteerResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TurnSteerResponse) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"turnId":`...)
-	b = jx.AppendString(b, v.TurnID)
+	if v == nil {
+		return jx.AppendFault(b, "nil *TurnSteerResponse")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"turnId":`...), v.TurnID)
 	return jx.AppendMembers(b, v.Extra, "turnId")
 }
 
@@ -12767,11 +11624,7 @@ func (v *TurnSteerResponse) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TurnSteerResponse) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TurnSteerResponse")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12834,11 +11687,9 @@ func (v *UserInputText) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserInputText")
 	}
-	b = append(jx.Comma(b), `"text":`...)
-	b = jx.AppendString(b, v.Text)
+	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
 	if v.TextElements != nil {
-		b = append(b, `,"text_elements":`...)
-		b = append(b, '[')
+		b = append(append(b, `,"text_elements":`...), '[')
 		for i := range v.TextElements {
 			if i > 0 {
 				b = append(b, ',')
@@ -12861,11 +11712,7 @@ func (v *UserInputText) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputText) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputText")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12918,11 +11765,7 @@ func (v *UserInputImage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputImage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputImage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -12958,8 +11801,7 @@ func (v *UserInputLocalImage) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *UserInputLocalImage")
 	}
 	b = jx.AppendOptStr(b, `"detail":`, string(v.Detail.V), v.Detail.OK)
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "detail path")
 }
 
@@ -12974,11 +11816,7 @@ func (v *UserInputLocalImage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputLocalImage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputLocalImage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13024,11 +11862,7 @@ func (v *UserInputAudio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputAudio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputAudio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13057,8 +11891,7 @@ func (v *UserInputLocalAudio) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserInputLocalAudio")
 	}
-	b = append(jx.Comma(b), `"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "path")
 }
 
@@ -13073,11 +11906,7 @@ func (v *UserInputLocalAudio) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputLocalAudio) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputLocalAudio")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13109,10 +11938,8 @@ func (v *UserInputSkill) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserInputSkill")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "name path")
 }
 
@@ -13127,11 +11954,7 @@ func (v *UserInputSkill) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputSkill) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputSkill")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13163,10 +11986,8 @@ func (v *UserInputMention) appendMembers(b []byte) []byte {
 	if v == nil {
 		return jx.AppendFault(b, "nil *UserInputMention")
 	}
-	b = append(jx.Comma(b), `"name":`...)
-	b = jx.AppendString(b, v.Name)
-	b = append(b, `,"path":`...)
-	b = jx.AppendString(b, v.Path)
+	b = jx.AppendString(append(jx.Comma(b), `"name":`...), v.Name)
+	b = jx.AppendString(append(b, `,"path":`...), v.Path)
 	return jx.AppendMembers(b, v.Extra, "name path")
 }
 
@@ -13181,33 +12002,19 @@ func (v *UserInputMention) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *UserInputMention) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputMention")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v UserInputMention) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UserInputOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *UserInputOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *UserInputOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "UserInputOther has no type")
 	}
@@ -13263,8 +12070,10 @@ func (v *WarningNotification) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WarningNotification) appendMembers(b []byte) []byte {
-	b = append(jx.Comma(b), `"message":`...)
-	b = jx.AppendString(b, v.Message)
+	if v == nil {
+		return jx.AppendFault(b, "nil *WarningNotification")
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
 	b = jx.AppendOptStr(b, `"threadId":`, v.ThreadID.V, v.ThreadID.OK)
 	return jx.AppendMembers(b, v.Extra, "message threadId")
 }
@@ -13280,11 +12089,7 @@ func (v *WarningNotification) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WarningNotification) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WarningNotification")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13315,8 +12120,7 @@ func (v *WebSearchActionSearch) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *WebSearchActionSearch")
 	}
 	if v.Queries != nil {
-		b = append(jx.Comma(b), `"queries":`...)
-		b = append(b, '[')
+		b = append(append(jx.Comma(b), `"queries":`...), '[')
 		for i := range v.Queries {
 			if i > 0 {
 				b = append(b, ',')
@@ -13340,11 +12144,7 @@ func (v *WebSearchActionSearch) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WebSearchActionSearch) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionSearch")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13386,11 +12186,7 @@ func (v *WebSearchActionOpenPage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WebSearchActionOpenPage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOpenPage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13439,11 +12235,7 @@ func (v *WebSearchActionFindInPage) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WebSearchActionFindInPage) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionFindInPage")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13452,14 +12244,7 @@ func (v WebSearchActionFindInPage) MarshalJSON() ([]byte, error) {
 }
 
 func (v *WebSearchActionOtherKind) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Extra = x.Text()
+	v.Extra = d.Rest(outer)
 }
 
 func (v *WebSearchActionOtherKind) appendMembers(b []byte) []byte {
@@ -13480,11 +12265,7 @@ func (v *WebSearchActionOtherKind) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *WebSearchActionOtherKind) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOtherKind")
-	}
-	b = append(b, '{')
-	return append(v.appendMembers(b), '}')
+	return append(v.appendMembers(append(b, '{')), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -13493,23 +12274,13 @@ func (v WebSearchActionOtherKind) MarshalJSON() ([]byte, error) {
 }
 
 func (v *WebSearchActionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		x.Add(d, k, outer)
-	}
-	v.Raw = x.Text()
+	v.Raw = d.Rest(outer)
 	if v.Raw == nil {
 		v.Raw = []byte("{}")
 	}
 }
 
 func (v *WebSearchActionOther) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOther")
-	}
 	if v.Tag == "" && v.Raw == nil {
 		return jx.AppendFault(b, "WebSearchActionOther has no type")
 	}

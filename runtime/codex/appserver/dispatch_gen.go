@@ -34,259 +34,53 @@ type agentSide struct {
 	h AgentHandler
 }
 
-func (agentSide) Side() acp.Side {
-	return acp.SideAgent
-}
-
+func (agentSide) Side() acp.Side { return acp.SideAgent }
 func (s agentSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	switch method {
 	case MethodAccountLoginStart:
-		v := new(LoginAccountParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.LoginAccount(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return &resultOfLoginAccountResponse{r}, nil
+		return requested(ctx, method, params, func(ctx context.Context, p *LoginAccountParams) (*resultOfLoginAccountResponse, error) {
+			r, err := s.h.LoginAccount(ctx, p)
+			if r == nil {
+				return nil, err
+			}
+			return &resultOfLoginAccountResponse{r}, err
+		}, false)
 	case MethodAccountLogout:
-		v := new(LogoutAccountParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.LogoutAccount(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(LogoutAccountResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.LogoutAccount, true)
 	case MethodAccountRead:
-		v := new(GetAccountParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.GetAccount(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.GetAccount, false)
 	case MethodInitialize:
-		v := new(InitializeParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.Initialize(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.Initialize, false)
 	case MethodModelList:
-		v := new(ModelListParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ModelList(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ModelList, false)
 	case MethodReviewStart:
-		v := new(ReviewStartParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ReviewStart(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ReviewStart, false)
 	case MethodSkillsList:
-		v := new(SkillsListParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.SkillsList(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.SkillsList, false)
 	case MethodThreadCompactStart:
-		v := new(ThreadCompactStartParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadCompactStart(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(ThreadCompactStartResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadCompactStart, true)
 	case MethodThreadDelete:
-		v := new(ThreadDeleteParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadDelete(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(ThreadDeleteResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadDelete, true)
 	case MethodThreadFork:
-		v := new(ThreadForkParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadFork(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadFork, false)
 	case MethodThreadInjectItems:
-		v := new(ThreadInjectItemsParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadInjectItems(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(ThreadInjectItemsResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadInjectItems, true)
 	case MethodThreadList:
-		v := new(ThreadListParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadList(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadList, false)
 	case MethodThreadResume:
-		v := new(ThreadResumeParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadResume(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadResume, false)
 	case MethodThreadStart:
-		v := new(ThreadStartParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadStart(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadStart, false)
 	case MethodThreadTurnsList:
-		v := new(ThreadTurnsListParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadTurnsList(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadTurnsList, false)
 	case MethodThreadUnsubscribe:
-		v := new(ThreadUnsubscribeParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ThreadUnsubscribe(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ThreadUnsubscribe, false)
 	case MethodTurnInterrupt:
-		v := new(TurnInterruptParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.TurnInterrupt(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			r = new(TurnInterruptResponse)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.TurnInterrupt, true)
 	case MethodTurnStart:
-		v := new(TurnStartParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.TurnStart(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.TurnStart, false)
 	case MethodTurnSteer:
-		v := new(TurnSteerParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.TurnSteer(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.TurnSteer, false)
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
@@ -315,103 +109,23 @@ type clientSide struct {
 	h ClientHandler
 }
 
-func (clientSide) Side() acp.Side {
-	return acp.SideClient
-}
-
+func (clientSide) Side() acp.Side { return acp.SideClient }
 func (s clientSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	switch method {
 	case MethodApplyPatchApproval:
-		v := new(ApplyPatchApprovalParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ApplyPatchApproval(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ApplyPatchApproval, false)
 	case MethodExecCommandApproval:
-		v := new(ExecCommandApprovalParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ExecCommandApproval(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ExecCommandApproval, false)
 	case MethodItemCommandExecutionRequestApproval:
-		v := new(CommandExecutionRequestApprovalParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.CommandExecutionRequestApproval(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.CommandExecutionRequestApproval, false)
 	case MethodItemFileChangeRequestApproval:
-		v := new(FileChangeRequestApprovalParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.FileChangeRequestApproval(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.FileChangeRequestApproval, false)
 	case MethodItemPermissionsRequestApproval:
-		v := new(PermissionsRequestApprovalParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.PermissionsRequestApproval(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.PermissionsRequestApproval, false)
 	case MethodItemToolRequestUserInput:
-		v := new(ToolRequestUserInputParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.ToolRequestUserInput(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.ToolRequestUserInput, false)
 	case MethodMCPServerElicitationRequest:
-		v := new(MCPServerElicitationRequestParams)
-		if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
-			return nil, acp.InvalidParams(method, err)
-		}
-		r, err := s.h.MCPServerElicitationRequest(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, acp.NoResult(method)
-		}
-		return r, nil
+		return requested(ctx, method, params, s.h.MCPServerElicitationRequest, false)
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
@@ -540,4 +254,29 @@ func (s clientSide) HandleNotification(ctx context.Context, method string, param
 		return s.h.Warning(ctx, v)
 	}
 	return acp.HandleExtNotification(ctx, s.h, method, params)
+}
+
+// requested decodes the params of a request and calls its handler. A handler may return no
+// result where results may be empty.
+func requested[P any, PP interface {
+	*P
+	json.Unmarshaler
+}, R any, RP interface {
+	*R
+	acp.Appender
+}](ctx context.Context, method string, params json.RawMessage, handle func(context.Context, PP) (RP, error), empty bool) (acp.Appender, error) {
+	v := PP(new(P))
+	if err := v.UnmarshalJSON(jx.Params(params)); err != nil {
+		return nil, acp.InvalidParams(method, err)
+	}
+	r, err := handle(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case r != nil:
+		return r, nil
+	case empty:
+		return RP(new(R)), nil
+	}
+	return nil, acp.NoResult(method)
 }

@@ -6,4 +6,6 @@
 //
 // The schema spells the requests of the app-server's former protocol as well,
 // such as execCommandApproval.
+//
+// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 package appserver

@@ -6,7 +6,6 @@ package appserver
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AgentMessageDelivery string
 
 // The values of AgentMessageDelivery.
@@ -27,7 +26,6 @@ func (v AgentMessageDelivery) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ApprovalsReviewer string
 
 // The values of ApprovalsReviewer.
@@ -50,7 +48,6 @@ func (v ApprovalsReviewer) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentStatus string
 
 // The values of CollabAgentStatus.
@@ -77,7 +74,6 @@ func (v CollabAgentStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentTool string
 
 // The values of CollabAgentTool.
@@ -106,7 +102,6 @@ func (v CollabAgentTool) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentToolCallStatus string
 
 // The values of CollabAgentToolCallStatus.
@@ -130,7 +125,6 @@ func (v CollabAgentToolCallStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of item/commandExecution/requestApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalKind string
 
 // The values of CommandExecutionApprovalKind.
@@ -153,7 +147,6 @@ func (v CommandExecutionApprovalKind) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionSource string
 
 // The values of CommandExecutionSource.
@@ -177,7 +170,6 @@ func (v CommandExecutionSource) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionStatus string
 
 // The values of CommandExecutionStatus.
@@ -201,7 +193,6 @@ func (v CommandExecutionStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of account/login/completed, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DesktopOnboardingEntrypoint string
 
 // The values of DesktopOnboardingEntrypoint.
@@ -222,7 +213,6 @@ func (v DesktopOnboardingEntrypoint) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallStatus string
 
 // The values of DynamicToolCallStatus.
@@ -245,7 +235,6 @@ func (v DynamicToolCallStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of item/fileChange/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChangeApprovalDecision string
 
 // The values of FileChangeApprovalDecision.
@@ -269,7 +258,6 @@ func (v FileChangeApprovalDecision) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageDetail string
 
 // The values of ImageDetail.
@@ -293,7 +281,6 @@ func (v ImageDetail) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type InputModality string
 
 // The values of InputModality.
@@ -316,7 +303,6 @@ func (v InputModality) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPAppDisplayMode string
 
 // The values of MCPAppDisplayMode.
@@ -338,7 +324,6 @@ func (v MCPAppDisplayMode) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of mcpServer/elicitation/request, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPServerElicitationAction string
 
 // The values of MCPServerElicitationAction.
@@ -361,7 +346,6 @@ func (v MCPServerElicitationAction) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallStatus string
 
 // The values of MCPToolCallStatus.
@@ -384,7 +368,6 @@ func (v MCPToolCallStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MessagePhase string
 
 // The values of MessagePhase.
@@ -407,7 +390,6 @@ func (v MessagePhase) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MultiAgentVersion string
 
 // The values of MultiAgentVersion.
@@ -430,7 +412,6 @@ func (v MultiAgentVersion) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NetworkAccess string
 
 // The values of NetworkAccess.
@@ -452,7 +433,6 @@ func (v NetworkAccess) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of item/commandExecution/requestApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NetworkApprovalProtocol string
 
 // The values of NetworkApprovalProtocol.
@@ -477,7 +457,6 @@ func (v NetworkApprovalProtocol) Known() bool {
 //
 // Part of applyPatchApproval, execCommandApproval and item/commandExecution/requestApproval,
 // in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NetworkPolicyRuleAction string
 
 // The values of NetworkPolicyRuleAction.
@@ -499,7 +478,6 @@ func (v NetworkPolicyRuleAction) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NonSteerableTurnKind string
 
 // The values of NonSteerableTurnKind.
@@ -521,7 +499,6 @@ func (v NonSteerableTurnKind) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchApplyStatus string
 
 // The values of PatchApplyStatus.
@@ -545,7 +522,6 @@ func (v PatchApplyStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of item/permissions/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PermissionGrantScope string
 
 // The values of PermissionGrantScope.
@@ -567,7 +543,6 @@ func (v PermissionGrantScope) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/resume, thread/start and turn/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Personality string
 
 // The values of Personality.
@@ -590,7 +565,6 @@ func (v Personality) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PlanType string
 
 // The values of PlanType.
@@ -630,7 +604,6 @@ func (v PlanType) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of turn/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReasoningSummary string
 
 // The values of ReasoningSummary.
@@ -654,7 +627,6 @@ func (v ReasoningSummary) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDelivery string
 
 // The values of ReviewDelivery.
@@ -675,7 +647,6 @@ func (v ReviewDelivery) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/fork, thread/resume and thread/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxMode string
 
 // The values of SandboxMode.
@@ -698,7 +669,6 @@ func (v SandboxMode) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillScope string
 
 // The values of SkillScope.
@@ -722,7 +692,6 @@ func (v SkillScope) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/list and thread/turns/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SortDirection string
 
 // The values of SortDirection.
@@ -744,7 +713,6 @@ func (v SortDirection) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SubAgentActivityKind string
 
 // The values of SubAgentActivityKind.
@@ -768,7 +736,6 @@ func (v SubAgentActivityKind) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadActiveFlag string
 
 // The values of ThreadActiveFlag.
@@ -790,7 +757,6 @@ func (v ThreadActiveFlag) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadHistoryMode string
 
 // The values of ThreadHistoryMode.
@@ -812,7 +778,6 @@ func (v ThreadHistoryMode) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadSortKey string
 
 // The values of ThreadSortKey.
@@ -836,7 +801,6 @@ func (v ThreadSortKey) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadSourceKind string
 
 // The values of ThreadSourceKind.
@@ -866,7 +830,6 @@ func (v ThreadSourceKind) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStartSource string
 
 // The values of ThreadStartSource.
@@ -888,7 +851,6 @@ func (v ThreadStartSource) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of thread/unsubscribe, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadUnsubscribeStatus string
 
 // The values of ThreadUnsubscribeStatus.
@@ -911,7 +873,6 @@ func (v ThreadUnsubscribeStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 9 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnItemsView string
 
 // The values of TurnItemsView.
@@ -934,7 +895,6 @@ func (v TurnItemsView) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of turn/plan/updated, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnPlanStepStatus string
 
 // The values of TurnPlanStepStatus.
@@ -957,7 +917,6 @@ func (v TurnPlanStepStatus) Known() bool {
 // Other values are kept; Known returns false for them.
 //
 // Part of 9 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnStatus string
 
 // The values of TurnStatus.

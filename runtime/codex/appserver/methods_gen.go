@@ -5,144 +5,97 @@ package appserver
 // The methods of the protocol.
 const (
 	// MethodAccountLoginStart is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodAccountLoginStart = "account/login/start"
 	// MethodAccountLogout is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodAccountLogout = "account/logout"
 	// MethodAccountRead is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodAccountRead = "account/read"
 	// MethodInitialize is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodInitialize = "initialize"
 	// MethodInitialized is a notification, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodInitialized = "initialized"
 	// MethodModelList is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodModelList = "model/list"
 	// MethodReviewStart is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodReviewStart = "review/start"
 	// MethodSkillsList is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodSkillsList = "skills/list"
 	// MethodThreadCompactStart is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadCompactStart = "thread/compact/start"
 	// MethodThreadDelete is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadDelete = "thread/delete"
 	// MethodThreadFork is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadFork = "thread/fork"
 	// MethodThreadInjectItems is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadInjectItems = "thread/inject_items"
 	// MethodThreadList is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadList = "thread/list"
 	// MethodThreadResume is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadResume = "thread/resume"
 	// MethodThreadStart is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadStart = "thread/start"
 	// MethodThreadTurnsList is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadTurnsList = "thread/turns/list"
 	// MethodThreadUnsubscribe is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadUnsubscribe = "thread/unsubscribe"
 	// MethodTurnInterrupt is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnInterrupt = "turn/interrupt"
 	// MethodTurnStart is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnStart = "turn/start"
 	// MethodTurnSteer is a request, client to agent.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnSteer = "turn/steer"
 	// MethodAccountLoginCompleted is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodAccountLoginCompleted = "account/login/completed"
 	// MethodApplyPatchApproval is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodApplyPatchApproval = "applyPatchApproval"
 	// MethodConfigWarning is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodConfigWarning = "configWarning"
 	// MethodError is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodError = "error"
 	// MethodExecCommandApproval is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodExecCommandApproval = "execCommandApproval"
 	// MethodItemAgentMessageDelta is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemAgentMessageDelta = "item/agentMessage/delta"
 	// MethodItemCommandExecutionOutputDelta is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemCommandExecutionOutputDelta = "item/commandExecution/outputDelta"
 	// MethodItemCommandExecutionRequestApproval is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemCommandExecutionRequestApproval = "item/commandExecution/requestApproval"
 	// MethodItemCompleted is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemCompleted = "item/completed"
 	// MethodItemFileChangePatchUpdated is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemFileChangePatchUpdated = "item/fileChange/patchUpdated"
 	// MethodItemFileChangeRequestApproval is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemFileChangeRequestApproval = "item/fileChange/requestApproval"
 	// MethodItemMCPToolCallProgress is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemMCPToolCallProgress = "item/mcpToolCall/progress"
 	// MethodItemPermissionsRequestApproval is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemPermissionsRequestApproval = "item/permissions/requestApproval"
 	// MethodItemPlanDelta is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemPlanDelta = "item/plan/delta"
 	// MethodItemReasoningSummaryPartAdded is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemReasoningSummaryPartAdded = "item/reasoning/summaryPartAdded"
 	// MethodItemReasoningSummaryTextDelta is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemReasoningSummaryTextDelta = "item/reasoning/summaryTextDelta"
 	// MethodItemReasoningTextDelta is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemReasoningTextDelta = "item/reasoning/textDelta"
 	// MethodItemStarted is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemStarted = "item/started"
 	// MethodItemToolRequestUserInput is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodItemToolRequestUserInput = "item/tool/requestUserInput"
 	// MethodMCPServerElicitationRequest is a request, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodMCPServerElicitationRequest = "mcpServer/elicitation/request"
 	// MethodServerRequestResolved is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodServerRequestResolved = "serverRequest/resolved"
 	// MethodThreadNameUpdated is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadNameUpdated = "thread/name/updated"
 	// MethodThreadTokenUsageUpdated is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodThreadTokenUsageUpdated = "thread/tokenUsage/updated"
 	// MethodTurnCompleted is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnCompleted = "turn/completed"
 	// MethodTurnPlanUpdated is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnPlanUpdated = "turn/plan/updated"
 	// MethodTurnStarted is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodTurnStarted = "turn/started"
 	// MethodWarning is a notification, agent to client.
-	// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 	MethodWarning = "warning"
 )

@@ -16,9 +16,7 @@ func (v AccountLoginCompletedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AccountLoginCompletedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AccountLoginCompletedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v AgentMessageDeltaNotification) String() string {
@@ -26,9 +24,7 @@ func (v AgentMessageDeltaNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v AgentMessageDeltaNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v AgentMessageDeltaNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ApplyPatchApprovalParams) String() string {
@@ -36,9 +32,7 @@ func (v ApplyPatchApprovalParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ApplyPatchApprovalParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ApplyPatchApprovalParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ApplyPatchApprovalResponse) String() string {
@@ -46,9 +40,7 @@ func (v ApplyPatchApprovalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ApplyPatchApprovalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ApplyPatchApprovalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v CommandExecutionOutputDeltaNotification) String() string {
@@ -86,9 +78,7 @@ func (v ConfigWarningNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ConfigWarningNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ConfigWarningNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ErrorNotification) String() string {
@@ -96,9 +86,7 @@ func (v ErrorNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ErrorNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ErrorNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ExecCommandApprovalParams) String() string {
@@ -106,9 +94,7 @@ func (v ExecCommandApprovalParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ExecCommandApprovalParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ExecCommandApprovalParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ExecCommandApprovalResponse) String() string {
@@ -116,9 +102,7 @@ func (v ExecCommandApprovalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ExecCommandApprovalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ExecCommandApprovalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v FileChangePatchUpdatedNotification) String() string {
@@ -136,9 +120,7 @@ func (v FileChangeRequestApprovalParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v FileChangeRequestApprovalParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v FileChangeRequestApprovalParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v FileChangeRequestApprovalResponse) String() string {
@@ -146,9 +128,7 @@ func (v FileChangeRequestApprovalResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v FileChangeRequestApprovalResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v FileChangeRequestApprovalResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v GetAccountParams) String() string {
@@ -156,9 +136,7 @@ func (v GetAccountParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v GetAccountParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v GetAccountParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v GetAccountResponse) String() string {
@@ -166,9 +144,7 @@ func (v GetAccountResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v GetAccountResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v GetAccountResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeParams) String() string {
@@ -176,9 +152,7 @@ func (v InitializeParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
@@ -186,9 +160,7 @@ func (v InitializeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v InitializedNotification) String() string {
@@ -196,9 +168,7 @@ func (v InitializedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v InitializedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v InitializedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ItemCompletedNotification) String() string {
@@ -206,9 +176,7 @@ func (v ItemCompletedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ItemCompletedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ItemCompletedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ItemStartedNotification) String() string {
@@ -216,9 +184,7 @@ func (v ItemStartedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ItemStartedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ItemStartedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LoginAccountParams) String() string {
@@ -226,9 +192,7 @@ func (v LoginAccountParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LoginAccountParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LoginAccountParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAccountParams) String() string {
@@ -236,9 +200,7 @@ func (v LogoutAccountParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAccountParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAccountParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAccountResponse) String() string {
@@ -246,9 +208,7 @@ func (v LogoutAccountResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v LogoutAccountResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v LogoutAccountResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerElicitationRequestParams) String() string {
@@ -256,9 +216,7 @@ func (v MCPServerElicitationRequestParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPServerElicitationRequestParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPServerElicitationRequestParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerElicitationRequestResponse) String() string {
@@ -276,9 +234,7 @@ func (v MCPToolCallProgressNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v MCPToolCallProgressNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v MCPToolCallProgressNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ModelListParams) String() string {
@@ -286,9 +242,7 @@ func (v ModelListParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ModelListParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ModelListParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ModelListResponse) String() string {
@@ -296,9 +250,7 @@ func (v ModelListResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ModelListResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ModelListResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v PermissionsRequestApprovalParams) String() string {
@@ -306,9 +258,7 @@ func (v PermissionsRequestApprovalParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v PermissionsRequestApprovalParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PermissionsRequestApprovalParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v PermissionsRequestApprovalResponse) String() string {
@@ -326,9 +276,7 @@ func (v PlanDeltaNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v PlanDeltaNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v PlanDeltaNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReasoningSummaryPartAddedNotification) String() string {
@@ -356,9 +304,7 @@ func (v ReasoningTextDeltaNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReasoningTextDeltaNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReasoningTextDeltaNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReviewStartParams) String() string {
@@ -366,9 +312,7 @@ func (v ReviewStartParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReviewStartParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReviewStartParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ReviewStartResponse) String() string {
@@ -376,9 +320,7 @@ func (v ReviewStartResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ReviewStartResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ReviewStartResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ServerRequestResolvedNotification) String() string {
@@ -386,9 +328,7 @@ func (v ServerRequestResolvedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ServerRequestResolvedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ServerRequestResolvedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SkillsListParams) String() string {
@@ -396,9 +336,7 @@ func (v SkillsListParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SkillsListParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SkillsListParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v SkillsListResponse) String() string {
@@ -406,9 +344,7 @@ func (v SkillsListResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v SkillsListResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v SkillsListResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadCompactStartParams) String() string {
@@ -416,9 +352,7 @@ func (v ThreadCompactStartParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadCompactStartParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadCompactStartParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadCompactStartResponse) String() string {
@@ -426,9 +360,7 @@ func (v ThreadCompactStartResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadCompactStartResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadCompactStartResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadDeleteParams) String() string {
@@ -436,9 +368,7 @@ func (v ThreadDeleteParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadDeleteParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadDeleteParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadDeleteResponse) String() string {
@@ -446,9 +376,7 @@ func (v ThreadDeleteResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadDeleteResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadDeleteResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadForkParams) String() string {
@@ -456,9 +384,7 @@ func (v ThreadForkParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadForkParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadForkParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadForkResponse) String() string {
@@ -466,9 +392,7 @@ func (v ThreadForkResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadForkResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadForkResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadInjectItemsParams) String() string {
@@ -476,9 +400,7 @@ func (v ThreadInjectItemsParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadInjectItemsParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadInjectItemsParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadInjectItemsResponse) String() string {
@@ -486,9 +408,7 @@ func (v ThreadInjectItemsResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadInjectItemsResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadInjectItemsResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadListParams) String() string {
@@ -496,9 +416,7 @@ func (v ThreadListParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadListParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadListParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadListResponse) String() string {
@@ -506,9 +424,7 @@ func (v ThreadListResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadListResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadListResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadNameUpdatedNotification) String() string {
@@ -516,9 +432,7 @@ func (v ThreadNameUpdatedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadNameUpdatedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadNameUpdatedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadResumeParams) String() string {
@@ -526,9 +440,7 @@ func (v ThreadResumeParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadResumeParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadResumeParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadResumeResponse) String() string {
@@ -536,9 +448,7 @@ func (v ThreadResumeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadResumeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadResumeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadStartParams) String() string {
@@ -546,9 +456,7 @@ func (v ThreadStartParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadStartParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadStartParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadStartResponse) String() string {
@@ -556,9 +464,7 @@ func (v ThreadStartResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadStartResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadStartResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadTokenUsageUpdatedNotification) String() string {
@@ -576,9 +482,7 @@ func (v ThreadTurnsListParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadTurnsListParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadTurnsListParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadTurnsListResponse) String() string {
@@ -586,9 +490,7 @@ func (v ThreadTurnsListResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadTurnsListResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadTurnsListResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadUnsubscribeParams) String() string {
@@ -596,9 +498,7 @@ func (v ThreadUnsubscribeParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadUnsubscribeParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadUnsubscribeParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ThreadUnsubscribeResponse) String() string {
@@ -606,9 +506,7 @@ func (v ThreadUnsubscribeResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ThreadUnsubscribeResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ThreadUnsubscribeResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ToolRequestUserInputParams) String() string {
@@ -616,9 +514,7 @@ func (v ToolRequestUserInputParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ToolRequestUserInputParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ToolRequestUserInputParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v ToolRequestUserInputResponse) String() string {
@@ -626,9 +522,7 @@ func (v ToolRequestUserInputResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v ToolRequestUserInputResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v ToolRequestUserInputResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnCompletedNotification) String() string {
@@ -636,9 +530,7 @@ func (v TurnCompletedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnCompletedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnCompletedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnInterruptParams) String() string {
@@ -646,9 +538,7 @@ func (v TurnInterruptParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnInterruptParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnInterruptParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnInterruptResponse) String() string {
@@ -656,9 +546,7 @@ func (v TurnInterruptResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnInterruptResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnInterruptResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnPlanUpdatedNotification) String() string {
@@ -666,9 +554,7 @@ func (v TurnPlanUpdatedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnPlanUpdatedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnPlanUpdatedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnStartParams) String() string {
@@ -676,9 +562,7 @@ func (v TurnStartParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnStartParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnStartParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnStartResponse) String() string {
@@ -686,9 +570,7 @@ func (v TurnStartResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnStartResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnStartResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnStartedNotification) String() string {
@@ -696,9 +578,7 @@ func (v TurnStartedNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnStartedNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnStartedNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnSteerParams) String() string {
@@ -706,9 +586,7 @@ func (v TurnSteerParams) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnSteerParams) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnSteerParams) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v TurnSteerResponse) String() string {
@@ -716,9 +594,7 @@ func (v TurnSteerResponse) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v TurnSteerResponse) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v TurnSteerResponse) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String returns v as text for people, without secrets and with long values cut.
 func (v WarningNotification) String() string {
@@ -726,6 +602,4 @@ func (v WarningNotification) String() string {
 }
 
 // LogValue implements slog.LogValuer with String.
-func (v WarningNotification) LogValue() slog.Value {
-	return slog.StringValue(v.String())
-}
+func (v WarningNotification) LogValue() slog.Value { return slog.StringValue(v.String()) }

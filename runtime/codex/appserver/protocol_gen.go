@@ -16,17 +16,9 @@ var V2 acp.Protocol = protocol{}
 
 type protocol struct{}
 
-func (protocol) Version() int {
-	return 2
-}
-
-func (protocol) Channel() string {
-	return "stable"
-}
-
-func (protocol) String() string {
-	return "version 2 (stable)"
-}
+func (protocol) Version() int    { return 2 }
+func (protocol) Channel() string { return "stable" }
+func (protocol) String() string  { return "version 2 (stable)" }
 
 var methods = []acp.Method{
 	{Name: MethodAccountLoginStart, Handler: acp.SideAgent, Request: true},

@@ -10,37 +10,31 @@ import (
 // AbsolutePathBuf is a named string.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AbsolutePathBuf string
 
 // LegacyAppPathString is a named string.
 //
 // Part of 14 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type LegacyAppPathString string
 
 // ReasoningEffort is a named string.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReasoningEffort string
 
 // ThreadID is a named string.
 //
 // Part of applyPatchApproval and execCommandApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadID string
 
 // ThreadSource is a named string.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadSource string
 
 // AccountAPIKey is the variant "apiKey" of Account.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AccountAPIKey struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -49,7 +43,6 @@ type AccountAPIKey struct {
 // AccountChatgpt is the variant "chatgpt" of Account.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AccountChatgpt struct {
 	Email         acp.Opt[string] `json:"email,omitzero"`
 	PlanType      PlanType        `json:"planType"`
@@ -61,7 +54,6 @@ type AccountChatgpt struct {
 // AccountAmazonBedrock is the variant "amazonBedrock" of Account.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AccountAmazonBedrock struct {
 	UsesCodexManagedCredentials acp.Opt[bool] `json:"usesCodexManagedCredentials,omitzero"`
 	// Extra holds members this version does not know.
@@ -71,7 +63,6 @@ type AccountAmazonBedrock struct {
 // AccountGcp is the variant "gcp" of Account.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AccountGcp struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -81,7 +72,6 @@ type AccountGcp struct {
 // back as received.
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AccountOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -118,7 +108,6 @@ type AgentMessageDeltaNotification struct {
 // AgentMessageModeration is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AgentMessageModeration struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -152,7 +141,6 @@ type ApplyPatchApprovalResponse struct {
 // It is the variant Granular of AskForApproval.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AskForApprovalGranular struct {
 	Granular AskForApprovalGranularGranular `json:"granular"`
 	// Extra holds members this version does not know.
@@ -162,7 +150,6 @@ type AskForApprovalGranular struct {
 // AskForApprovalGranularGranular is an object.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AskForApprovalGranularGranular struct {
 	MCPElicitations    bool          `json:"mcp_elicitations"`
 	RequestPermissions acp.Opt[bool] `json:"request_permissions,omitzero"`
@@ -176,7 +163,6 @@ type AskForApprovalGranularGranular struct {
 // AsyncUserInputQuestion is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AsyncUserInputQuestion struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -185,7 +171,6 @@ type AsyncUserInputQuestion struct {
 // ByteRange is an object.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ByteRange struct {
 	End   uint64 `json:"end"`
 	Start uint64 `json:"start"`
@@ -196,7 +181,6 @@ type ByteRange struct {
 // ClientInfo is an object.
 //
 // Part of initialize, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ClientInfo struct {
 	Name    string          `json:"name"`
 	Title   acp.Opt[string] `json:"title,omitzero"`
@@ -209,7 +193,6 @@ type ClientInfo struct {
 // It is the variant ActiveTurnNotSteerable of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoActiveTurnNotSteerable struct {
 	ActiveTurnNotSteerable CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable `json:"activeTurnNotSteerable"`
 	// Extra holds members this version does not know.
@@ -219,7 +202,6 @@ type CodexErrorInfoActiveTurnNotSteerable struct {
 // CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable struct {
 	TurnKind NonSteerableTurnKind `json:"turnKind"`
 	// Extra holds members this version does not know.
@@ -230,7 +212,6 @@ type CodexErrorInfoActiveTurnNotSteerableActiveTurnNotSteerable struct {
 // It is the variant HttpConnectionFailed of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoHTTPConnectionFailed struct {
 	HTTPConnectionFailed CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed `json:"httpConnectionFailed"`
 	// Extra holds members this version does not know.
@@ -240,7 +221,6 @@ type CodexErrorInfoHTTPConnectionFailed struct {
 // CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
 	// Extra holds members this version does not know.
@@ -251,7 +231,6 @@ type CodexErrorInfoHTTPConnectionFailedHTTPConnectionFailed struct {
 // It is the variant ResponseStreamConnectionFailed of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamConnectionFailed struct {
 	ResponseStreamConnectionFailed CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed `json:"responseStreamConnectionFailed"`
 	// Extra holds members this version does not know.
@@ -261,7 +240,6 @@ type CodexErrorInfoResponseStreamConnectionFailed struct {
 // CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
 	// Extra holds members this version does not know.
@@ -272,7 +250,6 @@ type CodexErrorInfoResponseStreamConnectionFailedResponseStreamConnectionFailed 
 // It is the variant ResponseStreamDisconnected of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamDisconnected struct {
 	ResponseStreamDisconnected CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected `json:"responseStreamDisconnected"`
 	// Extra holds members this version does not know.
@@ -282,7 +259,6 @@ type CodexErrorInfoResponseStreamDisconnected struct {
 // CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
 	// Extra holds members this version does not know.
@@ -293,7 +269,6 @@ type CodexErrorInfoResponseStreamDisconnectedResponseStreamDisconnected struct {
 // It is the variant ResponseTooManyFailedAttempts of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseTooManyFailedAttempts struct {
 	ResponseTooManyFailedAttempts CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts `json:"responseTooManyFailedAttempts"`
 	// Extra holds members this version does not know.
@@ -303,7 +278,6 @@ type CodexErrorInfoResponseTooManyFailedAttempts struct {
 // CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts struct {
 	HTTPStatusCode acp.Opt[uint16] `json:"httpStatusCode,omitzero"`
 	// Extra holds members this version does not know.
@@ -313,7 +287,6 @@ type CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts st
 // CollabAgentState is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollabAgentState struct {
 	Message acp.Opt[string]   `json:"message,omitzero"`
 	Status  CollabAgentStatus `json:"status"`
@@ -324,7 +297,6 @@ type CollabAgentState struct {
 // CollaborationMode is any JSON value.
 //
 // Part of thread/resume, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CollaborationMode struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -333,7 +305,6 @@ type CollaborationMode struct {
 // CommandActionRead is the variant "read" of CommandAction.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionRead struct {
 	Command string              `json:"command"`
 	Name    string              `json:"name"`
@@ -345,7 +316,6 @@ type CommandActionRead struct {
 // CommandActionListFiles is the variant "listFiles" of CommandAction.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionListFiles struct {
 	Command string          `json:"command"`
 	Path    acp.Opt[string] `json:"path,omitzero"`
@@ -356,7 +326,6 @@ type CommandActionListFiles struct {
 // CommandActionSearch is the variant "search" of CommandAction.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionSearch struct {
 	Command string          `json:"command"`
 	Path    acp.Opt[string] `json:"path,omitzero"`
@@ -368,7 +337,6 @@ type CommandActionSearch struct {
 // CommandActionUnknown is the variant "unknown" of CommandAction.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionUnknown struct {
 	Command string `json:"command"`
 	// Extra holds members this version does not know.
@@ -379,7 +347,6 @@ type CommandActionUnknown struct {
 // written back as received.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandActionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -391,7 +358,6 @@ type CommandActionOther struct {
 // It is the variant AcceptWithExecpolicyAmendment of CommandExecutionApprovalDecision.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment struct {
 	AcceptWithExecpolicyAmendment CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment `json:"acceptWithExecpolicyAmendment"`
 	// Extra holds members this version does not know.
@@ -402,7 +368,6 @@ type CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment struct {
 // is an object.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExecpolicyAmendment struct {
 	ExecpolicyAmendment []string `json:"execpolicy_amendment"`
 	// Extra holds members this version does not know.
@@ -413,7 +378,6 @@ type CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendmentAcceptWithExec
 // It is the variant ApplyNetworkPolicyAmendment of CommandExecutionApprovalDecision.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment struct {
 	ApplyNetworkPolicyAmendment CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment `json:"applyNetworkPolicyAmendment"`
 	// Extra holds members this version does not know.
@@ -424,7 +388,6 @@ type CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment struct {
 // object.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionApplyNetworkPolicyAmendmentApplyNetworkPolicyAmendment struct {
 	NetworkPolicyAmendment NetworkPolicyAmendment `json:"network_policy_amendment"`
 	// Extra holds members this version does not know.
@@ -494,7 +457,6 @@ type ConfigWarningNotification struct {
 // DynamicToolCallOutputContentItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputText struct {
 	Text string `json:"text"`
 	// Extra holds members this version does not know.
@@ -505,7 +467,6 @@ type DynamicToolCallOutputContentItemInputText struct {
 // DynamicToolCallOutputContentItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputImage struct {
 	ImageURL string `json:"imageUrl"`
 	// Extra holds members this version does not know.
@@ -516,7 +477,6 @@ type DynamicToolCallOutputContentItemInputImage struct {
 // DynamicToolCallOutputContentItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemInputAudio struct {
 	AudioURL string `json:"audioUrl"`
 	// Extra holds members this version does not know.
@@ -527,7 +487,6 @@ type DynamicToolCallOutputContentItemInputAudio struct {
 // version does not know. It is kept and written back as received.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItemOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -577,7 +536,6 @@ type ExecCommandApprovalResponse struct {
 // FileChangeAdd is the variant "add" of FileChange.
 //
 // Part of applyPatchApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChangeAdd struct {
 	Content string `json:"content"`
 	// Extra holds members this version does not know.
@@ -587,7 +545,6 @@ type FileChangeAdd struct {
 // FileChangeDelete is the variant "delete" of FileChange.
 //
 // Part of applyPatchApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChangeDelete struct {
 	Content string `json:"content"`
 	// Extra holds members this version does not know.
@@ -597,7 +554,6 @@ type FileChangeDelete struct {
 // FileChangeUpdate is the variant "update" of FileChange.
 //
 // Part of applyPatchApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChangeUpdate struct {
 	MovePath    acp.Opt[string] `json:"move_path,omitzero"`
 	UnifiedDiff string          `json:"unified_diff"`
@@ -609,7 +565,6 @@ type FileChangeUpdate struct {
 // written back as received.
 //
 // Part of applyPatchApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChangeOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -658,7 +613,6 @@ type FileChangeRequestApprovalResponse struct {
 // FileUpdateChange is an object.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileUpdateChange struct {
 	Diff string          `json:"diff"`
 	Kind PatchChangeKind `json:"kind"`
@@ -670,7 +624,6 @@ type FileUpdateChange struct {
 // FunctionCallOutputBody is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FunctionCallOutputBody struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -701,7 +654,6 @@ type GetAccountResponse struct {
 // GitInfo is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type GitInfo struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -710,7 +662,6 @@ type GitInfo struct {
 // GrantedPermissionProfile is any JSON value.
 //
 // Part of item/permissions/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type GrantedPermissionProfile struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -719,7 +670,6 @@ type GrantedPermissionProfile struct {
 // HookPromptFragment is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type HookPromptFragment struct {
 	HookRunID string `json:"hookRunId"`
 	Text      string `json:"text"`
@@ -730,7 +680,6 @@ type HookPromptFragment struct {
 // ImageGenerationFailure is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageGenerationFailure struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -739,7 +688,6 @@ type ImageGenerationFailure struct {
 // ImageGenerationInputImage is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ImageGenerationInputImage struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -748,7 +696,6 @@ type ImageGenerationInputImage struct {
 // InitializeCapabilities is an object.
 //
 // Part of initialize, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type InitializeCapabilities struct {
 	ExperimentalAPI                acp.Opt[bool]   `json:"experimentalApi,omitzero"`
 	ExplicitGatewayOauth           acp.Opt[bool]   `json:"explicitGatewayOauth,omitzero"`
@@ -915,7 +862,6 @@ type LogoutAccountResponse struct {
 // MCPAppUI is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPAppUI struct {
 	PreferredModelDisplayMode MCPAppDisplayMode `json:"preferredModelDisplayMode"`
 	ResourceURI               string            `json:"resourceUri"`
@@ -926,7 +872,6 @@ type MCPAppUI struct {
 // MCPElicitationSchema is any JSON value.
 //
 // Part of mcpServer/elicitation/request, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPElicitationSchema struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1029,7 +974,6 @@ type MCPServerElicitationRequestResponse struct {
 // MCPToolCallAppContext is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallAppContext struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1038,7 +982,6 @@ type MCPToolCallAppContext struct {
 // MCPToolCallError is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallError struct {
 	Message string `json:"message"`
 	// Extra holds members this version does not know.
@@ -1061,7 +1004,6 @@ type MCPToolCallProgressNotification struct {
 // MCPToolCallResult is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MCPToolCallResult struct {
 	// Extension data.
 	Meta              json.RawMessage   `json:"_meta,omitzero"`
@@ -1074,7 +1016,6 @@ type MCPToolCallResult struct {
 // MemoryCitation is any JSON value.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MemoryCitation struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1083,7 +1024,6 @@ type MemoryCitation struct {
 // MisalignmentErrorDetails is any JSON value.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type MisalignmentErrorDetails struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1092,7 +1032,6 @@ type MisalignmentErrorDetails struct {
 // Model is an object.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Model struct {
 	AdditionalSpeedTiers      []string                   `json:"additionalSpeedTiers,omitzero"`
 	AvailabilityNux           *ModelAvailabilityNux      `json:"availabilityNux,omitzero"`
@@ -1120,7 +1059,6 @@ type Model struct {
 // ModelAccessPrograms is any JSON value.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ModelAccessPrograms struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1129,7 +1067,6 @@ type ModelAccessPrograms struct {
 // ModelAvailabilityNux is any JSON value.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ModelAvailabilityNux struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1162,7 +1099,6 @@ type ModelListResponse struct {
 // ModelServiceTier is any JSON value.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ModelServiceTier struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1171,7 +1107,6 @@ type ModelServiceTier struct {
 // ModelUpgradeInfo is any JSON value.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ModelUpgradeInfo struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1180,7 +1115,6 @@ type ModelUpgradeInfo struct {
 // NetworkApprovalContext is an object.
 //
 // Part of item/commandExecution/requestApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NetworkApprovalContext struct {
 	Host     string                  `json:"host"`
 	Protocol NetworkApprovalProtocol `json:"protocol"`
@@ -1192,7 +1126,6 @@ type NetworkApprovalContext struct {
 //
 // Part of applyPatchApproval, execCommandApproval and item/commandExecution/requestApproval,
 // in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type NetworkPolicyAmendment struct {
 	Action NetworkPolicyRuleAction `json:"action"`
 	Host   string                  `json:"host"`
@@ -1203,7 +1136,6 @@ type NetworkPolicyAmendment struct {
 // ParsedCommand is any JSON value.
 //
 // Part of execCommandApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ParsedCommand struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1212,7 +1144,6 @@ type ParsedCommand struct {
 // PatchChangeKindAdd is the variant "add" of PatchChangeKind.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindAdd struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1221,7 +1152,6 @@ type PatchChangeKindAdd struct {
 // PatchChangeKindDelete is the variant "delete" of PatchChangeKind.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindDelete struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1230,7 +1160,6 @@ type PatchChangeKindDelete struct {
 // PatchChangeKindUpdate is the variant "update" of PatchChangeKind.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindUpdate struct {
 	MovePath acp.Opt[string] `json:"move_path,omitzero"`
 	// Extra holds members this version does not know.
@@ -1241,7 +1170,6 @@ type PatchChangeKindUpdate struct {
 // and written back as received.
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKindOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -1294,7 +1222,6 @@ type PlanDeltaNotification struct {
 // ReasoningEffortOption is an object.
 //
 // Part of model/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReasoningEffortOption struct {
 	Description     string          `json:"description"`
 	ReasoningEffort ReasoningEffort `json:"reasoningEffort"`
@@ -1346,7 +1273,6 @@ type ReasoningTextDeltaNotification struct {
 // RequestPermissionProfile is any JSON value.
 //
 // Part of item/permissions/requestApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type RequestPermissionProfile struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1356,7 +1282,6 @@ type RequestPermissionProfile struct {
 // It is the variant ApprovedExecpolicyAmendment of ReviewDecision.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionApprovedExecpolicyAmendment struct {
 	ApprovedExecpolicyAmendment ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment `json:"approved_execpolicy_amendment"`
 	// Extra holds members this version does not know.
@@ -1366,7 +1291,6 @@ type ReviewDecisionApprovedExecpolicyAmendment struct {
 // ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment is an object.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment struct {
 	ProposedExecpolicyAmendment []string `json:"proposed_execpolicy_amendment"`
 	// Extra holds members this version does not know.
@@ -1377,7 +1301,6 @@ type ReviewDecisionApprovedExecpolicyAmendmentApprovedExecpolicyAmendment struct
 // It is the variant Denied of ReviewDecision.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionDenied struct {
 	Denied ReviewDecisionDeniedDenied `json:"denied"`
 	// Extra holds members this version does not know.
@@ -1387,7 +1310,6 @@ type ReviewDecisionDenied struct {
 // ReviewDecisionDeniedDenied is an object.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionDeniedDenied struct {
 	Rejection string `json:"rejection"`
 	// Extra holds members this version does not know.
@@ -1398,7 +1320,6 @@ type ReviewDecisionDeniedDenied struct {
 // It is the variant NetworkPolicyAmendment of ReviewDecision.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionNetworkPolicyAmendment struct {
 	NetworkPolicyAmendment ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment `json:"network_policy_amendment"`
 	// Extra holds members this version does not know.
@@ -1408,7 +1329,6 @@ type ReviewDecisionNetworkPolicyAmendment struct {
 // ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment is an object.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionNetworkPolicyAmendmentNetworkPolicyAmendment struct {
 	NetworkPolicyAmendment NetworkPolicyAmendment `json:"network_policy_amendment"`
 	// Extra holds members this version does not know.
@@ -1441,7 +1361,6 @@ type ReviewStartResponse struct {
 // ReviewTargetUncommittedChanges is the variant "uncommittedChanges" of ReviewTarget.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTargetUncommittedChanges struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1450,7 +1369,6 @@ type ReviewTargetUncommittedChanges struct {
 // ReviewTargetBaseBranch is the variant "baseBranch" of ReviewTarget.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTargetBaseBranch struct {
 	Branch string `json:"branch"`
 	// Extra holds members this version does not know.
@@ -1460,7 +1378,6 @@ type ReviewTargetBaseBranch struct {
 // ReviewTargetCommit is the variant "commit" of ReviewTarget.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTargetCommit struct {
 	Sha   string          `json:"sha"`
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -1471,7 +1388,6 @@ type ReviewTargetCommit struct {
 // ReviewTargetCustom is the variant "custom" of ReviewTarget.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTargetCustom struct {
 	Instructions string `json:"instructions"`
 	// Extra holds members this version does not know.
@@ -1482,7 +1398,6 @@ type ReviewTargetCustom struct {
 // written back as received.
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTargetOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -1493,7 +1408,6 @@ type ReviewTargetOther struct {
 // SandboxPolicyDangerFullAccess is the variant "dangerFullAccess" of SandboxPolicy.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicyDangerFullAccess struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1502,7 +1416,6 @@ type SandboxPolicyDangerFullAccess struct {
 // SandboxPolicyReadOnly is the variant "readOnly" of SandboxPolicy.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicyReadOnly struct {
 	NetworkAccess acp.Opt[bool] `json:"networkAccess,omitzero"`
 	// Extra holds members this version does not know.
@@ -1512,7 +1425,6 @@ type SandboxPolicyReadOnly struct {
 // SandboxPolicyExternalSandbox is the variant "externalSandbox" of SandboxPolicy.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicyExternalSandbox struct {
 	NetworkAccess acp.Opt[NetworkAccess] `json:"networkAccess,omitzero"`
 	// Extra holds members this version does not know.
@@ -1522,7 +1434,6 @@ type SandboxPolicyExternalSandbox struct {
 // SandboxPolicyWorkspaceWrite is the variant "workspaceWrite" of SandboxPolicy.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicyWorkspaceWrite struct {
 	ExcludeSlashTmp     acp.Opt[bool]     `json:"excludeSlashTmp,omitzero"`
 	ExcludeTmpdirEnvVar acp.Opt[bool]     `json:"excludeTmpdirEnvVar,omitzero"`
@@ -1536,7 +1447,6 @@ type SandboxPolicyWorkspaceWrite struct {
 // written back as received.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicyOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -1558,7 +1468,6 @@ type ServerRequestResolvedNotification struct {
 // SessionSource is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SessionSource struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1567,7 +1476,6 @@ type SessionSource struct {
 // SkillDependencies is any JSON value.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillDependencies struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1576,7 +1484,6 @@ type SkillDependencies struct {
 // SkillErrorInfo is an object.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillErrorInfo struct {
 	Message string `json:"message"`
 	Path    string `json:"path"`
@@ -1587,7 +1494,6 @@ type SkillErrorInfo struct {
 // SkillInterface is any JSON value.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillInterface struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1596,7 +1502,6 @@ type SkillInterface struct {
 // SkillMetadata is an object.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillMetadata struct {
 	Dependencies     *SkillDependencies  `json:"dependencies,omitzero"`
 	Description      string              `json:"description"`
@@ -1614,7 +1519,6 @@ type SkillMetadata struct {
 // SkillsListEntry is an object.
 //
 // Part of skills/list, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SkillsListEntry struct {
 	Cwd    string           `json:"cwd"`
 	Errors []SkillErrorInfo `json:"errors"`
@@ -1647,7 +1551,6 @@ type SkillsListResponse struct {
 // TextElement is an object.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TextElement struct {
 	ByteRange   ByteRange       `json:"byteRange"`
 	Placeholder acp.Opt[string] `json:"placeholder,omitzero"`
@@ -1658,7 +1561,6 @@ type TextElement struct {
 // TextPosition is an object.
 //
 // Part of configWarning, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TextPosition struct {
 	Column uint64 `json:"column"`
 	Line   uint64 `json:"line"`
@@ -1669,7 +1571,6 @@ type TextPosition struct {
 // TextRange is an object.
 //
 // Part of configWarning, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TextRange struct {
 	End   TextPosition `json:"end"`
 	Start TextPosition `json:"start"`
@@ -1680,7 +1581,6 @@ type TextRange struct {
 // Thread is an object.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Thread struct {
 	AgentNickname    acp.Opt[string]            `json:"agentNickname,omitzero"`
 	AgentRole        acp.Opt[string]            `json:"agentRole,omitzero"`
@@ -1821,7 +1721,6 @@ type ThreadInjectItemsResponse struct {
 // ThreadItem is an object.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItem struct {
 	CompletedAtMs acp.Opt[int64] `json:"completedAtMs,omitzero"`
 	StartedAtMs   acp.Opt[int64] `json:"startedAtMs,omitzero"`
@@ -1832,7 +1731,6 @@ type ThreadItem struct {
 // ThreadItemUserMessage is the variant "userMessage" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemUserMessage struct {
 	ClientID acp.Opt[string] `json:"clientId,omitzero"`
 	Content  []UserInput     `json:"content"`
@@ -1844,7 +1742,6 @@ type ThreadItemUserMessage struct {
 // ThreadItemHookPrompt is the variant "hookPrompt" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemHookPrompt struct {
 	Fragments []HookPromptFragment `json:"fragments"`
 	ID        string               `json:"id"`
@@ -1855,7 +1752,6 @@ type ThreadItemHookPrompt struct {
 // ThreadItemAgentMessage is the variant "agentMessage" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemAgentMessage struct {
 	Delivery       acp.Opt[AgentMessageDelivery] `json:"delivery,omitzero"`
 	ID             string                        `json:"id"`
@@ -1871,7 +1767,6 @@ type ThreadItemAgentMessage struct {
 // ThreadItemFunctionCallOutput is the variant "functionCallOutput" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemFunctionCallOutput struct {
 	ID        string                 `json:"id"`
 	Name      string                 `json:"name"`
@@ -1884,7 +1779,6 @@ type ThreadItemFunctionCallOutput struct {
 // ThreadItemPlan is the variant "plan" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemPlan struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -1895,7 +1789,6 @@ type ThreadItemPlan struct {
 // ThreadItemReasoning is the variant "reasoning" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemReasoning struct {
 	Content []string `json:"content,omitzero"`
 	ID      string   `json:"id"`
@@ -1907,7 +1800,6 @@ type ThreadItemReasoning struct {
 // ThreadItemCommandExecution is the variant "commandExecution" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemCommandExecution struct {
 	AggregatedOutput acp.Opt[string]                 `json:"aggregatedOutput,omitzero"`
 	Command          string                          `json:"command"`
@@ -1928,7 +1820,6 @@ type ThreadItemCommandExecution struct {
 // ThreadItemFileChange is the variant "fileChange" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemFileChange struct {
 	Changes []FileUpdateChange `json:"changes"`
 	ID      string             `json:"id"`
@@ -1940,7 +1831,6 @@ type ThreadItemFileChange struct {
 // ThreadItemMCPToolCall is the variant "mcpToolCall" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemMCPToolCall struct {
 	AppContext        *MCPToolCallAppContext `json:"appContext,omitzero"`
 	Arguments         json.RawMessage        `json:"arguments"`
@@ -1962,7 +1852,6 @@ type ThreadItemMCPToolCall struct {
 // ThreadItemDynamicToolCall is the variant "dynamicToolCall" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemDynamicToolCall struct {
 	Arguments    json.RawMessage                    `json:"arguments"`
 	ContentItems []DynamicToolCallOutputContentItem `json:"contentItems,omitzero"`
@@ -1979,7 +1868,6 @@ type ThreadItemDynamicToolCall struct {
 // ThreadItemCollabAgentToolCall is the variant "collabAgentToolCall" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemCollabAgentToolCall struct {
 	AgentsStates      map[string]CollabAgentState `json:"agentsStates"`
 	ID                string                      `json:"id"`
@@ -1997,7 +1885,6 @@ type ThreadItemCollabAgentToolCall struct {
 // ThreadItemSubAgentActivity is the variant "subAgentActivity" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemSubAgentActivity struct {
 	AgentPath       string                   `json:"agentPath"`
 	AgentThreadID   string                   `json:"agentThreadId"`
@@ -2012,7 +1899,6 @@ type ThreadItemSubAgentActivity struct {
 // ThreadItemWebSearch is the variant "webSearch" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemWebSearch struct {
 	Action  WebSearchAction   `json:"action,omitzero"`
 	ID      string            `json:"id"`
@@ -2025,7 +1911,6 @@ type ThreadItemWebSearch struct {
 // ThreadItemImageView is the variant "imageView" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemImageView struct {
 	ID   string              `json:"id"`
 	Path LegacyAppPathString `json:"path"`
@@ -2036,7 +1921,6 @@ type ThreadItemImageView struct {
 // ThreadItemSleep is the variant "sleep" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemSleep struct {
 	DurationMs uint64 `json:"durationMs"`
 	ID         string `json:"id"`
@@ -2047,7 +1931,6 @@ type ThreadItemSleep struct {
 // ThreadItemImageGeneration is the variant "imageGeneration" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemImageGeneration struct {
 	Failure               *ImageGenerationFailure     `json:"failure,omitzero"`
 	FileID                acp.Opt[string]             `json:"fileId,omitzero"`
@@ -2066,7 +1949,6 @@ type ThreadItemImageGeneration struct {
 // ThreadItemEnteredReviewMode is the variant "enteredReviewMode" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemEnteredReviewMode struct {
 	ID     string `json:"id"`
 	Review string `json:"review"`
@@ -2077,7 +1959,6 @@ type ThreadItemEnteredReviewMode struct {
 // ThreadItemExitedReviewMode is the variant "exitedReviewMode" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemExitedReviewMode struct {
 	ID     string `json:"id"`
 	Review string `json:"review"`
@@ -2088,7 +1969,6 @@ type ThreadItemExitedReviewMode struct {
 // ThreadItemContextCompaction is the variant "contextCompaction" of ThreadItem.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemContextCompaction struct {
 	ID string `json:"id"`
 	// Extra holds members this version does not know.
@@ -2099,7 +1979,6 @@ type ThreadItemContextCompaction struct {
 // written back as received.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -2201,7 +2080,6 @@ type ThreadResumeResponse struct {
 // ThreadSection is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadSection struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -2254,7 +2132,6 @@ type ThreadStartResponse struct {
 // ThreadStatusNotLoaded is the variant "notLoaded" of ThreadStatus.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatusNotLoaded struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2263,7 +2140,6 @@ type ThreadStatusNotLoaded struct {
 // ThreadStatusIdle is the variant "idle" of ThreadStatus.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatusIdle struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2272,7 +2148,6 @@ type ThreadStatusIdle struct {
 // ThreadStatusSystemError is the variant "systemError" of ThreadStatus.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatusSystemError struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2281,7 +2156,6 @@ type ThreadStatusSystemError struct {
 // ThreadStatusActive is the variant "active" of ThreadStatus.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatusActive struct {
 	ActiveFlags []ThreadActiveFlag `json:"activeFlags"`
 	// Extra holds members this version does not know.
@@ -2292,7 +2166,6 @@ type ThreadStatusActive struct {
 // written back as received.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatusOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -2303,7 +2176,6 @@ type ThreadStatusOther struct {
 // ThreadTokenUsage is an object.
 //
 // Part of thread/tokenUsage/updated, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadTokenUsage struct {
 	Last               TokenUsageBreakdown `json:"last"`
 	ModelContextWindow acp.Opt[int64]      `json:"modelContextWindow,omitzero"`
@@ -2373,7 +2245,6 @@ type ThreadUnsubscribeResponse struct {
 // TokenUsageBreakdown is an object.
 //
 // Part of thread/tokenUsage/updated, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TokenUsageBreakdown struct {
 	CacheWriteInputTokens acp.Opt[int64] `json:"cacheWriteInputTokens,omitzero"`
 	CachedInputTokens     int64          `json:"cachedInputTokens"`
@@ -2388,7 +2259,6 @@ type TokenUsageBreakdown struct {
 // ToolRequestUserInputAnswer is an object.
 //
 // Part of item/tool/requestUserInput, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ToolRequestUserInputAnswer struct {
 	Answers []string `json:"answers"`
 	// Extra holds members this version does not know.
@@ -2398,7 +2268,6 @@ type ToolRequestUserInputAnswer struct {
 // ToolRequestUserInputOption is an object.
 //
 // Part of item/tool/requestUserInput, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ToolRequestUserInputOption struct {
 	Description string `json:"description"`
 	Label       string `json:"label"`
@@ -2424,7 +2293,6 @@ type ToolRequestUserInputParams struct {
 // ToolRequestUserInputQuestion is an object.
 //
 // Part of item/tool/requestUserInput, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ToolRequestUserInputQuestion struct {
 	Header   string                       `json:"header"`
 	ID       string                       `json:"id"`
@@ -2449,7 +2317,6 @@ type ToolRequestUserInputResponse struct {
 // Turn is an object.
 //
 // Part of 9 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Turn struct {
 	CompletedAt acp.Opt[int64]         `json:"completedAt,omitzero"`
 	DurationMs  acp.Opt[int64]         `json:"durationMs,omitzero"`
@@ -2478,7 +2345,6 @@ type TurnCompletedNotification struct {
 // TurnError is an object.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnError struct {
 	AdditionalDetails acp.Opt[string]           `json:"additionalDetails,omitzero"`
 	CodexErrorInfo    CodexErrorInfo            `json:"codexErrorInfo,omitzero"`
@@ -2511,7 +2377,6 @@ type TurnInterruptResponse struct {
 // TurnPlanStep is an object.
 //
 // Part of turn/plan/updated, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnPlanStep struct {
 	Status TurnPlanStepStatus `json:"status"`
 	Step   string             `json:"step"`
@@ -2607,7 +2472,6 @@ type TurnSteerResponse struct {
 // TurnToolOutput is any JSON value.
 //
 // Part of turn/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type TurnToolOutput struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -2616,7 +2480,6 @@ type TurnToolOutput struct {
 // UserInputText is the variant "text" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputText struct {
 	Text         string        `json:"text"`
 	TextElements []TextElement `json:"text_elements,omitzero"`
@@ -2627,7 +2490,6 @@ type UserInputText struct {
 // UserInputImage is the variant "image" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputImage struct {
 	Detail acp.Opt[ImageDetail] `json:"detail,omitzero"`
 	FileID acp.Opt[string]      `json:"fileId,omitzero"`
@@ -2639,7 +2501,6 @@ type UserInputImage struct {
 // UserInputLocalImage is the variant "localImage" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputLocalImage struct {
 	Detail acp.Opt[ImageDetail] `json:"detail,omitzero"`
 	Path   string               `json:"path"`
@@ -2650,7 +2511,6 @@ type UserInputLocalImage struct {
 // UserInputAudio is the variant "audio" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputAudio struct {
 	FileID acp.Opt[string] `json:"fileId,omitzero"`
 	URL    acp.Opt[string] `json:"url,omitzero"`
@@ -2661,7 +2521,6 @@ type UserInputAudio struct {
 // UserInputLocalAudio is the variant "localAudio" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputLocalAudio struct {
 	Path string `json:"path"`
 	// Extra holds members this version does not know.
@@ -2671,7 +2530,6 @@ type UserInputLocalAudio struct {
 // UserInputSkill is the variant "skill" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputSkill struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -2682,7 +2540,6 @@ type UserInputSkill struct {
 // UserInputMention is the variant "mention" of UserInput.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputMention struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -2694,7 +2551,6 @@ type UserInputMention struct {
 // back as received.
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInputOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`
@@ -2716,7 +2572,6 @@ type WarningNotification struct {
 // WebSearchActionSearch is the variant "search" of WebSearchAction.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionSearch struct {
 	Queries []string        `json:"queries,omitzero"`
 	Query   acp.Opt[string] `json:"query,omitzero"`
@@ -2727,7 +2582,6 @@ type WebSearchActionSearch struct {
 // WebSearchActionOpenPage is the variant "openPage" of WebSearchAction.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOpenPage struct {
 	URL acp.Opt[string] `json:"url,omitzero"`
 	// Extra holds members this version does not know.
@@ -2737,7 +2591,6 @@ type WebSearchActionOpenPage struct {
 // WebSearchActionFindInPage is the variant "findInPage" of WebSearchAction.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionFindInPage struct {
 	Pattern acp.Opt[string] `json:"pattern,omitzero"`
 	URL     acp.Opt[string] `json:"url,omitzero"`
@@ -2748,7 +2601,6 @@ type WebSearchActionFindInPage struct {
 // WebSearchActionOtherKind is the variant "other" of WebSearchAction.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOtherKind struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2758,7 +2610,6 @@ type WebSearchActionOtherKind struct {
 // and written back as received.
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchActionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string `check:"tag=type"`

@@ -14,7 +14,6 @@ import "encoding/json"
 //   - *AccountOther, which keeps variants that this version does not know
 //
 // Part of account/read, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type Account interface {
 	isAccount()
 	appendMembers(b []byte) []byte
@@ -28,7 +27,6 @@ type Account interface {
 //   - AskForApprovalOther
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AskForApproval interface {
 	isAskForApproval()
 	appendValue(b []byte) []byte
@@ -37,13 +35,11 @@ type AskForApproval interface {
 // AskForApprovalWord is the variant Word of AskForApproval.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AskForApprovalWord string
 
 // AskForApprovalOther is the variant Other of AskForApproval.
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type AskForApprovalOther struct {
 	Raw json.RawMessage
 }
@@ -60,7 +56,6 @@ type AskForApprovalOther struct {
 //   - CodexErrorInfoOther
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfo interface {
 	isCodexErrorInfo()
 	appendValue(b []byte) []byte
@@ -69,13 +64,11 @@ type CodexErrorInfo interface {
 // CodexErrorInfoWord is the variant Word of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoWord string
 
 // CodexErrorInfoOther is the variant Other of CodexErrorInfo.
 //
 // Part of 10 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CodexErrorInfoOther struct {
 	Raw json.RawMessage
 }
@@ -90,7 +83,6 @@ type CodexErrorInfoOther struct {
 //   - *CommandActionOther, which keeps variants that this version does not know
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandAction interface {
 	isCommandAction()
 	appendMembers(b []byte) []byte
@@ -105,7 +97,6 @@ type CommandAction interface {
 //   - CommandExecutionApprovalDecisionOther
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecision interface {
 	isCommandExecutionApprovalDecision()
 	appendValue(b []byte) []byte
@@ -115,14 +106,12 @@ type CommandExecutionApprovalDecision interface {
 // CommandExecutionApprovalDecision.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionWord string
 
 // CommandExecutionApprovalDecisionOther is the variant Other of
 // CommandExecutionApprovalDecision.
 //
 // Part of item/commandExecution/requestApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type CommandExecutionApprovalDecisionOther struct {
 	Raw json.RawMessage
 }
@@ -136,7 +125,6 @@ type CommandExecutionApprovalDecisionOther struct {
 //   - *DynamicToolCallOutputContentItemOther, which keeps variants that this version does not know
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type DynamicToolCallOutputContentItem interface {
 	isDynamicToolCallOutputContentItem()
 	appendMembers(b []byte) []byte
@@ -151,7 +139,6 @@ type DynamicToolCallOutputContentItem interface {
 //   - *FileChangeOther, which keeps variants that this version does not know
 //
 // Part of applyPatchApproval, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type FileChange interface {
 	isFileChange()
 	appendMembers(b []byte) []byte
@@ -200,7 +187,6 @@ type MCPServerElicitationRequestParamsVariant interface {
 //   - *PatchChangeKindOther, which keeps variants that this version does not know
 //
 // Part of 12 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type PatchChangeKind interface {
 	isPatchChangeKind()
 	appendMembers(b []byte) []byte
@@ -214,7 +200,6 @@ type PatchChangeKind interface {
 //   - RequestIDOther
 //
 // Part of serverRequest/resolved, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type RequestID interface {
 	isRequestID()
 	appendValue(b []byte) []byte
@@ -223,19 +208,16 @@ type RequestID interface {
 // RequestIDString is the variant String of RequestID.
 //
 // Part of serverRequest/resolved, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type RequestIDString string
 
 // RequestIDInteger is the variant Integer of RequestID.
 //
 // Part of serverRequest/resolved, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type RequestIDInteger int64
 
 // RequestIDOther is the variant Other of RequestID.
 //
 // Part of serverRequest/resolved, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type RequestIDOther struct {
 	Raw json.RawMessage
 }
@@ -250,7 +232,6 @@ type RequestIDOther struct {
 //   - ReviewDecisionOther
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecision interface {
 	isReviewDecision()
 	appendValue(b []byte) []byte
@@ -259,13 +240,11 @@ type ReviewDecision interface {
 // ReviewDecisionWord is the variant Word of ReviewDecision.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionWord string
 
 // ReviewDecisionOther is the variant Other of ReviewDecision.
 //
 // Part of applyPatchApproval and execCommandApproval, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewDecisionOther struct {
 	Raw json.RawMessage
 }
@@ -280,7 +259,6 @@ type ReviewDecisionOther struct {
 //   - *ReviewTargetOther, which keeps variants that this version does not know
 //
 // Part of review/start, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ReviewTarget interface {
 	isReviewTarget()
 	appendMembers(b []byte) []byte
@@ -296,7 +274,6 @@ type ReviewTarget interface {
 //   - *SandboxPolicyOther, which keeps variants that this version does not know
 //
 // Part of thread/fork, thread/resume, thread/start and turn/start, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type SandboxPolicy interface {
 	isSandboxPolicy()
 	appendMembers(b []byte) []byte
@@ -327,7 +304,6 @@ type SandboxPolicy interface {
 //   - *ThreadItemOther, which keeps variants that this version does not know
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadItemVariant interface {
 	isThreadItemVariant()
 	appendMembers(b []byte) []byte
@@ -341,7 +317,6 @@ type ThreadItemVariant interface {
 //   - ThreadListCwdFilterOther
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadListCwdFilter interface {
 	isThreadListCwdFilter()
 	appendValue(b []byte) []byte
@@ -350,19 +325,16 @@ type ThreadListCwdFilter interface {
 // ThreadListCwdFilterString is the variant String of ThreadListCwdFilter.
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadListCwdFilterString string
 
 // ThreadListCwdFilterArray is the variant Array of ThreadListCwdFilter.
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadListCwdFilterArray []string
 
 // ThreadListCwdFilterOther is the variant Other of ThreadListCwdFilter.
 //
 // Part of thread/list, client to agent.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadListCwdFilterOther struct {
 	Raw json.RawMessage
 }
@@ -377,7 +349,6 @@ type ThreadListCwdFilterOther struct {
 //   - *ThreadStatusOther, which keeps variants that this version does not know
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type ThreadStatus interface {
 	isThreadStatus()
 	appendMembers(b []byte) []byte
@@ -396,7 +367,6 @@ type ThreadStatus interface {
 //   - *UserInputOther, which keeps variants that this version does not know
 //
 // Part of 12 methods, in both directions.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type UserInput interface {
 	isUserInput()
 	appendMembers(b []byte) []byte
@@ -412,7 +382,6 @@ type UserInput interface {
 //   - *WebSearchActionOther, which keeps variants that this version does not know
 //
 // Part of 11 methods, agent to client.
-// Spec: https://github.com/openai/codex/blob/main/codex-rs/app-server/README.md
 type WebSearchAction interface {
 	isWebSearchAction()
 	appendMembers(b []byte) []byte
