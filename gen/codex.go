@@ -19,7 +19,6 @@ const appServer = "runtime/codex/appserver"
 
 // codexNames are chosen where derived names are the same.
 var codexNames = map[string]string{
-	"WebSearchAction/other":                         "WebSearchActionOtherKind",
 	"McpServerElicitationRequestParams/openai/form": "MCPServerElicitationRequestParamsOpenaiNamespaced",
 }
 

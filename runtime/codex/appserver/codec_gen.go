@@ -7,193 +7,29 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-func (v *AccountAPIKey) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *AccountAPIKey) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountAPIKey")
-	}
-	return jx.AppendMembers(b, v.Extra, "")
+func (v *Account) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *AccountAPIKey) UnmarshalJSON(b []byte) error {
+func (v *Account) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
-	*v = AccountAPIKey{}
+	*v = Account{}
 	v.decode(&d, nil)
 	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
-func (v *AccountAPIKey) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v AccountAPIKey) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *AccountChatgpt) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "email":
-			seen = d.Once(seen, 0x2)
-			v.Email.V, v.Email.OK = jx.OptStr[string](d, jx.Null)
-		case "planType":
-			seen = d.Once(seen, 0x1)
-			v.PlanType.decode(d)
-		case "workspaceName":
-			seen = d.Once(seen, 0x4)
-			v.WorkspaceName.V, v.WorkspaceName.OK = jx.OptStr[string](d, jx.Null)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "planType")
-	v.Extra = x.Text()
-}
-
-func (v *AccountChatgpt) appendMembers(b []byte) []byte {
+func (v *Account) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return jx.AppendFault(b, "nil *AccountChatgpt")
+		return append(b, "null"...)
 	}
-	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
-	b = jx.AppendString(append(jx.Comma(b), `"planType":`...), string(v.PlanType))
-	b = jx.AppendOptStr(b, `"workspaceName":`, v.WorkspaceName.V, v.WorkspaceName.OK)
-	return jx.AppendMembers(b, v.Extra, "email planType workspaceName")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *AccountChatgpt) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = AccountChatgpt{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *AccountChatgpt) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AccountChatgpt) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *AccountAmazonBedrock) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "usesCodexManagedCredentials":
-			seen = d.Once(seen, 0x1)
-			v.UsesCodexManagedCredentials.V, v.UsesCodexManagedCredentials.OK = d.Bool(), true
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	v.Extra = x.Text()
-}
-
-func (v *AccountAmazonBedrock) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountAmazonBedrock")
-	}
-	if v.UsesCodexManagedCredentials.OK {
-		b = jx.AppendBool(append(jx.Comma(b), `"usesCodexManagedCredentials":`...), v.UsesCodexManagedCredentials.V)
-	}
-	return jx.AppendMembers(b, v.Extra, "usesCodexManagedCredentials")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *AccountAmazonBedrock) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = AccountAmazonBedrock{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *AccountAmazonBedrock) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v AccountAmazonBedrock) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *AccountGcp) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *AccountGcp) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountGcp")
-	}
-	return jx.AppendMembers(b, v.Extra, "")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *AccountGcp) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = AccountGcp{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *AccountGcp) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
-
-// MarshalJSON implements json.Marshaler.
-func (v AccountGcp) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *AccountOther) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Raw = d.Rest(outer)
-	if v.Raw == nil {
-		v.Raw = []byte("{}")
-	}
-}
-
-func (v *AccountOther) appendMembers(b []byte) []byte {
-	if v.Tag == "" && v.Raw == nil {
-		return jx.AppendFault(b, "AccountOther has no type")
-	}
-	return jx.AppendMembers(b, v.Raw, "type")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *AccountOther) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = AccountOther{}
-	o := jx.Outer{Tag: "type"}
-	tag, _ := d.TagIn(&o)
-	v.Tag = string(tag)
-	v.decode(&d, &o)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *AccountOther) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *AccountOther")
-	}
-	b = append(b, '{')
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, v.Tag)
-	return append(v.appendMembers(b), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v AccountOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v Account) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AccountLoginCompletedNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -599,52 +435,6 @@ func (v *AsyncUserInputQuestion) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AsyncUserInputQuestion) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ByteRange) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "end":
-			seen = d.Once(seen, 0x1)
-			v.End = d.Uint64()
-		case "start":
-			seen = d.Once(seen, 0x2)
-			v.Start = d.Uint64()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "end start")
-	v.Extra = x.Text()
-}
-
-func (v *ByteRange) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ByteRange")
-	}
-	b = jx.AppendUint(append(jx.Comma(b), `"end":`...), uint64(v.End))
-	b = jx.AppendUint(append(b, `,"start":`...), uint64(v.Start))
-	return jx.AppendMembers(b, v.Extra, "end start")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ByteRange) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ByteRange{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ByteRange) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
-
-// MarshalJSON implements json.Marshaler.
-func (v ByteRange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1174,35 +964,7 @@ func (v CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts
 }
 
 func (v *CollabAgentState) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "message":
-			seen = d.Once(seen, 0x2)
-			v.Message.V, v.Message.OK = jx.OptStr[string](d, jx.Null)
-		case "status":
-			seen = d.Once(seen, 0x1)
-			v.Status.decode(d)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "status")
-	v.Extra = x.Text()
-}
-
-func (v *CollabAgentState) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *CollabAgentState")
-	}
-	b = jx.AppendOptStr(b, `"message":`, v.Message.V, v.Message.OK)
-	b = jx.AppendString(append(jx.Comma(b), `"status":`...), string(v.Status))
-	return jx.AppendMembers(b, v.Extra, "message status")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -1216,7 +978,10 @@ func (v *CollabAgentState) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *CollabAgentState) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -1996,186 +1761,29 @@ func (v ConfigWarningNotification) MarshalJSON() ([]byte, error) {
 	return jx.Marshaled(v.AppendJSON(nil))
 }
 
-func (v *DynamicToolCallOutputContentItemInputText) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "text":
-			seen = d.Once(seen, 0x1)
-			v.Text = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "text")
-	v.Extra = x.Text()
-}
-
-func (v *DynamicToolCallOutputContentItemInputText) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputText")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"text":`...), v.Text)
-	return jx.AppendMembers(b, v.Extra, "text")
+func (v *DynamicToolCallOutputContentItem) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *DynamicToolCallOutputContentItemInputText) UnmarshalJSON(b []byte) error {
+func (v *DynamicToolCallOutputContentItem) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
-	*v = DynamicToolCallOutputContentItemInputText{}
+	*v = DynamicToolCallOutputContentItem{}
 	v.decode(&d, nil)
 	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
-func (v *DynamicToolCallOutputContentItemInputText) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v DynamicToolCallOutputContentItemInputText) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *DynamicToolCallOutputContentItemInputImage) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "imageUrl":
-			seen = d.Once(seen, 0x1)
-			v.ImageURL = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "imageUrl")
-	v.Extra = x.Text()
-}
-
-func (v *DynamicToolCallOutputContentItemInputImage) appendMembers(b []byte) []byte {
+func (v *DynamicToolCallOutputContentItem) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputImage")
+		return append(b, "null"...)
 	}
-	b = jx.AppendString(append(jx.Comma(b), `"imageUrl":`...), v.ImageURL)
-	return jx.AppendMembers(b, v.Extra, "imageUrl")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *DynamicToolCallOutputContentItemInputImage) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = DynamicToolCallOutputContentItemInputImage{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *DynamicToolCallOutputContentItemInputImage) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DynamicToolCallOutputContentItemInputImage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *DynamicToolCallOutputContentItemInputAudio) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "audioUrl":
-			seen = d.Once(seen, 0x1)
-			v.AudioURL = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "audioUrl")
-	v.Extra = x.Text()
-}
-
-func (v *DynamicToolCallOutputContentItemInputAudio) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemInputAudio")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"audioUrl":`...), v.AudioURL)
-	return jx.AppendMembers(b, v.Extra, "audioUrl")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *DynamicToolCallOutputContentItemInputAudio) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = DynamicToolCallOutputContentItemInputAudio{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *DynamicToolCallOutputContentItemInputAudio) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v DynamicToolCallOutputContentItemInputAudio) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *DynamicToolCallOutputContentItemOther) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Raw = d.Rest(outer)
-	if v.Raw == nil {
-		v.Raw = []byte("{}")
-	}
-}
-
-func (v *DynamicToolCallOutputContentItemOther) appendMembers(b []byte) []byte {
-	if v.Tag == "" && v.Raw == nil {
-		return jx.AppendFault(b, "DynamicToolCallOutputContentItemOther has no type")
-	}
-	return jx.AppendMembers(b, v.Raw, "type")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *DynamicToolCallOutputContentItemOther) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = DynamicToolCallOutputContentItemOther{}
-	o := jx.Outer{Tag: "type"}
-	tag, _ := d.TagIn(&o)
-	v.Tag = string(tag)
-	v.decode(&d, &o)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *DynamicToolCallOutputContentItemOther) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *DynamicToolCallOutputContentItemOther")
-	}
-	b = append(b, '{')
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, v.Tag)
-	return append(v.appendMembers(b), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v DynamicToolCallOutputContentItemOther) MarshalJSON() ([]byte, error) {
+func (v DynamicToolCallOutputContentItem) MarshalJSON() ([]byte, error) {
 	return jx.Marshaled(v.AppendJSON(nil))
 }
 
@@ -2869,7 +2477,8 @@ func (v *GetAccountResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		case "account":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
-				v.Account = decodeAccount(d, nil)
+				v.Account = new(Account)
+				v.Account.decode(d, nil)
 			}
 		case "requiresOpenaiAuth":
 			seen = d.Once(seen, 0x1)
@@ -2890,7 +2499,7 @@ func (v *GetAccountResponse) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *GetAccountResponse")
 	}
 	if v.Account != nil {
-		b = AppendAccount(append(jx.Comma(b), `"account":`...), v.Account)
+		b = v.Account.AppendJSON(append(jx.Comma(b), `"account":`...))
 	}
 	b = jx.AppendBool(append(jx.Comma(b), `"requiresOpenaiAuth":`...), v.RequiresOpenaiAuth)
 	b = jx.AppendOptStr(b, `"userId":`, v.UserID.V, v.UserID.OK)
@@ -2963,35 +2572,7 @@ func (v GrantedPermissionProfile) MarshalJSON() ([]byte, error) {
 }
 
 func (v *HookPromptFragment) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "hookRunId":
-			seen = d.Once(seen, 0x1)
-			v.HookRunID = d.Str()
-		case "text":
-			seen = d.Once(seen, 0x2)
-			v.Text = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "hookRunId text")
-	v.Extra = x.Text()
-}
-
-func (v *HookPromptFragment) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *HookPromptFragment")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"hookRunId":`...), v.HookRunID)
-	b = jx.AppendString(append(b, `,"text":`...), v.Text)
-	return jx.AppendMembers(b, v.Extra, "hookRunId text")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3005,7 +2586,10 @@ func (v *HookPromptFragment) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *HookPromptFragment) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -3731,35 +3315,7 @@ func (v *LogoutAccountResponse) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAccountResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPAppUI) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "preferredModelDisplayMode":
-			seen = d.Once(seen, 0x1)
-			v.PreferredModelDisplayMode.decode(d)
-		case "resourceUri":
-			seen = d.Once(seen, 0x2)
-			v.ResourceURI = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "preferredModelDisplayMode resourceUri")
-	v.Extra = x.Text()
-}
-
-func (v *MCPAppUI) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *MCPAppUI")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"preferredModelDisplayMode":`...), string(v.PreferredModelDisplayMode))
-	b = jx.AppendString(append(b, `,"resourceUri":`...), v.ResourceURI)
-	return jx.AppendMembers(b, v.Extra, "preferredModelDisplayMode resourceUri")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -3772,7 +3328,12 @@ func (v *MCPAppUI) UnmarshalJSON(b []byte) error {
 }
 
 // AppendJSON appends v as JSON text.
-func (v *MCPAppUI) AppendJSON(b []byte) []byte { return append(v.appendMembers(append(b, '{')), '}') }
+func (v *MCPAppUI) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
+}
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPAppUI) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
@@ -4849,35 +4410,7 @@ func (v *ModelUpgradeInfo) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v ModelUpgradeInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NetworkApprovalContext) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "host":
-			seen = d.Once(seen, 0x1)
-			v.Host = d.Str()
-		case "protocol":
-			seen = d.Once(seen, 0x2)
-			v.Protocol.decode(d)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "host protocol")
-	v.Extra = x.Text()
-}
-
-func (v *NetworkApprovalContext) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *NetworkApprovalContext")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"host":`...), v.Host)
-	b = jx.AppendString(append(b, `,"protocol":`...), string(v.Protocol))
-	return jx.AppendMembers(b, v.Extra, "host protocol")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -4891,7 +4424,10 @@ func (v *NetworkApprovalContext) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *NetworkApprovalContext) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6475,35 +6011,7 @@ func (v *SkillDependencies) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v SkillDependencies) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SkillErrorInfo) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "message":
-			seen = d.Once(seen, 0x1)
-			v.Message = d.Str()
-		case "path":
-			seen = d.Once(seen, 0x2)
-			v.Path = d.Str()
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x3, "message path")
-	v.Extra = x.Text()
-}
-
-func (v *SkillErrorInfo) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *SkillErrorInfo")
-	}
-	b = jx.AppendString(append(jx.Comma(b), `"message":`...), v.Message)
-	b = jx.AppendString(append(b, `,"path":`...), v.Path)
-	return jx.AppendMembers(b, v.Extra, "message path")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6517,7 +6025,10 @@ func (v *SkillErrorInfo) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *SkillErrorInfo) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -6830,35 +6341,7 @@ func (v *SkillsListResponse) AppendJSON(b []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v SkillsListResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextElement) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "byteRange":
-			seen = d.Once(seen, 0x1)
-			v.ByteRange.decode(d, nil)
-		case "placeholder":
-			seen = d.Once(seen, 0x2)
-			v.Placeholder.V, v.Placeholder.OK = jx.OptStr[string](d, jx.Null)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "byteRange")
-	v.Extra = x.Text()
-}
-
-func (v *TextElement) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *TextElement")
-	}
-	b = v.ByteRange.AppendJSON(append(jx.Comma(b), `"byteRange":`...))
-	b = jx.AppendOptStr(b, `"placeholder":`, v.Placeholder.V, v.Placeholder.OK)
-	return jx.AppendMembers(b, v.Extra, "byteRange placeholder")
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
@@ -6872,7 +6355,10 @@ func (v *TextElement) UnmarshalJSON(b []byte) error {
 
 // AppendJSON appends v as JSON text.
 func (v *TextElement) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -7065,7 +6551,7 @@ func (v *Thread) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Source.decode(d, nil)
 		case "status":
 			seen = d.Once(seen, 0x200)
-			v.Status = decodeThreadStatus(d, nil)
+			v.Status.decode(d, nil)
 		case "threadSource":
 			seen = d.Once(seen, 0x8000000)
 			v.ThreadSource.V, v.ThreadSource.OK = jx.OptStr[ThreadSource](d, jx.Null)
@@ -7127,7 +6613,7 @@ func (v *Thread) appendMembers(b []byte) []byte {
 	}
 	b = jx.AppendString(append(jx.Comma(b), `"sessionId":`...), v.SessionID)
 	b = v.Source.AppendJSON(append(b, `,"source":`...))
-	b = AppendThreadStatus(append(b, `,"status":`...), v.Status)
+	b = v.Status.AppendJSON(append(b, `,"status":`...))
 	b = jx.AppendOptStr(b, `"threadSource":`, string(v.ThreadSource.V), v.ThreadSource.OK)
 	b = append(append(jx.Comma(b), `"turns":`...), '[')
 	for i := range v.Turns {
@@ -8416,7 +7902,7 @@ func (v *ThreadItemDynamicToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 					v.ContentItems = []DynamicToolCallOutputContentItem{}
 					for d.More(']') {
 						var e DynamicToolCallOutputContentItem
-						e = decodeDynamicToolCallOutputContentItem(d, nil)
+						e.decode(d, nil)
 						v.ContentItems = append(jx.Grow(d, v.ContentItems, list), e)
 					}
 				}
@@ -8462,7 +7948,7 @@ func (v *ThreadItemDynamicToolCall) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = AppendDynamicToolCallOutputContentItem(b, v.ContentItems[i])
+			b = v.ContentItems[i].AppendJSON(b)
 		}
 		b = append(b, ']')
 	}
@@ -8680,7 +8166,8 @@ func (v *ThreadItemWebSearch) decode(d *jx.Dec, outer *jx.Outer) {
 		case "action":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
-				v.Action = decodeWebSearchAction(d, nil)
+				v.Action = new(WebSearchAction)
+				v.Action.decode(d, nil)
 			}
 		case "id":
 			seen = d.Once(seen, 0x1)
@@ -8714,7 +8201,7 @@ func (v *ThreadItemWebSearch) appendMembers(b []byte) []byte {
 		return jx.AppendFault(b, "nil *ThreadItemWebSearch")
 	}
 	if v.Action != nil {
-		b = AppendWebSearchAction(append(jx.Comma(b), `"action":`...), v.Action)
+		b = v.Action.AppendJSON(append(jx.Comma(b), `"action":`...))
 	}
 	b = jx.AppendString(append(jx.Comma(b), `"id":`...), v.ID)
 	b = jx.AppendString(append(b, `,"query":`...), v.Query)
@@ -9897,188 +9384,29 @@ func (v *ThreadStartResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ThreadStartResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ThreadStatusNotLoaded) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *ThreadStatusNotLoaded) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusNotLoaded")
-	}
-	return jx.AppendMembers(b, v.Extra, "")
+func (v *ThreadStatus) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ThreadStatusNotLoaded) UnmarshalJSON(b []byte) error {
+func (v *ThreadStatus) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
-	*v = ThreadStatusNotLoaded{}
+	*v = ThreadStatus{}
 	v.decode(&d, nil)
 	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
-func (v *ThreadStatusNotLoaded) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v ThreadStatusNotLoaded) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ThreadStatusIdle) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *ThreadStatusIdle) appendMembers(b []byte) []byte {
+func (v *ThreadStatus) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusIdle")
+		return append(b, "null"...)
 	}
-	return jx.AppendMembers(b, v.Extra, "")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ThreadStatusIdle) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ThreadStatusIdle{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ThreadStatusIdle) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ThreadStatusIdle) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ThreadStatusSystemError) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *ThreadStatusSystemError) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusSystemError")
-	}
-	return jx.AppendMembers(b, v.Extra, "")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ThreadStatusSystemError) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ThreadStatusSystemError{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ThreadStatusSystemError) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v ThreadStatusSystemError) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *ThreadStatusActive) decode(d *jx.Dec, outer *jx.Outer) {
-	m := d.Mark()
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "activeFlags":
-			seen = d.Once(seen, 0x1)
-			if d.Array() {
-				list := d.Mark()
-				v.ActiveFlags = []ThreadActiveFlag{}
-				for d.More(']') {
-					var e ThreadActiveFlag
-					e.decode(d)
-					v.ActiveFlags = append(jx.Grow(d, v.ActiveFlags, list), e)
-				}
-			}
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	d.Need(m, seen, 0x1, "activeFlags")
-	v.Extra = x.Text()
-}
-
-func (v *ThreadStatusActive) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusActive")
-	}
-	b = append(append(jx.Comma(b), `"activeFlags":`...), '[')
-	for i := range v.ActiveFlags {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jx.AppendString(b, string(v.ActiveFlags[i]))
-	}
-	b = append(b, ']')
-	return jx.AppendMembers(b, v.Extra, "activeFlags")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ThreadStatusActive) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ThreadStatusActive{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ThreadStatusActive) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v ThreadStatusActive) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *ThreadStatusOther) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Raw = d.Rest(outer)
-	if v.Raw == nil {
-		v.Raw = []byte("{}")
-	}
-}
-
-func (v *ThreadStatusOther) appendMembers(b []byte) []byte {
-	if v.Tag == "" && v.Raw == nil {
-		return jx.AppendFault(b, "ThreadStatusOther has no type")
-	}
-	return jx.AppendMembers(b, v.Raw, "type")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *ThreadStatusOther) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = ThreadStatusOther{}
-	o := jx.Outer{Tag: "type"}
-	tag, _ := d.TagIn(&o)
-	v.Tag = string(tag)
-	v.decode(&d, &o)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *ThreadStatusOther) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *ThreadStatusOther")
-	}
-	b = append(b, '{')
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, v.Tag)
-	return append(v.appendMembers(b), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v ThreadStatusOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v ThreadStatus) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ThreadTokenUsage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12094,224 +11422,29 @@ func (v *WarningNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WarningNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *WebSearchActionSearch) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "queries":
-			seen = d.Once(seen, 0x1)
-			v.Queries = jx.Strs[string](d, jx.Null)
-		case "query":
-			seen = d.Once(seen, 0x2)
-			v.Query.V, v.Query.OK = jx.OptStr[string](d, jx.Null)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	v.Extra = x.Text()
-}
-
-func (v *WebSearchActionSearch) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionSearch")
-	}
-	if v.Queries != nil {
-		b = append(append(jx.Comma(b), `"queries":`...), '[')
-		for i := range v.Queries {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = jx.AppendString(b, v.Queries[i])
-		}
-		b = append(b, ']')
-	}
-	b = jx.AppendOptStr(b, `"query":`, v.Query.V, v.Query.OK)
-	return jx.AppendMembers(b, v.Extra, "queries query")
+func (v *WebSearchAction) decode(d *jx.Dec, outer *jx.Outer) {
+	v.Raw = d.Raw()
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *WebSearchActionSearch) UnmarshalJSON(b []byte) error {
+func (v *WebSearchAction) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
-	*v = WebSearchActionSearch{}
+	*v = WebSearchAction{}
 	v.decode(&d, nil)
 	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
-func (v *WebSearchActionSearch) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v WebSearchActionSearch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
-func (v *WebSearchActionOpenPage) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "url":
-			seen = d.Once(seen, 0x1)
-			v.URL.V, v.URL.OK = jx.OptStr[string](d, jx.Null)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	v.Extra = x.Text()
-}
-
-func (v *WebSearchActionOpenPage) appendMembers(b []byte) []byte {
+func (v *WebSearchAction) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOpenPage")
+		return append(b, "null"...)
 	}
-	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
-	return jx.AppendMembers(b, v.Extra, "url")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *WebSearchActionOpenPage) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = WebSearchActionOpenPage{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *WebSearchActionOpenPage) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
+	return jx.AppendRaw(b, v.Raw)
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v WebSearchActionOpenPage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *WebSearchActionFindInPage) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.ObjIn(outer) {
-		return
-	}
-	var seen uint64
-	var x jx.Unknown
-	for k, more := d.Next(); more; k, more = d.Next() {
-		switch string(k) {
-		case "pattern":
-			seen = d.Once(seen, 0x1)
-			v.Pattern.V, v.Pattern.OK = jx.OptStr[string](d, jx.Null)
-		case "url":
-			seen = d.Once(seen, 0x2)
-			v.URL.V, v.URL.OK = jx.OptStr[string](d, jx.Null)
-		default:
-			x.Add(d, k, outer)
-		}
-	}
-	v.Extra = x.Text()
-}
-
-func (v *WebSearchActionFindInPage) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionFindInPage")
-	}
-	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
-	b = jx.AppendOptStr(b, `"url":`, v.URL.V, v.URL.OK)
-	return jx.AppendMembers(b, v.Extra, "pattern url")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *WebSearchActionFindInPage) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = WebSearchActionFindInPage{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *WebSearchActionFindInPage) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v WebSearchActionFindInPage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *WebSearchActionOtherKind) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Extra = d.Rest(outer)
-}
-
-func (v *WebSearchActionOtherKind) appendMembers(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOtherKind")
-	}
-	return jx.AppendMembers(b, v.Extra, "")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *WebSearchActionOtherKind) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = WebSearchActionOtherKind{}
-	v.decode(&d, nil)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *WebSearchActionOtherKind) AppendJSON(b []byte) []byte {
-	return append(v.appendMembers(append(b, '{')), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v WebSearchActionOtherKind) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
-func (v *WebSearchActionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	v.Raw = d.Rest(outer)
-	if v.Raw == nil {
-		v.Raw = []byte("{}")
-	}
-}
-
-func (v *WebSearchActionOther) appendMembers(b []byte) []byte {
-	if v.Tag == "" && v.Raw == nil {
-		return jx.AppendFault(b, "WebSearchActionOther has no type")
-	}
-	return jx.AppendMembers(b, v.Raw, "type")
-}
-
-// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
-func (v *WebSearchActionOther) UnmarshalJSON(b []byte) error {
-	var d jx.Dec
-	d.Reset(b)
-	*v = WebSearchActionOther{}
-	o := jx.Outer{Tag: "type"}
-	tag, _ := d.TagIn(&o)
-	v.Tag = string(tag)
-	v.decode(&d, &o)
-	return d.Close()
-}
-
-// AppendJSON appends v as JSON text.
-func (v *WebSearchActionOther) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return jx.AppendFault(b, "nil *WebSearchActionOther")
-	}
-	b = append(b, '{')
-	b = append(jx.Comma(b), `"type":`...)
-	b = jx.AppendString(b, v.Tag)
-	return append(v.appendMembers(b), '}')
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v WebSearchActionOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
+func (v WebSearchAction) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentMessageDelivery) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "async":
@@ -12331,27 +11464,6 @@ func (v *ApprovalsReviewer) decode(d *jx.Dec) {
 		*v = ApprovalsReviewerGuardianSubagent
 	default:
 		*v = ApprovalsReviewer(s)
-	}
-}
-
-func (v *CollabAgentStatus) decode(d *jx.Dec) {
-	switch s := d.StrBytes(); string(s) {
-	case "pendingInit":
-		*v = CollabAgentStatusPendingInit
-	case "running":
-		*v = CollabAgentStatusRunning
-	case "interrupted":
-		*v = CollabAgentStatusInterrupted
-	case "completed":
-		*v = CollabAgentStatusCompleted
-	case "errored":
-		*v = CollabAgentStatusErrored
-	case "shutdown":
-		*v = CollabAgentStatusShutdown
-	case "notFound":
-		*v = CollabAgentStatusNotFound
-	default:
-		*v = CollabAgentStatus(s)
 	}
 }
 
@@ -12503,17 +11615,6 @@ func (v *InputModality) decode(d *jx.Dec) {
 	}
 }
 
-func (v *MCPAppDisplayMode) decode(d *jx.Dec) {
-	switch s := d.StrBytes(); string(s) {
-	case "inline":
-		*v = MCPAppDisplayModeInline
-	case "fullscreen":
-		*v = MCPAppDisplayModeFullscreen
-	default:
-		*v = MCPAppDisplayMode(s)
-	}
-}
-
 func (v *MCPServerElicitationAction) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "accept":
@@ -12577,21 +11678,6 @@ func (v *NetworkAccess) decode(d *jx.Dec) {
 	}
 }
 
-func (v *NetworkApprovalProtocol) decode(d *jx.Dec) {
-	switch s := d.StrBytes(); string(s) {
-	case "http":
-		*v = NetworkApprovalProtocolHTTP
-	case "https":
-		*v = NetworkApprovalProtocolHttps
-	case "socks5Tcp":
-		*v = NetworkApprovalProtocolSocks5Tcp
-	case "socks5Udp":
-		*v = NetworkApprovalProtocolSocks5Udp
-	default:
-		*v = NetworkApprovalProtocol(s)
-	}
-}
-
 func (v *NetworkPolicyRuleAction) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "allow":
@@ -12650,53 +11736,6 @@ func (v *Personality) decode(d *jx.Dec) {
 		*v = PersonalityPragmatic
 	default:
 		*v = Personality(s)
-	}
-}
-
-func (v *PlanType) decode(d *jx.Dec) {
-	switch s := d.StrBytes(); string(s) {
-	case "free":
-		*v = PlanTypeFree
-	case "go":
-		*v = PlanTypeGo
-	case "plus":
-		*v = PlanTypePlus
-	case "pro":
-		*v = PlanTypePro
-	case "prolite":
-		*v = PlanTypeProlite
-	case "promax":
-		*v = PlanTypePromax
-	case "team":
-		*v = PlanTypeTeam
-	case "self_serve_business_prolite":
-		*v = PlanTypeSelfServeBusinessProlite
-	case "self_serve_business_usage_based":
-		*v = PlanTypeSelfServeBusinessUsageBased
-	case "business":
-		*v = PlanTypeBusiness
-	case "ent26":
-		*v = PlanTypeEnt26
-	case "enterprise_cbp_automation":
-		*v = PlanTypeEnterpriseCbpAutomation
-	case "enterprise_cbp_usage_based":
-		*v = PlanTypeEnterpriseCbpUsageBased
-	case "enterprise":
-		*v = PlanTypeEnterprise
-	case "edu":
-		*v = PlanTypeEdu
-	case "edu_plus":
-		*v = PlanTypeEduPlus
-	case "edu_pro":
-		*v = PlanTypeEduPro
-	case "sci":
-		*v = PlanTypeSci
-	case "sci_plus":
-		*v = PlanTypeSciPlus
-	case "unknown":
-		*v = PlanTypeUnknown
-	default:
-		*v = PlanType(s)
 	}
 }
 
@@ -12775,17 +11814,6 @@ func (v *SubAgentActivityKind) decode(d *jx.Dec) {
 		*v = SubAgentActivityKindCompleted
 	default:
 		*v = SubAgentActivityKind(s)
-	}
-}
-
-func (v *ThreadActiveFlag) decode(d *jx.Dec) {
-	switch s := d.StrBytes(); string(s) {
-	case "waitingOnApproval":
-		*v = ThreadActiveFlagWaitingOnApproval
-	case "waitingOnUserInput":
-		*v = ThreadActiveFlagWaitingOnUserInput
-	default:
-		*v = ThreadActiveFlag(s)
 	}
 }
 

@@ -44,32 +44,6 @@ func (v ApprovalsReviewer) Known() bool {
 	return false
 }
 
-// CollabAgentStatus is one of a set of values.
-// Other values are kept; Known returns false for them.
-//
-// Part of 11 methods, agent to client.
-type CollabAgentStatus string
-
-// The values of CollabAgentStatus.
-const (
-	CollabAgentStatusPendingInit CollabAgentStatus = "pendingInit"
-	CollabAgentStatusRunning     CollabAgentStatus = "running"
-	CollabAgentStatusInterrupted CollabAgentStatus = "interrupted"
-	CollabAgentStatusCompleted   CollabAgentStatus = "completed"
-	CollabAgentStatusErrored     CollabAgentStatus = "errored"
-	CollabAgentStatusShutdown    CollabAgentStatus = "shutdown"
-	CollabAgentStatusNotFound    CollabAgentStatus = "notFound"
-)
-
-// Known reports whether this version of the protocol defines the value.
-func (v CollabAgentStatus) Known() bool {
-	switch v {
-	case CollabAgentStatusPendingInit, CollabAgentStatusRunning, CollabAgentStatusInterrupted, CollabAgentStatusCompleted, CollabAgentStatusErrored, CollabAgentStatusShutdown, CollabAgentStatusNotFound:
-		return true
-	}
-	return false
-}
-
 // CollabAgentTool is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
@@ -299,27 +273,6 @@ func (v InputModality) Known() bool {
 	return false
 }
 
-// MCPAppDisplayMode is one of a set of values.
-// Other values are kept; Known returns false for them.
-//
-// Part of 11 methods, agent to client.
-type MCPAppDisplayMode string
-
-// The values of MCPAppDisplayMode.
-const (
-	MCPAppDisplayModeInline     MCPAppDisplayMode = "inline"
-	MCPAppDisplayModeFullscreen MCPAppDisplayMode = "fullscreen"
-)
-
-// Known reports whether this version of the protocol defines the value.
-func (v MCPAppDisplayMode) Known() bool {
-	switch v {
-	case MCPAppDisplayModeInline, MCPAppDisplayModeFullscreen:
-		return true
-	}
-	return false
-}
-
 // MCPServerElicitationAction is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
@@ -429,29 +382,6 @@ func (v NetworkAccess) Known() bool {
 	return false
 }
 
-// NetworkApprovalProtocol is one of a set of values.
-// Other values are kept; Known returns false for them.
-//
-// Part of item/commandExecution/requestApproval, agent to client.
-type NetworkApprovalProtocol string
-
-// The values of NetworkApprovalProtocol.
-const (
-	NetworkApprovalProtocolHTTP      NetworkApprovalProtocol = "http"
-	NetworkApprovalProtocolHttps     NetworkApprovalProtocol = "https"
-	NetworkApprovalProtocolSocks5Tcp NetworkApprovalProtocol = "socks5Tcp"
-	NetworkApprovalProtocolSocks5Udp NetworkApprovalProtocol = "socks5Udp"
-)
-
-// Known reports whether this version of the protocol defines the value.
-func (v NetworkApprovalProtocol) Known() bool {
-	switch v {
-	case NetworkApprovalProtocolHTTP, NetworkApprovalProtocolHttps, NetworkApprovalProtocolSocks5Tcp, NetworkApprovalProtocolSocks5Udp:
-		return true
-	}
-	return false
-}
-
 // NetworkPolicyRuleAction is one of a set of values.
 // Other values are kept; Known returns false for them.
 //
@@ -556,45 +486,6 @@ const (
 func (v Personality) Known() bool {
 	switch v {
 	case PersonalityNone, PersonalityFriendly, PersonalityPragmatic:
-		return true
-	}
-	return false
-}
-
-// PlanType is one of a set of values.
-// Other values are kept; Known returns false for them.
-//
-// Part of account/read, agent to client.
-type PlanType string
-
-// The values of PlanType.
-const (
-	PlanTypeFree                        PlanType = "free"
-	PlanTypeGo                          PlanType = "go"
-	PlanTypePlus                        PlanType = "plus"
-	PlanTypePro                         PlanType = "pro"
-	PlanTypeProlite                     PlanType = "prolite"
-	PlanTypePromax                      PlanType = "promax"
-	PlanTypeTeam                        PlanType = "team"
-	PlanTypeSelfServeBusinessProlite    PlanType = "self_serve_business_prolite"
-	PlanTypeSelfServeBusinessUsageBased PlanType = "self_serve_business_usage_based"
-	PlanTypeBusiness                    PlanType = "business"
-	PlanTypeEnt26                       PlanType = "ent26"
-	PlanTypeEnterpriseCbpAutomation     PlanType = "enterprise_cbp_automation"
-	PlanTypeEnterpriseCbpUsageBased     PlanType = "enterprise_cbp_usage_based"
-	PlanTypeEnterprise                  PlanType = "enterprise"
-	PlanTypeEdu                         PlanType = "edu"
-	PlanTypeEduPlus                     PlanType = "edu_plus"
-	PlanTypeEduPro                      PlanType = "edu_pro"
-	PlanTypeSci                         PlanType = "sci"
-	PlanTypeSciPlus                     PlanType = "sci_plus"
-	PlanTypeUnknown                     PlanType = "unknown"
-)
-
-// Known reports whether this version of the protocol defines the value.
-func (v PlanType) Known() bool {
-	switch v {
-	case PlanTypeFree, PlanTypeGo, PlanTypePlus, PlanTypePro, PlanTypeProlite, PlanTypePromax, PlanTypeTeam, PlanTypeSelfServeBusinessProlite, PlanTypeSelfServeBusinessUsageBased, PlanTypeBusiness, PlanTypeEnt26, PlanTypeEnterpriseCbpAutomation, PlanTypeEnterpriseCbpUsageBased, PlanTypeEnterprise, PlanTypeEdu, PlanTypeEduPlus, PlanTypeEduPro, PlanTypeSci, PlanTypeSciPlus, PlanTypeUnknown:
 		return true
 	}
 	return false
@@ -727,27 +618,6 @@ const (
 func (v SubAgentActivityKind) Known() bool {
 	switch v {
 	case SubAgentActivityKindStarted, SubAgentActivityKindInteracted, SubAgentActivityKindInterrupted, SubAgentActivityKindCompleted:
-		return true
-	}
-	return false
-}
-
-// ThreadActiveFlag is one of a set of values.
-// Other values are kept; Known returns false for them.
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadActiveFlag string
-
-// The values of ThreadActiveFlag.
-const (
-	ThreadActiveFlagWaitingOnApproval  ThreadActiveFlag = "waitingOnApproval"
-	ThreadActiveFlagWaitingOnUserInput ThreadActiveFlag = "waitingOnUserInput"
-)
-
-// Known reports whether this version of the protocol defines the value.
-func (v ThreadActiveFlag) Known() bool {
-	switch v {
-	case ThreadActiveFlagWaitingOnApproval, ThreadActiveFlagWaitingOnUserInput:
 		return true
 	}
 	return false

@@ -4,11 +4,6 @@ package appserver
 
 import "encoding/json"
 
-// NewAccountChatgpt returns an AccountChatgpt with its required members.
-func NewAccountChatgpt(planType PlanType) *AccountChatgpt {
-	return &AccountChatgpt{PlanType: planType}
-}
-
 // NewAccountLoginCompletedNotification returns an AccountLoginCompletedNotification with its
 // required members.
 func NewAccountLoginCompletedNotification(success bool) *AccountLoginCompletedNotification {
@@ -41,11 +36,6 @@ func NewAskForApprovalGranular(granular AskForApprovalGranularGranular) *AskForA
 // required members.
 func NewAskForApprovalGranularGranular(mcpElicitations bool, rules bool, sandboxApproval bool) *AskForApprovalGranularGranular {
 	return &AskForApprovalGranularGranular{MCPElicitations: mcpElicitations, Rules: rules, SandboxApproval: sandboxApproval}
-}
-
-// NewByteRange returns a ByteRange with its required members.
-func NewByteRange(end uint64, start uint64) *ByteRange {
-	return &ByteRange{End: end, Start: start}
 }
 
 // NewClientInfo returns a ClientInfo with its required members.
@@ -87,11 +77,6 @@ func NewCodexErrorInfoResponseStreamDisconnected(responseStreamDisconnected Code
 // CodexErrorInfoResponseTooManyFailedAttempts with its required members.
 func NewCodexErrorInfoResponseTooManyFailedAttempts(responseTooManyFailedAttempts CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts) *CodexErrorInfoResponseTooManyFailedAttempts {
 	return &CodexErrorInfoResponseTooManyFailedAttempts{ResponseTooManyFailedAttempts: responseTooManyFailedAttempts}
-}
-
-// NewCollabAgentState returns a CollabAgentState with its required members.
-func NewCollabAgentState(status CollabAgentStatus) *CollabAgentState {
-	return &CollabAgentState{Status: status}
 }
 
 // NewCommandActionRead returns a CommandActionRead with its required members.
@@ -165,24 +150,6 @@ func NewConfigWarningNotification(summary string) *ConfigWarningNotification {
 	return &ConfigWarningNotification{Summary: summary}
 }
 
-// NewDynamicToolCallOutputContentItemInputText returns a
-// DynamicToolCallOutputContentItemInputText with its required members.
-func NewDynamicToolCallOutputContentItemInputText(text string) *DynamicToolCallOutputContentItemInputText {
-	return &DynamicToolCallOutputContentItemInputText{Text: text}
-}
-
-// NewDynamicToolCallOutputContentItemInputImage returns a
-// DynamicToolCallOutputContentItemInputImage with its required members.
-func NewDynamicToolCallOutputContentItemInputImage(imageURL string) *DynamicToolCallOutputContentItemInputImage {
-	return &DynamicToolCallOutputContentItemInputImage{ImageURL: imageURL}
-}
-
-// NewDynamicToolCallOutputContentItemInputAudio returns a
-// DynamicToolCallOutputContentItemInputAudio with its required members.
-func NewDynamicToolCallOutputContentItemInputAudio(audioURL string) *DynamicToolCallOutputContentItemInputAudio {
-	return &DynamicToolCallOutputContentItemInputAudio{AudioURL: audioURL}
-}
-
 // NewErrorNotification returns an ErrorNotification with its required members.
 func NewErrorNotification(error_ TurnError, threadID string, turnID string, willRetry bool) *ErrorNotification {
 	return &ErrorNotification{Error: error_, ThreadID: threadID, TurnID: turnID, WillRetry: willRetry}
@@ -242,11 +209,6 @@ func NewGetAccountResponse(requiresOpenaiAuth bool) *GetAccountResponse {
 	return &GetAccountResponse{RequiresOpenaiAuth: requiresOpenaiAuth}
 }
 
-// NewHookPromptFragment returns a HookPromptFragment with its required members.
-func NewHookPromptFragment(hookRunID string, text string) *HookPromptFragment {
-	return &HookPromptFragment{HookRunID: hookRunID, Text: text}
-}
-
 // NewInitializeParams returns an InitializeParams with its required members.
 func NewInitializeParams(clientInfo ClientInfo) *InitializeParams {
 	return &InitializeParams{ClientInfo: clientInfo}
@@ -277,11 +239,6 @@ func NewLoginAccountResponseChatgpt(authURL string, loginID string) *LoginAccoun
 // with its required members.
 func NewLoginAccountResponseChatgptDeviceCode(loginID string, userCode string, verificationURL string) *LoginAccountResponseChatgptDeviceCode {
 	return &LoginAccountResponseChatgptDeviceCode{LoginID: loginID, UserCode: userCode, VerificationURL: verificationURL}
-}
-
-// NewMCPAppUI returns an MCPAppUI with its required members.
-func NewMCPAppUI(preferredModelDisplayMode MCPAppDisplayMode, resourceURI string) *MCPAppUI {
-	return &MCPAppUI{PreferredModelDisplayMode: preferredModelDisplayMode, ResourceURI: resourceURI}
 }
 
 // NewMCPServerElicitationRequestParams returns an MCPServerElicitationRequestParams with its
@@ -344,11 +301,6 @@ func NewModel(defaultReasoningEffort ReasoningEffort, description string, displa
 // NewModelListResponse returns a ModelListResponse with its required members.
 func NewModelListResponse(data []Model) *ModelListResponse {
 	return &ModelListResponse{Data: data}
-}
-
-// NewNetworkApprovalContext returns a NetworkApprovalContext with its required members.
-func NewNetworkApprovalContext(host string, protocol NetworkApprovalProtocol) *NetworkApprovalContext {
-	return &NetworkApprovalContext{Host: host, Protocol: protocol}
 }
 
 // NewNetworkPolicyAmendment returns a NetworkPolicyAmendment with its required members.
@@ -463,11 +415,6 @@ func NewServerRequestResolvedNotification(requestID RequestID, threadID string) 
 	return &ServerRequestResolvedNotification{RequestID: requestID, ThreadID: threadID}
 }
 
-// NewSkillErrorInfo returns a SkillErrorInfo with its required members.
-func NewSkillErrorInfo(message string, path string) *SkillErrorInfo {
-	return &SkillErrorInfo{Message: message, Path: path}
-}
-
 // NewSkillMetadata returns a SkillMetadata with its required members.
 func NewSkillMetadata(description string, enabled bool, name string, path LegacyAppPathString, scope SkillScope) *SkillMetadata {
 	return &SkillMetadata{Description: description, Enabled: enabled, Name: name, Path: path, Scope: scope}
@@ -481,11 +428,6 @@ func NewSkillsListEntry(cwd string, errors []SkillErrorInfo, skills []SkillMetad
 // NewSkillsListResponse returns a SkillsListResponse with its required members.
 func NewSkillsListResponse(data []SkillsListEntry) *SkillsListResponse {
 	return &SkillsListResponse{Data: data}
-}
-
-// NewTextElement returns a TextElement with its required members.
-func NewTextElement(byteRange ByteRange) *TextElement {
-	return &TextElement{ByteRange: byteRange}
 }
 
 // NewTextPosition returns a TextPosition with its required members.
@@ -659,11 +601,6 @@ func NewThreadResumeResponse(approvalPolicy AskForApproval, approvalsReviewer Ap
 // NewThreadStartResponse returns a ThreadStartResponse with its required members.
 func NewThreadStartResponse(approvalPolicy AskForApproval, approvalsReviewer ApprovalsReviewer, cwd AbsolutePathBuf, model string, modelProvider string, sandbox SandboxPolicy, thread Thread) *ThreadStartResponse {
 	return &ThreadStartResponse{ApprovalPolicy: approvalPolicy, ApprovalsReviewer: approvalsReviewer, Cwd: cwd, Model: model, ModelProvider: modelProvider, Sandbox: sandbox, Thread: thread}
-}
-
-// NewThreadStatusActive returns a ThreadStatusActive with its required members.
-func NewThreadStatusActive(activeFlags []ThreadActiveFlag) *ThreadStatusActive {
-	return &ThreadStatusActive{ActiveFlags: activeFlags}
 }
 
 // NewThreadTokenUsage returns a ThreadTokenUsage with its required members.

@@ -32,51 +32,12 @@ type ThreadID string
 // Part of thread/fork, thread/list, thread/resume and thread/start, in both directions.
 type ThreadSource string
 
-// AccountAPIKey is the variant "apiKey" of Account.
+// Account is any JSON value.
 //
 // Part of account/read, agent to client.
-type AccountAPIKey struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// AccountChatgpt is the variant "chatgpt" of Account.
-//
-// Part of account/read, agent to client.
-type AccountChatgpt struct {
-	Email         acp.Opt[string] `json:"email,omitzero"`
-	PlanType      PlanType        `json:"planType"`
-	WorkspaceName acp.Opt[string] `json:"workspaceName,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// AccountAmazonBedrock is the variant "amazonBedrock" of Account.
-//
-// Part of account/read, agent to client.
-type AccountAmazonBedrock struct {
-	UsesCodexManagedCredentials acp.Opt[bool] `json:"usesCodexManagedCredentials,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// AccountGcp is the variant "gcp" of Account.
-//
-// Part of account/read, agent to client.
-type AccountGcp struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// AccountOther is an Account whose type this version does not know. It is kept and written
-// back as received.
-//
-// Part of account/read, agent to client.
-type AccountOther struct {
-	// Tag is the type that this version does not know.
-	Tag string `check:"tag=type"`
-	// Raw holds the other members of the object, as received.
-	Raw acp.Extra
+type Account struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // AccountLoginCompletedNotification is an object.
@@ -166,16 +127,6 @@ type AskForApprovalGranularGranular struct {
 type AsyncUserInputQuestion struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
-}
-
-// ByteRange is an object.
-//
-// Part of 12 methods, in both directions.
-type ByteRange struct {
-	End   uint64 `json:"end"`
-	Start uint64 `json:"start"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
 }
 
 // ClientInfo is an object.
@@ -284,14 +235,12 @@ type CodexErrorInfoResponseTooManyFailedAttemptsResponseTooManyFailedAttempts st
 	Extra acp.Extra `json:"-"`
 }
 
-// CollabAgentState is an object.
+// CollabAgentState is any JSON value.
 //
 // Part of 11 methods, agent to client.
 type CollabAgentState struct {
-	Message acp.Opt[string]   `json:"message,omitzero"`
-	Status  CollabAgentStatus `json:"status"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // CollaborationMode is any JSON value.
@@ -453,45 +402,12 @@ type ConfigWarningNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DynamicToolCallOutputContentItemInputText is the variant "inputText" of
-// DynamicToolCallOutputContentItem.
+// DynamicToolCallOutputContentItem is any JSON value.
 //
 // Part of 11 methods, agent to client.
-type DynamicToolCallOutputContentItemInputText struct {
-	Text string `json:"text"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// DynamicToolCallOutputContentItemInputImage is the variant "inputImage" of
-// DynamicToolCallOutputContentItem.
-//
-// Part of 11 methods, agent to client.
-type DynamicToolCallOutputContentItemInputImage struct {
-	ImageURL string `json:"imageUrl"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// DynamicToolCallOutputContentItemInputAudio is the variant "inputAudio" of
-// DynamicToolCallOutputContentItem.
-//
-// Part of 11 methods, agent to client.
-type DynamicToolCallOutputContentItemInputAudio struct {
-	AudioURL string `json:"audioUrl"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// DynamicToolCallOutputContentItemOther is a DynamicToolCallOutputContentItem whose type this
-// version does not know. It is kept and written back as received.
-//
-// Part of 11 methods, agent to client.
-type DynamicToolCallOutputContentItemOther struct {
-	// Tag is the type that this version does not know.
-	Tag string `check:"tag=type"`
-	// Raw holds the other members of the object, as received.
-	Raw acp.Extra
+type DynamicToolCallOutputContentItem struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // ErrorNotification is an object.
@@ -644,7 +560,7 @@ type GetAccountParams struct {
 // Result of the request account/read, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type GetAccountResponse struct {
-	Account            Account         `json:"account,omitzero"`
+	Account            *Account        `json:"account,omitzero"`
 	RequiresOpenaiAuth bool            `json:"requiresOpenaiAuth"`
 	UserID             acp.Opt[string] `json:"userId,omitzero"`
 	// Extra holds members this version does not know.
@@ -667,14 +583,12 @@ type GrantedPermissionProfile struct {
 	Raw json.RawMessage
 }
 
-// HookPromptFragment is an object.
+// HookPromptFragment is any JSON value.
 //
 // Part of 11 methods, agent to client.
 type HookPromptFragment struct {
-	HookRunID string `json:"hookRunId"`
-	Text      string `json:"text"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // ImageGenerationFailure is any JSON value.
@@ -859,14 +773,12 @@ type LogoutAccountResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPAppUI is an object.
+// MCPAppUI is any JSON value.
 //
 // Part of 11 methods, agent to client.
 type MCPAppUI struct {
-	PreferredModelDisplayMode MCPAppDisplayMode `json:"preferredModelDisplayMode"`
-	ResourceURI               string            `json:"resourceUri"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // MCPElicitationSchema is any JSON value.
@@ -1112,14 +1024,12 @@ type ModelUpgradeInfo struct {
 	Raw json.RawMessage
 }
 
-// NetworkApprovalContext is an object.
+// NetworkApprovalContext is any JSON value.
 //
 // Part of item/commandExecution/requestApproval, agent to client.
 type NetworkApprovalContext struct {
-	Host     string                  `json:"host"`
-	Protocol NetworkApprovalProtocol `json:"protocol"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // NetworkPolicyAmendment is an object.
@@ -1481,14 +1391,12 @@ type SkillDependencies struct {
 	Raw json.RawMessage
 }
 
-// SkillErrorInfo is an object.
+// SkillErrorInfo is any JSON value.
 //
 // Part of skills/list, agent to client.
 type SkillErrorInfo struct {
-	Message string `json:"message"`
-	Path    string `json:"path"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // SkillInterface is any JSON value.
@@ -1548,14 +1456,12 @@ type SkillsListResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextElement is an object.
+// TextElement is any JSON value.
 //
 // Part of 12 methods, in both directions.
 type TextElement struct {
-	ByteRange   ByteRange       `json:"byteRange"`
-	Placeholder acp.Opt[string] `json:"placeholder,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // TextPosition is an object.
@@ -1900,7 +1806,7 @@ type ThreadItemSubAgentActivity struct {
 //
 // Part of 11 methods, agent to client.
 type ThreadItemWebSearch struct {
-	Action  WebSearchAction   `json:"action,omitzero"`
+	Action  *WebSearchAction  `json:"action,omitzero"`
 	ID      string            `json:"id"`
 	Query   string            `json:"query"`
 	Results []json.RawMessage `json:"results,omitzero"`
@@ -2129,48 +2035,12 @@ type ThreadStartResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ThreadStatusNotLoaded is the variant "notLoaded" of ThreadStatus.
+// ThreadStatus is any JSON value.
 //
 // Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatusNotLoaded struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// ThreadStatusIdle is the variant "idle" of ThreadStatus.
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatusIdle struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// ThreadStatusSystemError is the variant "systemError" of ThreadStatus.
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatusSystemError struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// ThreadStatusActive is the variant "active" of ThreadStatus.
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatusActive struct {
-	ActiveFlags []ThreadActiveFlag `json:"activeFlags"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// ThreadStatusOther is a ThreadStatus whose type this version does not know. It is kept and
-// written back as received.
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatusOther struct {
-	// Tag is the type that this version does not know.
-	Tag string `check:"tag=type"`
-	// Raw holds the other members of the object, as received.
-	Raw acp.Extra
+type ThreadStatus struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }
 
 // ThreadTokenUsage is an object.
@@ -2569,50 +2439,10 @@ type WarningNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// WebSearchActionSearch is the variant "search" of WebSearchAction.
+// WebSearchAction is any JSON value.
 //
 // Part of 11 methods, agent to client.
-type WebSearchActionSearch struct {
-	Queries []string        `json:"queries,omitzero"`
-	Query   acp.Opt[string] `json:"query,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// WebSearchActionOpenPage is the variant "openPage" of WebSearchAction.
-//
-// Part of 11 methods, agent to client.
-type WebSearchActionOpenPage struct {
-	URL acp.Opt[string] `json:"url,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// WebSearchActionFindInPage is the variant "findInPage" of WebSearchAction.
-//
-// Part of 11 methods, agent to client.
-type WebSearchActionFindInPage struct {
-	Pattern acp.Opt[string] `json:"pattern,omitzero"`
-	URL     acp.Opt[string] `json:"url,omitzero"`
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// WebSearchActionOtherKind is the variant "other" of WebSearchAction.
-//
-// Part of 11 methods, agent to client.
-type WebSearchActionOtherKind struct {
-	// Extra holds members this version does not know.
-	Extra acp.Extra `json:"-"`
-}
-
-// WebSearchActionOther is a WebSearchAction whose type this version does not know. It is kept
-// and written back as received.
-//
-// Part of 11 methods, agent to client.
-type WebSearchActionOther struct {
-	// Tag is the type that this version does not know.
-	Tag string `check:"tag=type"`
-	// Raw holds the other members of the object, as received.
-	Raw acp.Extra
+type WebSearchAction struct {
+	// Raw is any JSON value.
+	Raw json.RawMessage
 }

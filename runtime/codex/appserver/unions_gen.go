@@ -4,21 +4,6 @@ package appserver
 
 import "encoding/json"
 
-// Account is a choice of variants.
-//
-// It is one of:
-//   - *AccountAPIKey, type "apiKey"
-//   - *AccountChatgpt, type "chatgpt"
-//   - *AccountAmazonBedrock, type "amazonBedrock"
-//   - *AccountGcp, type "gcp"
-//   - *AccountOther, which keeps variants that this version does not know
-//
-// Part of account/read, agent to client.
-type Account interface {
-	isAccount()
-	appendMembers(b []byte) []byte
-}
-
 // AskForApproval is a choice of variants.
 //
 // It is one of:
@@ -114,20 +99,6 @@ type CommandExecutionApprovalDecisionWord string
 // Part of item/commandExecution/requestApproval, client to agent.
 type CommandExecutionApprovalDecisionOther struct {
 	Raw json.RawMessage
-}
-
-// DynamicToolCallOutputContentItem is a choice of variants.
-//
-// It is one of:
-//   - *DynamicToolCallOutputContentItemInputText, type "inputText"
-//   - *DynamicToolCallOutputContentItemInputImage, type "inputImage"
-//   - *DynamicToolCallOutputContentItemInputAudio, type "inputAudio"
-//   - *DynamicToolCallOutputContentItemOther, which keeps variants that this version does not know
-//
-// Part of 11 methods, agent to client.
-type DynamicToolCallOutputContentItem interface {
-	isDynamicToolCallOutputContentItem()
-	appendMembers(b []byte) []byte
 }
 
 // FileChange is a choice of variants.
@@ -339,21 +310,6 @@ type ThreadListCwdFilterOther struct {
 	Raw json.RawMessage
 }
 
-// ThreadStatus is a choice of variants.
-//
-// It is one of:
-//   - *ThreadStatusNotLoaded, type "notLoaded"
-//   - *ThreadStatusIdle, type "idle"
-//   - *ThreadStatusSystemError, type "systemError"
-//   - *ThreadStatusActive, type "active"
-//   - *ThreadStatusOther, which keeps variants that this version does not know
-//
-// Part of thread/fork, thread/list, thread/resume and thread/start, agent to client.
-type ThreadStatus interface {
-	isThreadStatus()
-	appendMembers(b []byte) []byte
-}
-
 // UserInput is a choice of variants.
 //
 // It is one of:
@@ -372,26 +328,6 @@ type UserInput interface {
 	appendMembers(b []byte) []byte
 }
 
-// WebSearchAction is a choice of variants.
-//
-// It is one of:
-//   - *WebSearchActionSearch, type "search"
-//   - *WebSearchActionOpenPage, type "openPage"
-//   - *WebSearchActionFindInPage, type "findInPage"
-//   - *WebSearchActionOtherKind, type "other"
-//   - *WebSearchActionOther, which keeps variants that this version does not know
-//
-// Part of 11 methods, agent to client.
-type WebSearchAction interface {
-	isWebSearchAction()
-	appendMembers(b []byte) []byte
-}
-
-func (*AccountAPIKey) isAccount()                                       {}
-func (*AccountAmazonBedrock) isAccount()                                {}
-func (*AccountChatgpt) isAccount()                                      {}
-func (*AccountGcp) isAccount()                                          {}
-func (*AccountOther) isAccount()                                        {}
 func (*AskForApprovalGranular) isAskForApproval()                       {}
 func (AskForApprovalOther) isAskForApproval()                           {}
 func (AskForApprovalWord) isAskForApproval()                            {}
@@ -415,10 +351,6 @@ func (*CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) isCommandExe
 
 func (CommandExecutionApprovalDecisionOther) isCommandExecutionApprovalDecision()                {}
 func (CommandExecutionApprovalDecisionWord) isCommandExecutionApprovalDecision()                 {}
-func (*DynamicToolCallOutputContentItemInputAudio) isDynamicToolCallOutputContentItem()          {}
-func (*DynamicToolCallOutputContentItemInputImage) isDynamicToolCallOutputContentItem()          {}
-func (*DynamicToolCallOutputContentItemInputText) isDynamicToolCallOutputContentItem()           {}
-func (*DynamicToolCallOutputContentItemOther) isDynamicToolCallOutputContentItem()               {}
 func (*FileChangeAdd) isFileChange()                                                             {}
 func (*FileChangeDelete) isFileChange()                                                          {}
 func (*FileChangeOther) isFileChange()                                                           {}
@@ -481,11 +413,6 @@ func (*ThreadItemWebSearch) isThreadItemVariant()                               
 func (ThreadListCwdFilterArray) isThreadListCwdFilter()                                     {}
 func (ThreadListCwdFilterOther) isThreadListCwdFilter()                                     {}
 func (ThreadListCwdFilterString) isThreadListCwdFilter()                                    {}
-func (*ThreadStatusActive) isThreadStatus()                                                 {}
-func (*ThreadStatusIdle) isThreadStatus()                                                   {}
-func (*ThreadStatusNotLoaded) isThreadStatus()                                              {}
-func (*ThreadStatusOther) isThreadStatus()                                                  {}
-func (*ThreadStatusSystemError) isThreadStatus()                                            {}
 func (*UserInputAudio) isUserInput()                                                        {}
 func (*UserInputImage) isUserInput()                                                        {}
 func (*UserInputLocalAudio) isUserInput()                                                   {}
@@ -494,8 +421,3 @@ func (*UserInputMention) isUserInput()                                          
 func (*UserInputOther) isUserInput()                                                        {}
 func (*UserInputSkill) isUserInput()                                                        {}
 func (*UserInputText) isUserInput()                                                         {}
-func (*WebSearchActionFindInPage) isWebSearchAction()                                       {}
-func (*WebSearchActionOpenPage) isWebSearchAction()                                         {}
-func (*WebSearchActionOther) isWebSearchAction()                                            {}
-func (*WebSearchActionOtherKind) isWebSearchAction()                                        {}
-func (*WebSearchActionSearch) isWebSearchAction()                                           {}
