@@ -58,8 +58,8 @@ func TestAnAgentThatIsRestartedBeginsAnew(t *testing.T) {
 					json.Unmarshal([]byte(reply(t, out, id+1)), &a)
 					return a.Result.SessionID
 				}
-				prompt := func(id int, session string) {
-					say(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"SAY busy\nWAIT"}]}`, session))
+				prompt := func(id int, session string) { // no agent ends this turn: its question gets no answer
+					say(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"SAY busy\nRUN true"}]}`, session))
 				}
 				first := open(1)
 				prompt(3, first)
