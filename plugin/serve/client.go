@@ -51,6 +51,7 @@ func NewClient(o Options) *Client {
 		Agent:          k.Agent,
 		Files:          files.Options{KeepFormat: true, AllowHardLinks: k.Permissions().HardLinks},
 		PermitFile:     k.permitFile,
+		ApproveWrite:   k.approveWrite,
 		MissingIsEmpty: k.Command.Quirks.MissingFile == setup.MissingEmpty,
 		ApproveCommand: func(ctx context.Context, id acp.SessionID, cmd *terminal.Command) error {
 			s, err := k.Session(id)

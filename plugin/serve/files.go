@@ -11,7 +11,6 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
-	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
 // ReadTextFile answers with the text of a buffer, when Neovim has one, or of
@@ -21,7 +20,7 @@ func (k *Client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
-	loc, err := k.locate(ctx, p.SessionID, p.Path, q.Method)
+	loc, err := k.readable(p)
 	q.Refuse(err)
 	q.Heard = func(v ask.Answer) { k.readInEditor(p, loc, v) }
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
@@ -37,10 +36,7 @@ func (k *Client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
 	q.Max = wire.MaxWrite
-	loc, err := k.locate(ctx, p.SessionID, p.Path, q.Method)
-	if err == nil {
-		err = k.approveProtected(ctx, p, loc)
-	}
+	loc, err := k.writable(ctx, p)
 	q.Refuse(err)
 	var id string
 	q.Asked = func(requestID string) { id = requestID }
@@ -48,7 +44,7 @@ func (k *Client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 	q.Rebase = k.rebase(p, loc)
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.WriteTextFileResponse, error) {
 		if err != nil {
-			return nil, fileError(err)
+			return nil, err
 		}
 		return k.write(ctx, loc, p, id)
 	})
@@ -82,34 +78,34 @@ func (k *Client) write(ctx context.Context, loc files.Location, p *acp.WriteText
 		return err
 	})
 	if err != nil {
-		return nil, fileError(err)
+		return nil, err
 	}
 	q.Push(data(now).Item(events.FileWritten))
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// locate applies the rules of the session's workspace, and those of the user
-// that deny, to a path.
-func (k *Client) locate(ctx context.Context, id acp.SessionID, path, method string) (files.Location, error) {
+// readable and writable are the checks of package services, once the folders of the
+// session are open.
+func (k *Client) readable(p *acp.ReadTextFileRequest) (files.Location, error) {
+	if err := k.openRoots(p.SessionID); err != nil {
+		return files.Location{}, err
+	}
+	return k.services.Readable(p)
+}
+
+func (k *Client) writable(ctx context.Context, p *acp.WriteTextFileRequest) (files.Location, error) {
+	if err := k.openRoots(p.SessionID); err != nil {
+		return files.Location{}, err
+	}
+	return k.services.Writable(ctx, p)
+}
+
+func (k *Client) openRoots(id acp.SessionID) error {
 	s, err := k.Session(id)
 	if err != nil {
-		return files.Location{}, err
+		return err
 	}
-	if err := s.openRoots(); err != nil {
-		return files.Location{}, err
-	}
-	ws, err := k.services.Workspace(id)
-	if err != nil {
-		return files.Location{}, err
-	}
-	loc, err := ws.Resolve(path)
-	if err == nil {
-		err = k.permitFile(id, path, loc, method == acp.MethodFsWriteTextFile)
-	}
-	if errors.Is(err, permission.ErrDenied) {
-		err = &files.Error{Op: method, Path: path, Err: err}
-	}
-	return loc, err
+	return s.openRoots()
 }
 
 // permitFile applies the rules that deny to a file that the agent reads or
@@ -122,30 +118,23 @@ func (k *Client) permitFile(id acp.SessionID, path string, at files.Location, wr
 	return policy.Permit(permission.File(k.Agent, id, write, path, at.Path, at.Real))
 }
 
-// approveProtected asks the user about a file that other programs run or
-// trust. Nil means that it may be written.
-func (k *Client) approveProtected(ctx context.Context, p *acp.WriteTextFileRequest, loc files.Location) error {
-	err := loc.Protected()
-	var protected *files.ProtectedError
-	if !errors.As(err, &protected) || protected.Denied {
-		return err
-	}
-	// No rule answers: one for edits was not made for files that others run or trust.
-	choice, askErr := k.askItself(ctx, ask.Own(p.SessionID, acp.ToolCallUpdate{
-		Title:   acp.Some("Write " + loc.Name + ", " + protected.Reason),
+// approveWrite asks the user about a file that other programs run or trust. No rule
+// answers: one for edits was not made for such files.
+func (k *Client) approveWrite(ctx context.Context, p *acp.WriteTextFileRequest, at files.Location, why *files.ProtectedError) error {
+	choice, err := k.askItself(ctx, ask.Own(p.SessionID, acp.ToolCallUpdate{
+		Title:   acp.Some("Write " + at.Name + ", " + why.Reason),
 		Kind:    acp.Some(acp.ToolKindEdit),
 		Content: []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
 	},
 		acp.PermissionOption{OptionID: ask.OptionAllow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: ask.OptionReject, Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce}))
-	if askErr != nil {
-		return askErr
-	}
-	if choice == ask.OptionAllow {
-		return nil
+	if err == nil && choice != ask.OptionAllow {
+		err = errLeftAlone
 	}
 	return err
 }
+
+var errLeftAlone = errors.New("the user wants it left alone")
 
 // rebase returns how the change of a write is made in another text.
 func (k *Client) rebase(p *acp.WriteTextFileRequest, loc files.Location) ask.Rebase {
@@ -183,16 +172,4 @@ func (k *Client) writtenInEditor(p *acp.WriteTextFileRequest, loc files.Location
 		text = *v.Whole
 	}
 	k.services.Shown(p.SessionID, loc.Real, text, files.Range{})
-}
-
-// fileError is the error that the agent gets.
-func fileError(err error) error {
-	code := acp.ErrorCodeInternalError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		code = acp.ErrorCodeResourceNotFound
-	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected), errors.Is(err, permission.ErrDenied), errors.Is(err, services.ErrOverlap):
-		code = acp.ErrorCodeInvalidParams
-	}
-	return &acp.Error{Code: code, Message: err.Error()}
 }

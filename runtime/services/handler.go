@@ -18,10 +18,9 @@ const (
 	opWrite = "fs/write_text_file"
 )
 
-// ReadTextFile serves a file inside the session roots, or the text of the buffer
-// it is open in.
+// ReadTextFile serves a file inside the session roots.
 func (s *Services) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	text, err := s.read(ctx, p)
+	text, err := s.read(p)
 	if s.opts.MissingIsEmpty && errors.Is(err, fs.ErrNotExist) {
 		text, err = "", nil
 	}
@@ -31,33 +30,86 @@ func (s *Services) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest)
 	return &acp.ReadTextFileResponse{Content: text}, nil
 }
 
-func (s *Services) read(ctx context.Context, p *acp.ReadTextFileRequest) (string, error) {
-	r, err := s.room(p.SessionID)
+func (s *Services) read(p *acp.ReadTextFileRequest) (string, error) {
+	r, at, err := s.place(opRead, p.SessionID, p.Path)
 	if err != nil {
 		return "", err
 	}
 	lines := files.Range{Line: p.Line, Limit: p.Limit}
-	loc, err := r.files.Resolve(p.Path)
-	if s.opts.ReadBuffer != nil {
-		if err == nil {
-			err = s.permit(p.SessionID, p.Path, loc, false)
-		}
-		if err != nil {
-			return "", because(opRead, p.Path, err)
-		}
-		text, open, err := s.opts.ReadBuffer(ctx, p.SessionID, loc)
-		if open && err == nil {
-			s.Shown(p.SessionID, loc.Real, text, lines)
-		}
-		if open || err != nil {
-			return lines.Of(text), err
-		}
+	text, err := r.files.ReadText(p.Path, files.Range{})
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		s.Shown(p.SessionID, at.Real, text, lines)
 	}
-	text, readErr := r.files.ReadText(p.Path, files.Range{})
-	if err == nil && (readErr == nil || errors.Is(readErr, fs.ErrNotExist)) {
-		s.Shown(p.SessionID, loc.Real, text, lines)
+	return lines.Of(text), err
+}
+
+// WriteTextFile writes a file inside the session roots. Protected files need
+// ApproveWrite.
+func (s *Services) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	at, err := s.Writable(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	return lines.Of(text), readErr
+	if _, err := s.WriteFile(p, at); err != nil {
+		return nil, err
+	}
+	return &acp.WriteTextFileResponse{}, nil
+}
+
+// Readable checks a read of a file as ReadTextFile does, and says where the file is.
+// An editor that serves the text of a buffer tells Shown of it.
+func (s *Services) Readable(p *acp.ReadTextFileRequest) (files.Location, error) {
+	_, at, err := s.place(opRead, p.SessionID, p.Path)
+	if err != nil {
+		return files.Location{}, answer(opRead, err)
+	}
+	return at, nil
+}
+
+// Writable checks a write of a file as WriteTextFile does, and says where the file is.
+// An editor that writes into a buffer asks Rebase what the buffer is to hold, and tells
+// Shown what it holds. For a file on disk there is WriteFile.
+func (s *Services) Writable(ctx context.Context, p *acp.WriteTextFileRequest) (files.Location, error) {
+	_, at, err := s.place(opWrite, p.SessionID, p.Path)
+	if err == nil {
+		err = s.approve(ctx, p, at)
+	}
+	if err != nil {
+		return files.Location{}, answer(opWrite, err)
+	}
+	return at, nil
+}
+
+// place finds a file of a session that the agent may use: the folders of the session
+// come first, then the rules that deny.
+func (s *Services) place(op string, id acp.SessionID, path string) (*room, files.Location, error) {
+	r, err := s.room(id)
+	if err != nil {
+		return nil, files.Location{}, err
+	}
+	at, err := r.files.Resolve(path)
+	if err == nil {
+		err = s.permit(id, path, at, op == opWrite)
+	}
+	if err != nil {
+		return nil, files.Location{}, because(op, path, err)
+	}
+	return r, at, nil
+}
+
+// approve asks about a protected file.
+func (s *Services) approve(ctx context.Context, p *acp.WriteTextFileRequest, at files.Location) error {
+	var why *files.ProtectedError
+	if !errors.As(at.Protected(), &why) {
+		return nil
+	}
+	if why.Denied || s.opts.ApproveWrite == nil {
+		return because(opWrite, p.Path, why)
+	}
+	if err := s.opts.ApproveWrite(ctx, p, at, why); err != nil {
+		return because(opWrite, p.Path, fmt.Errorf("%w: %w", why, err))
+	}
+	return nil
 }
 
 // because names the request that a check refused, in place of the check.
@@ -68,62 +120,22 @@ func because(op, path string, err error) error {
 	return &files.Error{Op: op, Path: path, Err: err}
 }
 
-// WriteTextFile writes a file inside the session roots, or the buffer it is open
-// in. Protected files need ApproveWrite.
-func (s *Services) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
-	if err := s.write(ctx, p); err != nil {
-		return nil, answer(opWrite, err)
-	}
-	return &acp.WriteTextFileResponse{}, nil
-}
-
-func (s *Services) write(ctx context.Context, p *acp.WriteTextFileRequest) error {
-	r, err := s.room(p.SessionID)
-	if err != nil {
-		return err
-	}
-	loc, err := r.files.Resolve(p.Path)
-	if err == nil {
-		err = s.permit(p.SessionID, p.Path, loc, true)
-	}
-	if err != nil {
-		return because(opWrite, p.Path, err)
-	}
-	approved := false
-	if why := (*files.ProtectedError)(nil); errors.As(loc.Protected(), &why) {
-		if why.Denied || s.opts.ApproveWrite == nil {
-			return because(opWrite, p.Path, why)
-		}
-		if err := s.opts.ApproveWrite(ctx, p.SessionID, loc, why); err != nil {
-			return because(opWrite, p.Path, fmt.Errorf("%w: %w", why, err))
-		}
-		approved = true
-	}
-	if s.opts.WriteBuffer != nil {
-		done, err := s.opts.WriteBuffer(ctx, p.SessionID, loc, p.Content)
-		if done && err == nil {
-			s.Shown(p.SessionID, loc.Real, p.Content, files.Range{})
-		}
-		if done || err != nil {
-			return err
-		}
-	}
-	_, err = s.writeFile(r, p, loc, approved)
-	return err
-}
-
-// WriteFile writes the file on disk at a place that the user has approved, and
+// WriteFile writes the file on disk at a place that Writable has returned for p, and
 // returns what the file then holds. What others have changed since the agent last
 // read or wrote the file stays; see Rebase.
 func (s *Services) WriteFile(p *acp.WriteTextFileRequest, at files.Location) (string, error) {
+	written, err := s.writeFile(p, at)
+	if err != nil {
+		return "", answer(opWrite, err)
+	}
+	return written, nil
+}
+
+func (s *Services) writeFile(p *acp.WriteTextFileRequest, at files.Location) (string, error) {
 	r, err := s.room(p.SessionID)
 	if err != nil {
 		return "", err
 	}
-	return s.writeFile(r, p, at, true)
-}
-
-func (s *Services) writeFile(r *room, p *acp.WriteTextFileRequest, at files.Location, approved bool) (string, error) {
 	content := p.Content
 	var change files.Change
 	if s.Knows(p.SessionID, at.Real) {
@@ -132,6 +144,7 @@ func (s *Services) writeFile(r *room, p *acp.WriteTextFileRequest, at files.Loca
 			return s.Rebase(p.SessionID, at.Real, old, fitted)
 		}
 	}
+	approved := at.Protected() != nil // Writable has asked; what is protected only now is refused
 	written, err := r.files.Rewrite(at, approved, content, change)
 	if err != nil {
 		return "", err

@@ -1,7 +1,6 @@
 package services
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -157,36 +156,6 @@ func TestALinkAndItsFileAreOneFile(t *testing.T) {
 	must(t, d.write("s", "a\nB\n"))
 	if d.disk() != "mine\na\nB\n" {
 		t.Errorf("%q", d.disk())
-	}
-}
-
-func TestWhatABufferHoldsIsMergedByWhatTheAgentRead(t *testing.T) {
-	t.Parallel()
-	buffer := "a\nb\n"
-	var d *desk
-	d = newDesk(t, Options{
-		ReadBuffer: func(context.Context, acp.SessionID, files.Location) (string, bool, error) { return buffer, true, nil },
-		WriteBuffer: func(_ context.Context, id acp.SessionID, at files.Location, content string) (bool, error) {
-			text, err := d.Rebase(id, at.Real, buffer, content)
-			if err == nil {
-				buffer = text
-			}
-			return true, err
-		},
-	})
-	d.read("s", files.Range{})
-	buffer = "mine\na\nb\n"
-	must(t, d.write("s", "a\nB\n"))
-	must(t, d.write("s", "a\nB\nc\n"))
-	if buffer != "mine\na\nB\nc\n" {
-		t.Errorf("%q", buffer)
-	}
-	if err := d.write("s", "x\nB\nc\n"); err != nil || buffer != "mine\nx\nB\nc\n" {
-		t.Errorf("%q, %v", buffer, err)
-	}
-	buffer = "mine\ny\nB\nc\n"
-	if err := d.write("s", "z\nB\nc\n"); !errors.Is(err, ErrOverlap) {
-		t.Error(err)
 	}
 }
 

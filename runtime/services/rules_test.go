@@ -21,11 +21,9 @@ func TestRulesThatDenyBindTheFileMethods(t *testing.T) {
 	t.Parallel()
 	for how, opts := range map[string]Options{
 		"disk": {},
-		"buffer": {
-			ReadBuffer:  func(context.Context, acp.SessionID, files.Location) (string, bool, error) { return "secret", true, nil },
-			WriteBuffer: func(context.Context, acp.SessionID, files.Location, string) (bool, error) { return true, nil },
-		},
-		"approved": {ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }},
+		"approved": {ApproveWrite: func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+			return nil
+		}},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -60,9 +58,15 @@ func TestRulesThatDenyBindTheFileMethods(t *testing.T) {
 						t.Errorf("%s %s: %v", method, name, err)
 					}
 				}
-				_, err := b.agent.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: b.dir + "/" + name})
+				read := &acp.ReadTextFileRequest{SessionID: "s", Path: b.dir + "/" + name}
+				write := &acp.WriteTextFileRequest{SessionID: "s", Path: b.dir + "/" + name, Content: "new"}
+				_, err := b.agent.ReadTextFile(t.Context(), read)
 				check("fs/read_text_file", err, want.read)
-				_, err = b.agent.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{SessionID: "s", Path: b.dir + "/" + name, Content: "new"})
+				_, err = b.Readable(read)
+				check("fs/read_text_file", err, want.read)
+				_, err = b.Writable(t.Context(), write)
+				check("fs/write_text_file", err, want.write)
+				_, err = b.agent.WriteTextFile(t.Context(), write)
 				check("fs/write_text_file", err, want.write)
 			}
 			for _, name := range []string{".env", "real/secret"} {

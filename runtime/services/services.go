@@ -4,7 +4,8 @@
 //
 // A program embeds *Services in its own handler and overrides the methods it
 // wants to answer itself, or sets the hooks of Options, which sit behind the
-// checks. An editor that serves buffers wants the hooks.
+// checks. An editor that serves buffers overrides ReadTextFile and WriteTextFile
+// and calls Readable and Writable in them, so that the checks are the same.
 package services
 
 import (
@@ -13,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
@@ -39,16 +39,9 @@ type Options struct {
 	// MissingIsEmpty answers a read of a missing file with empty content:
 	// some agents can make a file only then. Others expect the error.
 	MissingIsEmpty bool
-	// ReadBuffer returns the whole text of a file that is open in an editor, and
-	// whether it is.
-	ReadBuffer func(ctx context.Context, id acp.SessionID, at files.Location) (text string, open bool, err error)
-	// WriteBuffer writes a file that is open in an editor, and says whether it
-	// did. Otherwise the file on disk is replaced. Services.Rebase says what the
-	// buffer is to hold when the user has edited it.
-	WriteBuffer func(ctx context.Context, id acp.SessionID, at files.Location, content string) (done bool, err error)
 	// ApproveWrite asks the user about a protected file. An error, or no
 	// ApproveWrite, refuses the write.
-	ApproveWrite func(ctx context.Context, id acp.SessionID, at files.Location, why *files.ProtectedError) error
+	ApproveWrite func(ctx context.Context, p *acp.WriteTextFileRequest, at files.Location, why *files.ProtectedError) error
 
 	// ApproveCommand is asked before a terminal starts. An error refuses the
 	// command. Without ApproveCommand there are no terminals; use AllowCommands
@@ -66,18 +59,14 @@ type Options struct {
 	// Policy holds the permission rules; nil: none. Those that deny bind the
 	// file methods, too.
 	Policy *permission.Policy
-	// Ask, AskTimeout and Decided are permission.Gate's Ask, Timeout and Decided.
-	Ask        func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
-	AskTimeout time.Duration
-	Decided    func(*acp.RequestPermissionRequest, acp.RequestPermissionOutcome, *permission.Rule, error)
+	// Ask and Decided are those of permission.Gate.
+	Ask     func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
+	Decided func(*acp.RequestPermissionRequest, acp.RequestPermissionOutcome, *permission.Rule, error)
 
-	// Elicit, ElicitTimeout, ElicitComplete and Elicited are elicitation.Gate's
-	// Ask, Timeout, Complete and Decided. Without Elicit a client offers no
-	// elicitation, and cancels what is asked all the same.
+	// Elicit and ElicitComplete are elicitation.Gate's Ask and Complete. Without
+	// Elicit a client offers no elicitation, and cancels what is asked all the same.
 	Elicit         func(context.Context, *elicitation.Question) (elicitation.Answer, error)
-	ElicitTimeout  time.Duration
 	ElicitComplete func(context.Context, acp.ElicitationID)
-	Elicited       func(*acp.CreateElicitationRequest, elicitation.Answer, error)
 
 	// Limits bound the state of each session.
 	Limits history.Limits
@@ -133,11 +122,10 @@ func New(opts Options) *Services {
 		open: make(map[acp.SessionID]*room), asking: make(map[acp.SessionID]map[*asked]struct{}),
 	}
 	s.gate = permission.Gate{
-		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
+		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Decided: opts.Decided,
 		Merge: s.merge, Roots: s.roots,
 	}
-	s.elicit.Ask, s.elicit.Timeout = opts.Elicit, opts.ElicitTimeout
-	s.elicit.Complete, s.elicit.Decided = opts.ElicitComplete, opts.Elicited
+	s.elicit.Ask, s.elicit.Complete = opts.Elicit, opts.ElicitComplete
 	return s
 }
 

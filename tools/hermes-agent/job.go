@@ -66,7 +66,9 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	}
 	const session acp.SessionID = "batch"
 	here := services.New(services.Options{
-		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }, // of a copy
+		ApproveWrite: func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+			return nil
+		}, // of a copy
 	})
 	if err := here.OpenSession(session, []string{dir}); err != nil {
 		return out, err

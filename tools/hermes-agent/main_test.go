@@ -50,6 +50,7 @@ func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
 	shared := []string{ // what this repository has once
 		"internal/atomicfile",  // replaces a file
 		"internal/confine",     // a sandbox for commands
+		"internal/pathname",    // which paths are in a folder
 		"internal/review/tree", // which files are ignored
 	}
 	for dep := range strings.FieldsSeq(string(direct)) {

@@ -219,7 +219,7 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	if c.Journal, err = filepath.Abs(c.Journal); err != nil {
 		return c, nil, "", &exit{statusNoShim, err}
 	}
-	if real, _ := pathname.Existing(c.Journal); real == c.Root || isBelow(c.Root, real) {
+	if real, _ := pathname.Existing(c.Journal); pathname.Within(c.Root, real) {
 		return c, nil, "", usageError("--journal %s is in the project %s, where COMMAND could change it", c.Journal, c.Root)
 	}
 	// An editor believes only the journals that are here.
@@ -227,11 +227,6 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 		fmt.Fprintf(std.err, "hermes shim: an editor will compare files, because it cannot find the journal: %s\n", oneLine(err.Error()))
 	}
 	return c, sandbox, file, nil
-}
-
-func isBelow(folder, path string) bool {
-	_, ok := pathname.Below(folder, path)
-	return ok
 }
 
 // projectRoot returns the folder of the project, unless it was named.

@@ -363,7 +363,9 @@ func (t *turn) services(terminals terminal.Options) error {
 	switch t.approve {
 	case "all":
 		opts.ApproveCommand = services.AllowCommands
-		opts.ApproveWrite = func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }
+		opts.ApproveWrite = func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+			return nil
+		}
 	case "reads":
 		inside := escapePattern(t.cwd) + "/**"
 		err := policy.Configure([]permission.Rule{

@@ -72,7 +72,9 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	c.here = services.New(services.Options{
 		Ask: c.ask,
 		// The agent has asked.
-		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil },
+		ApproveWrite: func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+			return nil
+		},
 		Updated: func(_ context.Context, n *acp.SessionNotification) error {
 			if changed, ok := n.Update.(*acp.ConfigOptionUpdate); ok {
 				c.keep(changed.ConfigOptions)

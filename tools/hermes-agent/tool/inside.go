@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+
+	"github.com/hermes-nvim/hermes/internal/pathname"
 )
 
 var errOutside = errors.New("it is outside of the folders of the session")
@@ -19,7 +21,7 @@ func (c *Call) inside(path string) (string, error) {
 		if root, err = filepath.EvalSymlinks(root); err != nil {
 			continue
 		}
-		if relative, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(relative) {
+		if pathname.Within(root, path) {
 			return path, nil
 		}
 	}

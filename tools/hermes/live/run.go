@@ -371,9 +371,11 @@ func (s *stage) start() (*driven, error) {
 	d := &driven{agent: agent, words: said}
 	d.services = services.New(services.Options{
 		Agent: "agent", Ask: s.ask, ApproveCommand: services.AllowCommands,
-		ApproveWrite: func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil },
-		Terminal:     terminal.Options{Keeper: s.Keeper},
-		Elicit:       decline,
+		ApproveWrite: func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+			return nil
+		},
+		Terminal: terminal.Options{Keeper: s.Keeper},
+		Elicit:   decline,
 	})
 	s.now = d
 	d.line = newLine(lint.Client, agent.Out, agent.In, acp.ClientSide(d.services), s.tap)
