@@ -88,7 +88,6 @@ end, asked)`, [][]string{{"SessionCreated", "AgentTextMessage", "PermissionReque
 
 // An agent that asks and ends its turn in one breath waits for no answer.
 func TestAQuestionIsWithdrawnHoweverSoonItsTurnEnds(t *testing.T) {
-	t.Parallel()
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.on_request("PermissionRequest", function() end)`) // who never answers
@@ -105,7 +104,6 @@ func TestAQuestionIsWithdrawnHoweverSoonItsTurnEnds(t *testing.T) {
 }
 
 func TestPromptsWaitForTheTurnThatRuns(t *testing.T) {
-	t.Parallel()
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`

@@ -95,7 +95,6 @@ func TestNoCommandOutlivesItsTurn(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
 				e.lua(`hermes.on_request("PermissionRequest", function() return "allow" end)`)
 				e.open()

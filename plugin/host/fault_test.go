@@ -6,7 +6,6 @@ import (
 )
 
 func TestAConnectionThatFailsSaysWhy(t *testing.T) {
-	t.Parallel()
 	cases := []struct{ agent, kind, stage, want string }{
 		{"nobody", "unknown_agent", "resolve", "known agents:"},
 		{"missing", "start", "start", "no-such-program"},
@@ -133,7 +132,6 @@ func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 
 // R11, T23 of the conformance list.
 func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
-	t.Parallel()
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ timeouts = { silence = 200, cancel = 100 } })`)
 		e.open()

@@ -25,7 +25,6 @@ func TestARequiredLoginComesWithItsWays(t *testing.T) {
 		"one with the whole environment": {"mine", `{ inherit_env = true }`, []string{"Authentication required; " + methods}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inNeovim(t, func(t *testing.T, e *editor) {
 				e.lua(`
 local exe, name = ...

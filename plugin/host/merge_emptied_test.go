@@ -49,7 +49,6 @@ end`, s.path)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				s.lua(`local disk = require("hermes.core.disk"); ` + c.settings)
 				s.keys("Gomine<Esc>")
@@ -69,7 +68,6 @@ end`, s.path)
 
 // A buffer without edits follows a file only when somebody has written it.
 func TestABufferWaitsForAFileThatIsBeingWritten(t *testing.T) {
-	t.Parallel()
 	inEveryScreen(t, func(t *testing.T, s *screen) {
 		s.lua(`local disk = require("hermes.core.disk"); disk.settle_gone_ms = 600000; disk.settle_limit_ms = 600000`)
 		s.empty()

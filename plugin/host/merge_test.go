@@ -41,7 +41,6 @@ func TestAWriteKeepsWhatTheUserHasChangedSinceTheAgentReadTheFile(t *testing.T) 
 			keys: "omine<Esc>", write: "alpha\nbeta\nGAMMA\n", want: "alpha\nmine\nbeta\nGAMMA\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				s.file("hello.txt", c.start)
 				s.lua(`vim.cmd("edit!")`)
@@ -87,7 +86,6 @@ func TestWhatIsTypedWhileTheAgentWritesStays(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				const rounds = 40
 				s.prompt("READ " + s.path)
@@ -155,7 +153,6 @@ func TestUnsavedEditsAreMergedWithTheFile(t *testing.T) {
 		"typed at once":      {keys: "i", before: `vim.schedule(function() vim.api.nvim_input("mine ") end)`, edit: `alpha\nbeta\ngamma!\n`, want: []string{"mine alpha", "beta", "gamma!"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				s.lua(`
 local ns = vim.api.nvim_create_namespace("test")
@@ -193,7 +190,6 @@ func TestAConflictWithTheFileEndsAsTheUserChooses(t *testing.T) {
 		"both":   {":Hermes conflict both<CR>:2diffget<CR>:Hermes conflict mine<CR>", []string{"new", "alpha", "BETA", "gamma"}, false, "uu"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				s.keys("jA mine<Esc>")
 				s.prompt("EDIT " + s.path + ` new\nalpha\nBETA\ngamma\n`)

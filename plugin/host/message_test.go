@@ -37,7 +37,6 @@ func TestAMessageShowsTheCauseAndTheHistoryAllOfIt(t *testing.T) {
 		"the command":  `vim.cmd("Hermes connect gemini")`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
 				e.notified()
 				e.lua(`
@@ -69,7 +68,6 @@ func TestMessagesNeverMakeTheUserPressEnter(t *testing.T) {
 		"ruler in the last line": {option: "laststatus=0 ruler showcmd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
 				e.notified()
 				if c.option != "" {

@@ -52,6 +52,8 @@ end
 // inNeovim runs test with a fresh editor in the newest Neovim. The Lua specs run in every one, and so
 // does a test of this package whose subject differs among them: inEveryNeovim.
 func inNeovim(t *testing.T, test func(*testing.T, *editor)) {
+	t.Helper()
+	t.Parallel()
 	program := editors.All(t)[0]
 	t.Run(program.Version, func(t *testing.T) {
 		t.Parallel()
@@ -62,6 +64,8 @@ func inNeovim(t *testing.T, test func(*testing.T, *editor)) {
 // inEveryNeovim runs test with a fresh editor in each Neovim: for what is told by events, written to
 // the screen's channel or left behind at the end.
 func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
+	t.Helper()
+	t.Parallel()
 	for _, program := range editors.All(t) {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,6 @@ func TestWhatTheUserEndedIsNoError(t *testing.T) {
 	}
 	for name, script := range turns {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			inNeovim(t, func(t *testing.T, e *editor) {
 				e.open()
 				e.lua(`

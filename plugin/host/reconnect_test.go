@@ -177,7 +177,6 @@ func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
 }
 
 func TestAnAgentThatKeepsDyingIsGivenUp(t *testing.T) {
-	t.Parallel()
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
 local tester = require("hermes.core.config").get().agents.tester

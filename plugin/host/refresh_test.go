@@ -22,6 +22,8 @@ type screen struct {
 
 // inEveryScreen opens a file with three lines and a session in the same folder.
 func inEveryScreen(t *testing.T, test func(*testing.T, *screen)) {
+	t.Helper()
+	t.Parallel()
 	for _, program := range editors.All(t) {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +129,6 @@ func TestAFileThatTheAgentEditsOnDiskIsShownAtOnce(t *testing.T) {
 	} {
 		for _, reviewed := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, reviewed %v", name, reviewed), func(t *testing.T) {
-				t.Parallel()
 				inEveryScreen(t, func(t *testing.T, s *screen) {
 					want := []any{1, s.path, 1, nil, 1}
 					if !reviewed { // then the event is about the buffer
@@ -158,7 +159,6 @@ func TestAFileThatTheAgentEditsOnDiskIsShownAtOnce(t *testing.T) {
 func TestARefreshWaitsUntilTheUserIsDoneTyping(t *testing.T) {
 	for keys, end := range map[string]string{"ji": "<Esc>", "jR": "<Esc>", "jgh": "<Esc>", "jV": "<Esc>", "jd": "<Esc>", ":2,3": "<C-u><BS>", "ji<C-o>": "<Esc><Esc>"} {
 		t.Run(keys, func(t *testing.T) {
-			t.Parallel()
 			inEveryScreen(t, func(t *testing.T, s *screen) {
 				s.keys(keys)
 				mode, _ := s.v.Mode()

@@ -219,7 +219,6 @@ func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
 	for name, serve := range agents {
 		for how, leave := range map[string]string{"disconnect": `hermes.disconnect()`, "quit": `vim.schedule(function() vim.cmd("qall!") end)`} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				t.Parallel()
 				inNeovim(t, func(t *testing.T, e *editor) {
 					if serve == nil {
 						e.open()

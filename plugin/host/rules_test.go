@@ -53,7 +53,6 @@ asked, seen = {}, {}`)
 
 // The host keeps a part of large calls, for the rules as for Neovim.
 func TestNoRuleAllowsWhatIsLeftOfACutToolCall(t *testing.T) {
-	t.Parallel()
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)
 		e.lua(`hermes.setup({ permissions = { rules = {
