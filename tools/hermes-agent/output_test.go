@@ -1,14 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unicode"
 )
@@ -19,6 +21,7 @@ const hostile = "a\x1b]0;title\x07b\u009b2Jc\rd\x08e\u202ef\u200bg\U000e0041h\ng
 // A server may say anything, in any place. Nothing of it may command the terminal, and
 // outside of answers nothing may look like a line of this program.
 func TestNothingThatAServerSaysCommandsTheTerminal(t *testing.T) {
+	t.Parallel()
 	quoted, err := json.Marshal(hostile)
 	if err != nil {
 		t.Fatal(err)
@@ -68,41 +71,39 @@ func TestNothingThatAServerSaysCommandsTheTerminal(t *testing.T) {
 			mux.HandleFunc("/v1/chat/completions", face.chats)
 			server := httptest.NewServer(mux)
 			t.Cleanup(server.Close)
-			home(t)
-			dataset := filepath.Join(t.TempDir(), "d.jsonl")
+			t.Parallel() // it waits before it asks again
+			dir := t.TempDir()
+			dataset := filepath.Join(dir, "d.jsonl")
 			if err := os.WriteFile(dataset, []byte("\"hi\"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			heard := false
-			for _, args := range [][]string{
-				{"setup"}, {"status"}, {"doctor"}, {"config"}, {"config", "check"}, {"chat", "-q", "hi"},
-				{"batch", "--dataset", dataset, "--out", t.TempDir()},
-			} {
-				in := filepath.Join(t.TempDir(), "in")
-				if err := os.WriteFile(in, []byte(server.URL+"/v1\n\n\n"), 0o600); err != nil {
-					t.Fatal(err)
+			var heard atomic.Bool
+			play := func(t *testing.T, endpoint string, args ...string) {
+				cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+				cmd.Stdin = strings.NewReader(server.URL + "/v1\n\n\n")
+				cmd.Env = append(os.Environ(), asProgram+"=1", "HERMES_AGENT_HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+					"OPENAI_BASE_URL="+endpoint, "OPENAI_API_KEY=", "OPENROUTER_API_KEY=", "OPENAI_MODEL=", "HERMES_AGENT_BACKEND=")
+				out, _ := cmd.CombinedOutput() // its status does not matter
+				got := string(out)
+				if strings.Contains(got, "]0;title") {
+					heard.Store(true)
 				}
-				typed, err := os.Open(in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer typed.Close()
-				var out bytes.Buffer
-				std := stdio{typed, &out, &out}
-				if err := run(t.Context(), args, std); err != nil {
-					std.fail(err)
-				}
-				got := out.String()
-				heard = heard || strings.Contains(got, "]0;title")
 				if strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }) {
 					t.Errorf("%q prints %q", args, got)
 				}
 				if args[0] != "chat" && args[0] != "batch" && strings.Contains(got, "\ngood:   forged") {
 					t.Errorf("%q prints a line that looks like its own: %q", args, got)
 				}
-				t.Setenv("OPENAI_BASE_URL", server.URL+"/v1") // also if setup has kept nothing
 			}
-			if !heard {
+			play(t, "", "setup")
+			var others sync.WaitGroup
+			for _, args := range [][]string{
+				{"status"}, {"doctor"}, {"config"}, {"config", "check"}, {"chat", "-q", "hi"}, {"batch", "--dataset", dataset, "--out", t.TempDir()},
+			} {
+				others.Go(func() { play(t, server.URL+"/v1", args...) }) // also if setup has kept nothing
+			}
+			others.Wait()
+			if !heard.Load() {
 				t.Error("nothing is shown of what the server says")
 			}
 		})
