@@ -407,10 +407,10 @@ local cases = {
   ["view.review.mini_diff"] = [[
     local held, source = require("hermes.doc.held"), require("hermes.view.review.mini_diff")
     local buf, taken, refs, asked = nil, {}, 0, nil
-    require("hermes.core.rpc").call = function(_, payload, info)
+    require("hermes.core.rpc").call = function(op, payload, info)
       local sent = vim.json.decode(vim.json.encode(payload()))
-      asked = sent["do"] == "base" and info.on_done or asked
-      if sent["do"] == "accept" then taken[#taken + 1] = sent.hunk end
+      asked = op == "review.base" and info.on_done or asked
+      if op == "review.accept" then taken[#taken + 1] = sent.hunk end
     end
     MiniDiff = {
       enable = function(b) source.attach(b) end,
@@ -479,7 +479,7 @@ local others = {
     .. " core.config_wire session.params program.options ask.defaults view.chat.options"
     .. " view.chat.actions",
   ["generated names"] = ""
-    .. "api_gen core.event_names core.event_types_gen core.events_gen core.types_gen"
+    .. "api_gen core.event_names core.event_types_gen core.events_gen core.types_gen core.border_gen"
     .. " program.presets",
   ["functions that the user calls"] = ""
     .. "api api.sessions api.permissions api.text core.async await connect init session.queue session.rules"

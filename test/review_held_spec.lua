@@ -47,11 +47,12 @@ local follow = {
   end,
 }
 require("hermes.core.rpc").send = function(op, id, payload)
-  assert(op == "review" and id == "")
+  local what = assert(op:match("^review%.(%w+)$"))
+  assert(id == "")
   payload = vim.json.decode(vim.json.encode(payload)) -- it can be sent
-  said[#said + 1] = payload
-  if follow[payload["do"]] then
-    follow[payload["do"]](payload)
+  said[#said + 1] = vim.tbl_extend("error", { what = what }, payload)
+  if follow[what] then
+    follow[what](payload)
   end
 end
 held.start()
@@ -125,13 +126,13 @@ function _G.Apply(item)
   item.tick = item.tick or vim.b.changedtick
   held.receive("apply", item)
   for i = #said, 1, -1 do
-    if said[i]["do"] == "applied" then
+    if said[i].what == "applied" then
       return said[i]
     end
   end
 end
 function _G.Kinds()
-  return vim.tbl_map(function(m) return m["do"] end, said)
+  return vim.tbl_map(function(m) return m.what end, said)
 end
 ]=]
 
@@ -232,7 +233,7 @@ describe("a held buffer", function()
       dir .. "/b"
     )
     eq(
-      lua("return { said[1]['do'], said[1].before, said[1].text }"),
+      lua("return { said[1].what, said[1].before, said[1].text }"),
       { "changed", "x\n", "x\nagent\n" }
     )
   end)
@@ -343,7 +344,7 @@ describe("a held buffer", function()
     child.type_keys("x")
     child.cmd("silent edit!")
     eq(wrong(), vim.NIL)
-    eq(lua("return { said[#said]['do'], said[#said].reloaded or false }"), { "hold", false })
+    eq(lua("return { said[#said].what, said[#said].reloaded or false }"), { "hold", false })
     child.type_keys("x")
     eq(wrong(), vim.NIL)
     child.cmd("bdelete!")

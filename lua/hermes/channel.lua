@@ -216,29 +216,37 @@ local function mismatch()
   )
 end
 
+---What the host sends besides events; see border_gen.lua.
+---@type table<string, fun(item: table)>
 local kinds = {
+  ---@param item hermes.item.Hello
   hello = function(item)
     hello = item
     if item.protocol ~= require("hermes.core.rpc").PROTOCOL then
       mismatch()
     end
   end,
+  ---@param item hermes.item.Ask
   ask = function(item)
     item.data.truncated = item.truncated
     require("hermes.ask.answers").receive(item)
   end,
+  ---@param item hermes.item.Withdraw
   withdraw = function(item)
     require("hermes.ask.answers").withdraw(item.requestId, item.reason)
   end,
+  ---@param item hermes.item.Done
   done = function(item)
     if item.truncated then
       (item.error or item.result).truncated = item.truncated
     end
     require("hermes.core.rpc").finish(item.id, item.error, item.result)
   end,
+  ---@param item hermes.item.Login
   login = function(item)
     require("hermes.ask.login").run(item)
   end,
+  ---@param item hermes.item.Notice
   notice = function(item)
     local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
     require("hermes.core.log").notify(level, item.message)
@@ -272,6 +280,9 @@ function M.deliver(text)
     local kind = items[i]
     if names.exists(kind) then
       i = events.receive(items, i)
+    elseif not kinds[kind] then
+      mismatch()
+      i = i + 2
     else
       local ok, err = pcall(kinds[kind], items[i + 1])
       if not ok then

@@ -53,17 +53,18 @@ func New(o Options) *Agents {
 	return &Agents{Options: o, connections: make(map[string]*connection)}
 }
 
-// Connect starts or reaches an agent.
+// Connect starts an agent, or reaches one that runs. What it says wins over what setup says of the
+// agent, and that over its preset.
 type Connect struct {
 	Agent string `json:"agent"`
 	setup.Command
-	Folders        []string `json:"folders"`         // of the session that would begin now; for the sandbox and the shim
-	SandboxDefault bool     `json:"sandbox_default"` // Sandbox is not about this agent alone
+	Folders        []string `json:"folders,omitempty"`         // of the session that would begin now; for the sandbox and the shim
+	SandboxDefault bool     `json:"sandbox_default,omitempty"` // the sandbox is not about this agent alone
 }
 
 // Disconnect ends agents.
 type Disconnect struct {
-	Agents []string `json:"agents"` // none means all
+	Agents []string `json:"agents,omitempty"` // none means all
 }
 
 // Connect starts an agent; the operation ends when it is initialized.

@@ -100,7 +100,8 @@ func TestAPromptIsReadThriceAtMostAndNotWrittenForNeovim(t *testing.T) {
 	const image = `{"type":"image","mimeType":"image/png","data":"%s"}`
 	prompt := func(op string, mark string) (r *request, read, written int64) {
 		read, written = passes(mark, func() {
-			p, err := ReadRequest(strings.ReplaceAll(op, "%s", mark))
+			var p Request
+			err := p.Read(strings.ReplaceAll(op, "%s", mark))
 			if err == nil {
 				r, err = newRequest("prompt-1", p.Method, p.Params)
 			}

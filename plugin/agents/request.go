@@ -20,15 +20,16 @@ import (
 
 // Request is a call of an agent, or a notification to it.
 type Request struct {
-	Agent, Method string
-	Params        []byte
-	Force         bool // whatever the agent has announced
-	Now           bool // of a prompt: it cancels the turn that runs
+	Agent  string          `json:"agent"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Force  bool            `json:"force,omitempty"` // whatever the agent has announced
+	Now    bool            `json:"now,omitempty"`   // of a prompt: it cancels the turn that runs
 }
 
-// ReadRequest decodes a Request. The params alias the text: they may be large, and are read once
-// more, by their type.
-func ReadRequest(text string) (p Request, err error) {
+// Read decodes p. The params alias the text: they may be large, and are read once more, by
+// their type.
+func (p *Request) Read(text string) error {
 	d := jx.New([]byte(text))
 	if d.Obj() {
 		for name, more := d.Next(); more; name, more = d.Next() {
@@ -44,15 +45,15 @@ func ReadRequest(text string) (p Request, err error) {
 			case "now":
 				p.Now = d.Bool()
 			default:
-				d.Skip()
+				return wire.Unknown("argument", string(name))
 			}
 		}
 	}
 	p.Params = jx.Params(p.Params)
 	if err := d.Close(); err != nil {
-		return p, wire.Invalid("bad arguments: %v", err)
+		return wire.Invalid("bad arguments: %v", err)
 	}
-	return p, nil
+	return nil
 }
 
 // Request carries out any agent method. Some change what the host remembers.

@@ -103,6 +103,22 @@ type Login struct {
 	} `json:"_meta"`
 }
 
+// LoginTerminal has Lua ask the user and then run a program in a terminal. Its exit status ends
+// the operation.
+type LoginTerminal struct {
+	ID       string            `json:"id"`
+	Agent    string            `json:"agent"`
+	MethodID string            `json:"methodId"`
+	Name     string            `json:"name"` // of the method
+	Command  []string          `json:"command"`
+	Wrapper  []string          `json:"wrapper"` // put before it: the sandbox of the agent
+	Env      map[string]string `json:"env"`     // all of it
+	Adds     map[string]string `json:"adds"`    // what the method adds to the agent's
+	Cwd      string            `json:"cwd,omitempty"`
+}
+
+func (LoginTerminal) Kind() string { return wire.KindLogin }
+
 // TerminalLogin is the method of a request if it is for a terminal. init is what the agent has
 // said of itself.
 func TerminalLogin(params acp.Appender, init []byte) *Login {
@@ -153,15 +169,14 @@ func (m *Login) Run(e *say.Editor, id, agent string, command *setup.Command, may
 			agent, problem, launch.Command{Path: words[0], Args: words[1:]})})
 		return
 	}
-	adds, vars := new(wire.Object), new(wire.Object)
-	for _, name := range slices.Sorted(maps.Keys(m.Env)) {
-		cmd.Env = append(cmd.Env, name+"="+m.Env[name])
-		adds.Str(name, m.Env[name])
+	vars, adds := make(map[string]string), make(map[string]string)
+	maps.Copy(adds, m.Env)
+	for _, name := range slices.Sorted(maps.Keys(adds)) {
+		cmd.Env = append(cmd.Env, name+"="+adds[name])
 	}
 	for _, v := range cmd.Environ() {
 		name, value, _ := strings.Cut(v, "=")
-		vars.Str(name, value)
+		vars[name] = value
 	}
-	e.Push(new(wire.Object).Str("id", id).Str("agent", agent).Str("methodId", m.ID).Str("name", m.Name).
-		Strs("command", words).Strs("wrapper", command.LoginWrapper()).Object("env", vars).Object("adds", adds).Optional("cwd", cmd.Dir).Item(wire.KindLogin))
+	e.Push(wire.ItemOf(LoginTerminal{id, agent, m.ID, m.Name, words, command.LoginWrapper(), vars, adds, cmd.Dir}))
 }

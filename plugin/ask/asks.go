@@ -22,18 +22,38 @@ import (
 // maxAsks bounds the requests of one agent that wait for an answer.
 const maxAsks = 64
 
-// Answer is what Neovim says to an ask. Exactly one of Result, Error and
-// Default is meant; Default leaves it to the host.
+// Asked is a request of an agent that needs an answer: the operation respond, whose id is that of
+// the request.
+type Asked struct {
+	RequestID string       `json:"requestId"`
+	Name      string       `json:"name"` // of the event
+	Method    string       `json:"method"`
+	Agent     string       `json:"agent"`
+	Refused   string       `json:"refused,omitempty"` // why the default must not serve it
+	Data      *wire.Object `json:"data"`              // of the event
+}
+
+// Withdrawn says that a request needs no answer any more, and why.
+type Withdrawn struct {
+	RequestID string `json:"requestId"`
+	Reason    string `json:"reason"`
+}
+
+func (Asked) Kind() string     { return wire.KindAsk }
+func (Withdrawn) Kind() string { return wire.KindWithdraw }
+
+// Answer is what Neovim says to a request of an agent: a result, an error, or that the host is to
+// do what it does by default.
 type Answer struct {
-	Result  json.RawMessage `json:"result"`
-	Error   *acp.Error      `json:"error"`
-	Default bool            `json:"default"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *acp.Error      `json:"error,omitempty"`
+	Default bool            `json:"default,omitempty"`
 	By      string          `json:"by"` // handler, listener, default, respond, timeout
 	// Whole is the text of the file after a read of some lines, and after a write
 	// unless it is what the agent wrote.
-	Whole *string `json:"whole"`
+	Whole *string `json:"whole,omitempty"`
 	// Seen says that the user has answered, with all that decides on the screen.
-	Seen bool `json:"seen"`
+	Seen bool `json:"seen,omitempty"`
 
 	Cancelled bool `json:"-"` // withdrawn by session/cancel, or by the agent
 }
@@ -139,7 +159,7 @@ func (s *Asks) withdraw(a *ask, reason string, v Answer) bool {
 
 // tell tells Neovim that an ask is withdrawn.
 func (s *Asks) tell(a *ask, reason string) {
-	s.queue.Push(new(wire.Object).Str("requestId", a.id).Str("reason", reason).Item(wire.KindWithdraw))
+	s.queue.Push(wire.ItemOf(Withdrawn{a.id, reason}))
 	s.queue.Push(new(wire.Object).Str("requestId", a.id).Str("method", a.method).
 		Str("agent", a.agent).Optional("sessionId", a.session).Str("reason", reason).Item(events.RequestCancelled))
 }

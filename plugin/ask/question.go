@@ -59,8 +59,7 @@ func (s *Asks) Put(ctx context.Context, agent string, waits func(int), q Questio
 		waits(1)
 		defer waits(-1)
 	}
-	it := new(wire.Object).Str("requestId", a.id).Str("name", q.Event).Str("method", q.Method).
-		Str("agent", agent).Optional("refused", q.refused).Object("data", q.Data).Item(wire.KindAsk)
+	it := wire.ItemOf(Asked{a.id, q.Event, q.Method, agent, q.refused, q.Data})
 	it.Max = q.Max
 	s.put(a, it)
 	v := s.wait(ctx, a)

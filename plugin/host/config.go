@@ -13,7 +13,7 @@ import (
 // config is what Lua's setup gives the host.
 type config struct {
 	setup.Config
-	Review     *reviews.Config `json:"review"`
+	Review     *reviews.Config `json:"review,omitempty"`
 	Traffic    bool            `json:"traffic"`     // somebody listens to TrafficMessage
 	RawTraffic bool            `json:"raw_traffic"` // secrets stay in it
 }
@@ -41,10 +41,15 @@ func (h *Host) configured() *setup.Config {
 // registryTime bounds how long a registry may take.
 const registryTime = time.Minute
 
-// agentsOp lists the agents that connect knows by name.
+// agentsOp lists the agents that connect knows by name. AgentList follows.
 type agentsOp struct {
-	Update bool   `json:"update"` // read the registry first
-	URL    string `json:"url"`    // or file, in place of the registry of the protocol
+	Update bool   `json:"update,omitempty"` // read the registry first
+	URL    string `json:"url,omitempty"`    // or file, in place of the registry of the protocol
+}
+
+type agentList struct {
+	Agents  []setup.Known `json:"agents"`
+	Skipped []string      `json:"skipped,omitempty"` // entries of the registry, and why
 }
 
 func (h *Host) listAgents(id string, p agentsOp) error {
@@ -67,22 +72,13 @@ func (h *Host) listAgents(id string, p agentsOp) error {
 
 // tellAgents ends the operation id with the agents.
 func (h *Host) tellAgents(id string, skipped []error) {
-	list := []byte{'['}
+	list := agentList{Agents: []setup.Known{}}
 	for _, name := range h.known.Names() {
-		if len(list) > 1 {
-			list = append(list, ',')
-		}
-		list = append(list, h.known.Describe(name).JSON()...)
+		list.Agents = append(list.Agents, h.known.Describe(name))
 	}
-	o := new(wire.Object).Raw("agents", append(list, ']'))
-	if len(skipped) > 0 {
-		lines := make([]string, len(skipped))
-		for i, err := range skipped {
-			lines[i] = err.Error()
-		}
-		o.Strs("skipped", lines)
+	for _, err := range skipped {
+		list.Skipped = append(list.Skipped, err.Error())
 	}
-	result := append([]byte(nil), o.JSON()...)
-	h.Push(o.Str("opId", id).Item(events.AgentList))
-	h.Done(id, result)
+	h.Push(wire.ObjectOf(list).Str("opId", id).Item(events.AgentList))
+	h.Done(id, wire.Encode(list))
 }

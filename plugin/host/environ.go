@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// environOp says what Neovim has changed in its environment since the host was started or heard of
-// it. It is that of the host from then on, so that agents and commands get it, and programs are
-// found where Neovim finds them.
+// environOp says what Neovim has changed in its environment. It is that of the host from then on,
+// so that agents and commands get it, and programs are found where Neovim finds them.
 type environOp struct {
-	Set   [][]byte `json:"set"`   // NAME=value each, of any bytes
-	Unset []string `json:"unset"` // names
+	Set   [][]byte `json:"set,omitempty"`   // NAME=value each, of any bytes
+	Unset []string `json:"unset,omitempty"` // names
 }
 
 func (op environOp) apply() (err error) {

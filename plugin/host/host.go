@@ -5,10 +5,10 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"sync"
@@ -28,7 +28,7 @@ import (
 
 // Protocol numbers the messages between this package and lua/hermes/core/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 5
+const Protocol = 6
 
 // shutdownTime bounds how long agents are given to end after Neovim left.
 const shutdownTime = 5 * time.Second
@@ -41,6 +41,7 @@ type Host struct {
 	reviews *reviews.Reviews
 	ctx     context.Context // ends when Neovim is gone
 
+	ops     map[string]wire.Operation
 	agents  *agents.Agents
 	known   setup.Agents
 	rules   ask.Rules
@@ -49,6 +50,14 @@ type Host struct {
 	mu     sync.Mutex
 	config config
 }
+
+// hello is the first message, once.
+type hello struct {
+	Version  string `json:"version"`
+	Protocol int64  `json:"protocol"` // must be that of lua/hermes/core/rpc.lua
+}
+
+func (hello) Kind() string { return wire.KindHello }
 
 // What ends everything.
 var (
@@ -89,13 +98,14 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		Editor: h.Editor, Context: ctx, Asks: h.asks, Rules: &h.rules, Policy: h.policy, Config: h.configured, Known: &h.known,
 		Reviews: h.reviews, Traffic: &h.traffic, Version: opts.Version, Keeper: opts.Keeper, Launcher: opts.Launcher, Shim: opts.Shim,
 	})
+	h.ops = h.operations()
 	nvim, err := wire.NewChannel(in, out, h.Log, h.handle)
 	if err != nil {
 		return fmt.Errorf("plugin: %w", err)
 	}
 	h.nvim = nvim
 	context.AfterFunc(ctx, func() { nvim.Close() })
-	h.Push(new(wire.Object).Str("version", opts.Version).Num("protocol", Protocol).Item(wire.KindHello))
+	h.Push(wire.ItemOf(hello{opts.Version, Protocol}))
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
@@ -141,45 +151,37 @@ func (h *Host) stop() {
 	}
 }
 
+// operations are what Neovim may ask for, by name. lua/hermes/core/border_gen.lua and
+// docs/design.md are made of them.
+func (h *Host) operations() map[string]wire.Operation {
+	ops := map[string]wire.Operation{
+		"setup":      wire.Takes(func(_ string, c config) error { return h.setup(c) }),
+		"environ":    wire.Takes(func(_ string, p environOp) error { return p.apply() }),
+		"connect":    wire.Takes(h.agents.Connect),
+		"disconnect": wire.Takes(h.agents.Disconnect),
+		"request":    wire.Takes(h.agents.Request),
+		"notify":     wire.Takes(h.agents.Notify),
+		"cancel":     wire.Takes(h.cancel).Ends(cancelled{}),
+		"agents":     wire.Takes(h.listAgents).Ends(agentList{}),
+		"queue":      wire.Takes(h.changeQueue).Ends(turns.Changed{}),
+		"kill":       wire.Takes(h.kill),
+		"list":       wire.Takes(h.list).Ends(fileNames{}),
+		"mentions":   wire.Takes(h.mentions).Ends(mentioned{}),
+		"merge":      wire.Takes(h.merge).Ends(merged{}),
+		"rules":      wire.Takes(h.changeRules).Ends(ruleList{}),
+		"respond":    wire.Takes(func(id string, p ask.Answer) error { h.asks.Answer(id, p); return nil }),
+	}
+	maps.Copy(ops, h.reviews.Operations())
+	return ops
+}
+
 // handle takes one operation from Neovim. It is called for one after the
 // other and must not wait for anything.
 func (h *Host) handle(op, id, text string) {
-	var err error
-	switch op {
-	case "setup":
-		err = decodeOp(text, h.setup)
-	case "environ":
-		err = decodeOp(text, func(p environOp) error { return p.apply() })
-	case "connect":
-		err = decodeOp(text, func(p agents.Connect) error { return h.agents.Connect(id, p) })
-	case "disconnect":
-		err = decodeOp(text, func(p agents.Disconnect) error { return h.agents.Disconnect(id, p) })
-	case "request":
-		err = call(text, func(p agents.Request) error { return h.agents.Request(id, p) })
-	case "notify":
-		err = call(text, func(p agents.Request) error { return h.agents.Notify(id, p) })
-	case "cancel":
-		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
-	case "agents":
-		err = decodeOp(text, func(p agentsOp) error { return h.listAgents(id, p) })
-	case "queue":
-		err = decodeOp(text, func(p turns.Change) error { return h.changeQueue(id, p) })
-	case "kill":
-		err = decodeOp(text, func(p killOp) error { return h.kill(id, p) })
-	case "list":
-		err = decodeOp(text, func(p listOp) error { return h.list(id, p) })
-	case "mentions":
-		err = decodeOp(text, func(p mentionsOp) error { return h.mentions(id, p) })
-	case "merge":
-		err = decodeOp(text, func(p mergeOp) error { return h.merge(id, p) })
-	case "rules":
-		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
-	case "review":
-		err = decodeOp(text, func(p reviews.Op) error { return h.reviews.Take(id, p) })
-	case "respond":
-		err = decodeOp(text, func(p ask.Answer) error { h.asks.Answer(id, p); return nil })
-	default:
-		err = &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
+	o, known := h.ops[op]
+	err := wire.Unknown("operation", op)
+	if known {
+		err = o.Do(id, text)
 	}
 	switch {
 	case err == nil:
@@ -194,20 +196,4 @@ func (h *Host) handle(op, id, text string) {
 	default:
 		h.Fail(id, err)
 	}
-}
-
-func decodeOp[T any](text string, f func(T) error) error {
-	var v T
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return &wire.Error{Kind: wire.ErrorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
-	}
-	return f(v)
-}
-
-func call(text string, f func(agents.Request) error) error {
-	p, err := agents.ReadRequest(text)
-	if err != nil {
-		return err
-	}
-	return f(p)
 }

@@ -18,8 +18,14 @@ const (
 	listBytes = 2 << 20
 )
 
+// listOp asks for the names of the files below a folder.
 type listOp struct {
 	Root string `json:"root"`
+}
+
+type fileNames struct {
+	Files    string `json:"files"`    // one on a line: one long string costs Neovim far less than many short ones
+	Complete bool   `json:"complete"` // these are all
 }
 
 // list answers with the names of the files below a folder, for completion. No
@@ -34,13 +40,12 @@ func (h *Host) list(id string, p listOp) error {
 			return
 		}
 		text, all := joined(names)
-		h.DoneWhole(id, new(wire.Object).Str("files", text).Flag("complete", complete && all))
+		h.DoneWhole(id, wire.ObjectOf(fileNames{text, complete && all}))
 	})
 	return nil
 }
 
-// joined returns the names that can be offered, one on a line: one long string
-// costs Neovim far less than many short ones. all is false if some did not fit.
+// joined returns the names that can be offered. all is false if some did not fit.
 func joined(names []string) (text string, all bool) {
 	var b strings.Builder
 	n := 0

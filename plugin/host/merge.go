@@ -12,18 +12,29 @@ const maxMerge = 8 << 20
 // maxConflicts bounds how many places the answer to a merge names.
 const maxConflicts = 100
 
-// mergeOp asks what a buffer is to hold: when an agent writes its file, if
-// RequestID is set, and else when the file has become Theirs. Ours is what the
-// buffer holds.
+// mergeOp asks what a buffer is to hold: when an agent writes its file, as a request says, or
+// when the file has changed.
 type mergeOp struct {
-	RequestID    string
-	Base         *string
-	Ours, Theirs string
+	RequestID string  `json:"requestId,omitempty"` // of the write
+	Base      *string `json:"base,omitempty"`      // what both had in common; nil: there was no file
+	Ours      string  `json:"ours"`                // what the buffer holds
+	Theirs    string  `json:"theirs,omitempty"`    // what the file has now
 }
 
-// merge answers with the text. Where both changed the same lines, the text has
-// those of Ours, and conflicts names them; a write has a problem instead, which is
-// told the agent.
+// merged is the text that a buffer is to hold. Where both changed the same lines it has those
+// of the buffer, and the conflicts name them. A write has a problem instead, for the agent.
+type merged struct {
+	Text      *string    `json:"text,omitempty"`
+	Conflicts []conflict `json:"conflicts,omitzero"`
+	Problem   string     `json:"problem,omitempty"`
+}
+
+type conflict struct {
+	First  int `json:"first"` // line
+	Ours   int `json:"ours"`  // lines of it
+	Theirs int `json:"theirs"`
+}
+
 func (h *Host) merge(id string, p mergeOp) error {
 	base := ""
 	if p.Base != nil {
@@ -35,32 +46,29 @@ func (h *Host) merge(id string, p mergeOp) error {
 	var write ask.Rebase
 	if p.RequestID != "" {
 		if write = h.asks.Rebase(p.RequestID); write == nil {
-			h.DoneWhole(id, new(wire.Object).Str("problem", "the write was cancelled"))
+			h.DoneWhole(id, wire.ObjectOf(merged{Problem: "the write was cancelled"}))
 			return nil
 		}
 	}
 	h.Start(func() {
 		if write != nil {
-			h.DoneWhole(id, mergeForWrite(write, p.Base, p.Ours))
+			h.DoneWhole(id, wire.ObjectOf(mergedForWrite(write, p.Base, p.Ours)))
 			return
 		}
 		text, conflicts := services.Merge(base, p.Ours, p.Theirs)
-		var list []byte
-		for i, c := range conflicts[:min(len(conflicts), maxConflicts)] {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = append(list, new(wire.Object).Num("first", int64(c.At)).Num("ours", int64(len(c.Ours))).Num("theirs", int64(len(c.Theirs))).JSON()...)
+		m := merged{Text: &text, Conflicts: []conflict{}}
+		for _, c := range conflicts[:min(len(conflicts), maxConflicts)] {
+			m.Conflicts = append(m.Conflicts, conflict{c.At, len(c.Ours), len(c.Theirs)})
 		}
-		h.DoneWhole(id, new(wire.Object).Str("text", text).Raw("conflicts", append(append([]byte{'['}, list...), ']')))
+		h.DoneWhole(id, wire.ObjectOf(m))
 	})
 	return nil
 }
 
-func mergeForWrite(write ask.Rebase, disk *string, now string) *wire.Object {
+func mergedForWrite(write ask.Rebase, disk *string, now string) merged {
 	text, err := write(disk, now)
 	if err != nil {
-		return new(wire.Object).Str("problem", err.Error()) // a text for the agent, not a failure of the operation
+		return merged{Problem: err.Error()} // a text for the agent, not a failure of the operation
 	}
-	return new(wire.Object).Str("text", text)
+	return merged{Text: &text}
 }

@@ -35,9 +35,8 @@ func TestADecisionThatTakesLongSaysHowFarItIs(t *testing.T) {
 	} {
 		d.tell("hold", args{"path": d.path("a"), "text": d.disk("a"), "tick": i})
 		d.is("held", d.review("hunks", args{"path": d.path("a")})["hunks"] != nil, true)
-		c.more["do"] = c.do
 		id, started, before := fmt.Sprint("slow", i), len(d.seen(reviews.KindApply)), len(d.seen(wire.KindNotice))
-		d.send("review", id, c.more)
+		d.send("review."+c.do, id, c.more)
 		d.until("change of the buffer", func() bool { return len(d.of(reviews.KindApply)) == started+1 })
 		time.Sleep(reviews.ProgressPeriod)
 		d.is("notices before the first file is done", len(d.seen(wire.KindNotice)), before)
@@ -79,12 +78,12 @@ func TestAFileThatIsDecidedOnceMoreIsOfTheSameDecision(t *testing.T) {
 		how["id"], how["path"], how["tick"] = d.seen(reviews.KindApply)[nth-1]["id"], d.path("a"), nth
 		d.tell("applied", how)
 	}
-	d.send("review", "reject", args{"do": "reject"})
+	d.send("review.reject", "reject", args{})
 	answer(1, "", args{"stale": true})
 	answer(2, "old\n", args{"ok": true})
 	d.until("rejected", func() bool { return d.done["reject"] != nil })
 	d.is("b", d.disk("b"), "old\n")
-	d.send("review", "undo", args{"do": "undo"})
+	d.send("review.undo", "undo", args{})
 	answer(3, "new\n", args{"ok": true})
 	d.until("undone", func() bool { return d.done["undo"] != nil })
 	d.is("files", len(d.done["undo"]["result"].(map[string]any)["files"].([]any)), 2)

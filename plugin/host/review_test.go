@@ -195,7 +195,7 @@ func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 			if f != nil {
 				f()
 			}
-			if err := notify(from, "review", "", args{"do": "barrier", "id": it.data["id"]}); err != nil {
+			if err := notify(from, "review.barrier", "", args{"id": it.data["id"]}); err != nil {
 				return 0, err
 			}
 		}
@@ -273,15 +273,13 @@ type args = map[string]any
 
 func (d *desk) review(do string, more args) map[string]any {
 	d.t.Helper()
-	more["do"] = do
-	return d.must("review", more)
+	return d.must("review."+do, more)
 }
 
 // tell says something that has no answer.
 func (d *desk) tell(do string, more args) {
 	d.t.Helper()
-	more["do"] = do
-	d.send("review", "", more)
+	d.send("review."+do, "", more)
 }
 
 func (d *desk) open() {
@@ -489,7 +487,7 @@ func TestWithTheReviewOffNothingIsKeptOrTold(t *testing.T) {
 	if _, err := os.Stat(d.state); !os.IsNotExist(err) {
 		t.Errorf("the state is there: %v", err)
 	}
-	if e, kind := d.call("review", args{"do": "files"}); kind != "invalid" {
+	if e, kind := d.call("review.files", args{}); kind != "invalid" {
 		t.Errorf("%v", e)
 	}
 	d.setup(true) // with a session
@@ -548,7 +546,7 @@ func TestDecisionsChangeTheDiskAndCanBeUndone(t *testing.T) {
 	d.is("disk", []string{d.disk("f"), d.disk("new")}, []string{"A\nb\nc\nd\nE\n", "n\n"})
 	d.review("undo", args{}) // of the first
 	d.is("pending", d.pending(), []string{"f a>A", "f e>E", "new >n"})
-	if e, kind := d.call("review", args{"do": "undo"}); kind != "nothing" {
+	if e, kind := d.call("review.undo", args{}); kind != "nothing" {
 		t.Errorf("%v", e)
 	}
 	preview := d.review("restore", args{"checkpoint": "1", "preview": true})["files"].([]any)
@@ -592,14 +590,14 @@ func TestABufferIsReviewedInsteadOfItsFile(t *testing.T) {
 	go func() { answered <- d.review("reject", args{"path": path, "hunk": hunks[1].(map[string]any)["id"]}) }()
 	d.until("apply", func() bool { return len(d.of(reviews.KindApply)) == 1 })
 	a := d.seen(reviews.KindApply)[0]
-	d.is("edits", a["edits"], []any{args{"start": 4, "end": 5, "lines": []string{"c\n"}, "undo": false}})
+	d.is("edits", a["edits"], []any{args{"start": 4, "end": 5, "lines": []string{"c\n"}}})
 	d.is("tick", a["tick"], 9)
 	// The user has typed meanwhile.
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 0, "lines": []string{"more\n"}}}, "tick": 10})
 	d.tell("applied", args{"id": a["id"], "path": path, "stale": true, "tick": 10})
 	d.until("second apply", func() bool { return len(d.of(reviews.KindApply)) == 2 })
 	a = d.seen(reviews.KindApply)[1]
-	d.is("edits", a["edits"], []any{args{"start": 5, "end": 6, "lines": []string{"c\n"}, "undo": false}})
+	d.is("edits", a["edits"], []any{args{"start": 5, "end": 6, "lines": []string{"c\n"}}})
 	d.tell("applied", args{"id": a["id"], "path": path, "ok": true, "tick": 11})
 	d.tell("edited", args{"path": path, "edits": []any{args{"start": 0, "end": 1, "lines": []string{}}}, "tick": 12})
 	if f := (<-answered)["files"].([]any)[0].(map[string]any); f["error"] != nil {
@@ -617,7 +615,7 @@ func TestABufferIsReviewedInsteadOfItsFile(t *testing.T) {
 	})
 	// The user has written into a hunk.
 	d.tell("hold", args{"path": path, "text": "top\nA!\nmine\nb\nc\n", "tick": 14})
-	if e, kind := d.call("review", args{"do": "reject", "path": path}); kind != "touched" && kind != "nothing" {
+	if e, kind := d.call("review.reject", args{"path": path}); kind != "touched" && kind != "nothing" {
 		t.Errorf("%v", e)
 	}
 }
@@ -649,7 +647,7 @@ func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
 	d.write("f", "a\n")
 	d.open()
 	d.mu.Lock()
-	d.barrier = sync.OnceFunc(func() { d.send("review", "", args{"do": "wrote", "path": d.path("f")}) })
+	d.barrier = sync.OnceFunc(func() { d.send("review.wrote", "", args{"path": d.path("f")}) })
 	d.mu.Unlock()
 	d.prompt("TOUCH " + d.path("f") + ` mine\n` + "\nTOUCH " + d.path("g") + ` theirs\n`) // f by the user's hand
 	d.settle()

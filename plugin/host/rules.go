@@ -2,9 +2,7 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hermes-nvim/hermes/plugin/setup"
@@ -28,9 +26,14 @@ func (h *Host) configureRules(p setup.Permissions) {
 	}
 }
 
+// rulesOp adds or removes a permission rule, or asks for them.
 type rulesOp struct {
-	Add    *permission.Rule `json:"add"`
-	Remove *permission.Rule `json:"remove"`
+	Add    *permission.Rule `json:"add,omitempty"`
+	Remove *permission.Rule `json:"remove,omitempty"`
+}
+
+type ruleList struct {
+	Rules []permission.Rule `json:"rules"` // that there are now
 }
 
 // rulesWait bounds the wait for another process that changes the kept rules.
@@ -52,7 +55,7 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 	ctx, cancel := context.WithTimeout(h.ctx, rulesWait)
 	defer cancel()
 	var err error
-	list := []permission.Rule{}
+	result := ruleList{Rules: []permission.Rule{}}
 	switch {
 	case policy == nil:
 	case p.Add != nil:
@@ -66,13 +69,9 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 		return &wire.Error{Kind: wire.ErrorRules, Message: "the rules could not be changed", Cause: err}
 	}
 	if policy != nil {
-		list = append(list, policy.Rules()...)
+		result.Rules = append(result.Rules, policy.Rules()...)
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return fmt.Errorf("rules: %w", err)
-	}
-	h.Done(id, new(wire.Object).Raw("rules", text).JSON())
+	h.Done(id, wire.Encode(result))
 	return nil
 }
 

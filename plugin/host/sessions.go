@@ -2,13 +2,21 @@ package host
 
 import (
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/say"
+	"github.com/hermes-nvim/hermes/plugin/serve"
 	"github.com/hermes-nvim/hermes/plugin/turns"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
+// cancelOp ends the turn of a session, and drops the prompts that wait.
 type cancelOp struct {
-	Agent     string        `json:"agent"`
+	Agent     string        `json:"agent"` // empty: the one that has the session
 	SessionID acp.SessionID `json:"sessionId"`
+}
+
+type cancelled struct {
+	Cancelled bool `json:"cancelled"` // a turn ran
+	Dropped   int  `json:"dropped"`   // prompts
 }
 
 func (h *Host) cancel(id string, p cancelOp) error {
@@ -17,7 +25,7 @@ func (h *Host) cancel(id string, p cancelOp) error {
 		return err
 	}
 	ran, dropped := s.Cancel()
-	h.Done(id, new(wire.Object).Flag("cancelled", ran).Num("dropped", int64(dropped)).JSON())
+	h.Done(id, wire.Encode(cancelled{ran, dropped}))
 	return nil
 }
 
@@ -31,6 +39,7 @@ func (h *Host) changeQueue(id string, p turns.Change) error {
 	return turns.NotQueued(p.Prompt)
 }
 
+// killOp ends a command of an agent that the host runs.
 type killOp struct {
 	Agent    string         `json:"agent"`
 	Session  acp.SessionID  `json:"sessionId"`
@@ -53,11 +62,16 @@ func (h *Host) kill(id string, p killOp) error {
 	return nil
 }
 
+// mentionsOp asks which files a text names for a session.
 type mentionsOp struct {
 	Agent   string        `json:"agent"`
 	Session acp.SessionID `json:"sessionId"`
 	Text    string        `json:"text"`
-	Limit   int64         `json:"limit"` // bytes of a file whose text is wanted; 0: none is
+	Limit   int64         `json:"limit,omitempty"` // bytes of a file whose text is wanted; 0: none is
+}
+
+type mentioned struct {
+	Mentions []serve.Mention `json:"mentions"`
 }
 
 // mentions answers with the files that a text names for a session.
@@ -68,7 +82,7 @@ func (h *Host) mentions(id string, p mentionsOp) error {
 	}
 	h.Start(func() {
 		list := s.Mentions(p.Text, p.Limit)
-		h.Push(new(wire.Object).Str("id", id).Object("result", new(wire.Object).Raw("mentions", wire.Encode(list))).Item(wire.KindDone).Whole())
+		h.Push(wire.ItemOf(say.Done{ID: id, Result: wire.ObjectOf(mentioned{list})}).Whole())
 	})
 	return nil
 }

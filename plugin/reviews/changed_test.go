@@ -55,13 +55,16 @@ func TestAChangeIsOfTheTurnInWhichItIsReported(t *testing.T) {
 	if !p.IsOpen() {
 		t.Fatal(p.err)
 	}
-	text, late := "old\n", make(chan struct{})
+	late := make(chan struct{})
 	r.Post(func() { <-late })
-	for _, op := range []Op{
-		{Do: "hold", Path: path, Text: &text},
-		{Do: "changed", Path: path, Agent: "agent", Session: "s", Source: "write", Text: new("new\n")},
+	for _, op := range []struct {
+		name string
+		text any
+	}{
+		{"review.hold", holdOp{Path: path, Text: "old\n"}},
+		{"review.changed", changedOp{Path: path, origin: origin{Agent: "agent", Session: "s"}, Source: "write", Text: new("new\n")}},
 	} {
-		if err := r.Take("", op); err != nil {
+		if err := r.Operations()[op.name].Do("", string(wire.Encode(op.text))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,76 +31,47 @@ type apply struct {
 	recorded chan struct{} // closed when the review knows what became of it
 }
 
-// outcome is what a decision did to a file.
-type outcome struct {
-	Path       string  `json:"path"`
-	Before     string  `json:"before,omitempty"`
-	After      string  `json:"after,omitempty"`
-	Added      int     `json:"added,omitempty"`
-	Removed    int     `json:"removed,omitempty"`
-	Diff       string  `json:"diff,omitempty"`
-	Cut        bool    `json:"cut,omitempty"` // the diff is not whole
-	Incomplete bool    `json:"incomplete,omitempty"`
-	Error      *string `json:"error,omitempty"`
+// selection is what a decision is about.
+func (p *Folder) selection(s selected) review.Selection {
+	return review.Selection{Hunk: s.Hunk, Path: p.named(s.Path), Session: p.reviews.key(p, s.place), Turn: s.Turn, Version: s.Version}
 }
 
-// decide carries out a decision and answers it.
-func (p *Folder) decide(id, name string, op Op) {
-	p.deciding.Lock()
-	defer p.deciding.Unlock()
-	result, err := p.decision(name, op)
-	switch h := p.reviews.host; {
-	case id == "":
-	case err != nil:
-		h.Fail(id, reviewError(err))
-	default:
-		h.done(id, result)
-	}
-}
-
-func (p *Folder) decision(name string, op Op) (any, error) {
-	s := review.Selection{Hunk: op.Hunk, Path: name, Session: p.reviews.key(p, op), Turn: op.Turn, Version: op.Version}
-	switch op.Do {
-	case "accept":
-		return p.accept(s)
-	case "reject":
-		return p.carryOut(func(only string) (*review.Plan, error) {
-			once := s
-			if only != "" {
-				once.Path = only
-			}
-			plan, err := p.Reject(once, op.Force)
-			if err == nil && s.Decision == 0 {
-				s.Decision = plan.Decision
-				p.decided(plan.Decision)
-			}
-			return plan, err
-		})
-	case "undo":
-		p.mu.Lock()
-		if n := len(p.last); op.Decision == 0 && n > 0 {
-			op.Decision = p.last[n-1]
+func (p *Folder) reject(op rejectOp) (decisionMade, error) {
+	s := p.selection(op.selected)
+	return p.carryOut(func(only string) (*review.Plan, error) {
+		once := s
+		if only != "" {
+			once.Path = only
 		}
-		p.last = slices.DeleteFunc(p.last, func(d uint32) bool { return d == op.Decision })
-		p.mu.Unlock()
-		result, err := p.carryOut(func(string) (*review.Plan, error) { return p.Undo(op.Decision) })
-		if err != nil {
-			return nil, err
+		plan, err := p.Reject(once, op.Force)
+		if err == nil && s.Decision == 0 {
+			s.Decision = plan.Decision
+			p.decided(plan.Decision)
 		}
-		result["decision"] = op.Decision
-		return result, nil
-	}
-	return p.restore(op)
+		return plan, err
+	})
 }
 
-func (p *Folder) accept(s review.Selection) (any, error) {
+func (p *Folder) undo(op undoOp) (decisionMade, error) {
+	p.mu.Lock()
+	if n := len(p.last); op.Decision == 0 && n > 0 {
+		op.Decision = p.last[n-1]
+	}
+	p.last = slices.DeleteFunc(p.last, func(d uint32) bool { return d == op.Decision })
+	p.mu.Unlock()
+	made, err := p.carryOut(func(string) (*review.Plan, error) { return p.Undo(op.Decision) })
+	made.Decision = op.Decision
+	return made, err
+}
+
+func (p *Folder) accept(op acceptOp) (decisionMade, error) {
 	before := make(map[string]int)
 	for _, f := range p.Review().Files() {
 		before[f.Path] = f.Hunks
 	}
-	decision, err := p.Review().Accept(s)
+	decision, err := p.Review().Accept(p.selection(op.selected))
 	if decision == 0 {
-		return nil, err
+		return decisionMade{}, err
 	}
 	if err != nil {
 		p.reviews.host.Log.Error("accept", "error", err)
@@ -116,12 +87,11 @@ func (p *Folder) accept(s review.Selection) (any, error) {
 		files = append(files, outcome{Path: p.Path(name)})
 	}
 	slices.SortFunc(files, func(a, b outcome) int { return strings.Compare(a.Path, b.Path) })
-	return decisionMade(decision, files), nil
+	return made(decision, files), nil
 }
 
-// decisionMade is the answer to a decision: the files, those with an error first, and
-// how many there are, because Neovim does not take any number of them.
-func decisionMade(decision uint32, files []outcome) map[string]any {
+// made is the answer to a decision.
+func made(decision uint32, files []outcome) decisionMade {
 	slices.SortStableFunc(files, func(a, b outcome) int {
 		failed := func(o outcome) int {
 			if o.Error != nil {
@@ -137,7 +107,8 @@ func decisionMade(decision uint32, files []outcome) map[string]any {
 			failed++
 		}
 	}
-	return map[string]any{"decision": decision, "files": files[:min(len(files), PageFiles)], "total": len(files), "failed": failed, "more": len(files) - min(len(files), PageFiles)}
+	n := min(len(files), PageFiles)
+	return decisionMade{Decision: decision, Files: files[:n], Total: len(files), Failed: failed, More: len(files) - n}
 }
 
 func (p *Folder) decided(decision uint32) {
@@ -150,10 +121,10 @@ func (p *Folder) decided(decision uint32) {
 
 // carryOut makes a plan and applies it. What has changed meanwhile is planned
 // again.
-func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (map[string]any, error) {
+func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (decisionMade, error) {
 	todo, err := plan("")
 	if err != nil {
-		return nil, err
+		return decisionMade{}, err
 	}
 	files := []outcome{}
 	done := p.progress(todo)
@@ -163,7 +134,7 @@ func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (map[str
 		for try := 1; try < maxTries && errors.Is(err, review.ErrStale); try++ {
 			again, failed := plan(c.Path)
 			if len(todo.Changes) == 1 && errors.As(failed, new(*review.ChangedError)) {
-				return nil, failed // nothing has been done
+				return decisionMade{}, failed // nothing has been done
 			}
 			if failed != nil {
 				err = failed
@@ -180,7 +151,7 @@ func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (map[str
 		}
 		files = append(files, o)
 	}
-	return decisionMade(todo.Decision, append(files, p.refused(todo)...)), nil
+	return made(todo.Decision, append(files, p.refused(todo)...)), nil
 }
 
 // progress returns what tells the user how many files of a plan are done, now and then.
@@ -214,7 +185,7 @@ func (p *Folder) applyOne(plan *review.Plan, change review.Change) error {
 	if waits != nil {
 		close(waits.recorded)
 	} else { // a buffer without its file may have one again
-		p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(change.Path)).Item(KindHold))
+		p.reviews.host.Push(wire.ItemOf(Hold{Path: p.Path(change.Path)}))
 	}
 	if unstored := (*store.Error)(nil); errors.As(err, &unstored) { // the user knows already
 		p.reviews.host.Log.Error("store a decision", "error", err)
@@ -236,10 +207,10 @@ func (p *Folder) inBuffer(c review.Change) (*apply, error) {
 		defer p.mu.Unlock()
 		delete(p.applies, id)
 	}()
-	message := map[string]any{"id": id, "path": p.Path(c.Path), "tick": tick}
+	message := Apply{ID: id, Path: p.Path(c.Path), Tick: tick}
 	switch {
 	case c.After.Kind == review.Absent:
-		message["delete"] = true
+		message.Delete = true
 	case c.Before.Kind == review.Link:
 		return a, errors.New("it is a link now; close its buffer first")
 	case c.Before.Kind == review.Other:
@@ -249,21 +220,17 @@ func (p *Folder) inBuffer(c review.Change) (*apply, error) {
 	case c.After.Kind == review.Other:
 		return a, errors.New("it would again not be a file with lines; close its buffer first")
 	case c.Before.Kind == review.Absent:
-		message["text"] = c.After.Text
+		message.Text = &c.After.Text
 	default:
-		edits := make([]editJSON, len(c.Edits))
-		for i, e := range c.Edits {
-			edits[i] = editJSON{Start: e.Start, End: e.End, Lines: slices.Concat([]string{}, e.Lines)}
+		for _, e := range c.Edits {
+			message.Edits = append(message.Edits, editJSON{Start: e.Start, End: e.End, Lines: slices.Concat([]string{}, e.Lines)})
 		}
-		message["edits"] = edits
 	}
 	if c.After.Mode != c.Before.Mode && c.After.Kind == review.Regular && c.Before.Kind == review.Regular {
-		message["mode"] = uint32(c.After.Mode)
+		message.Mode = uint32(c.After.Mode)
 	}
 	h := p.reviews.host
-	it := wire.From(wire.Encode(message)).Item(KindApply)
-	it = it.Whole()
-	h.Queue.Push(it)
+	h.Push(wire.ItemOf(message).Whole())
 	select {
 	case err := <-a.result:
 		return a, err
@@ -277,7 +244,7 @@ func (p *Folder) inBuffer(c review.Change) (*apply, error) {
 // wasApplied takes Lua's answer, which the id tells from others: by now the path
 // may lead elsewhere. What Lua says next is handled once the review knows of it,
 // so that the user's next edit comes after it.
-func (p *Folder) wasApplied(op Op) {
+func (p *Folder) wasApplied(op appliedOp) {
 	p.mu.Lock()
 	a := p.applies[op.ID]
 	if a != nil {
@@ -287,7 +254,7 @@ func (p *Folder) wasApplied(op Op) {
 	p.mu.Unlock()
 	if a == nil {
 		if name := p.Name(op.Path); op.OK && p.Held(name) { // too late
-			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Flag("again", true).Item(KindHold))
+			p.reviews.host.Push(wire.ItemOf(Hold{Path: p.Path(name), Again: true}))
 		}
 		return
 	}
@@ -316,8 +283,8 @@ func diffOf(c review.Change, room int) (diff string, cut bool) {
 
 var errOther = &wire.Error{Kind: wire.ErrorChanged, Message: "going back would change something else now than was shown; look at it again"}
 
-func (p *Folder) restore(op Op) (any, error) {
-	opts := project.RestoreOptions{Session: p.reviews.key(p, op), Everything: op.Everything}
+func (p *Folder) restore(op restoreOp) (restored, error) {
+	opts := project.RestoreOptions{Session: p.reviews.key(p, op.place), Everything: op.Everything}
 	for _, path := range op.Paths {
 		opts.Paths = append(opts.Paths, p.Name(path))
 	}
@@ -326,7 +293,7 @@ func (p *Folder) restore(op Op) (any, error) {
 		err = errOther
 	}
 	if err != nil {
-		return nil, err
+		return restored{}, err
 	}
 	if op.Preview {
 		files := []outcome{}
@@ -340,13 +307,13 @@ func (p *Folder) restore(op Op) (any, error) {
 				Added: added, Removed: removed, Diff: diff, Cut: cut, Incomplete: c.Incomplete,
 			})
 		}
-		return map[string]any{"files": files, "shown": plan.Sum()}, nil
+		return restored{Files: files, Shown: plan.Sum()}, nil
 	}
 	if op.Shown != "" && op.Shown != plan.Sum() {
-		return nil, errOther
+		return restored{}, errOther
 	}
 	if err := plan.Begin(); err != nil {
-		return nil, err
+		return restored{}, err
 	}
 	p.decided(plan.Decision)
 	points := p.Review().Checkpoints()
@@ -362,7 +329,7 @@ func (p *Folder) restore(op Op) (any, error) {
 		files = append(files, o)
 	}
 	files = append(files, p.refused(plan)...)
-	return map[string]any{"decision": plan.Decision, "checkpoint": points[len(points)-1].ID, "files": files}, nil
+	return restored{Decision: plan.Decision, Checkpoint: points[len(points)-1].ID, Files: files}, nil
 }
 
 // settles reports whether something other than a decision accepts changes.

@@ -43,9 +43,7 @@ func (h Host) session(agent string, id acp.SessionID) Session {
 // done ends an operation.
 func (h Host) done(id string, result any) {
 	if result == nil {
-		result = struct{}{}
+		result = none{}
 	}
-	it := new(wire.Object).Str("id", id).Raw("result", wire.Encode(result)).Item(wire.KindDone)
-	it.Max = wire.MaxWrite
-	h.Push(it)
+	h.DoneWhole(id, wire.ObjectOf(result))
 }

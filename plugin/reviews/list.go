@@ -15,11 +15,11 @@ const (
 	pageBytes = 2 << 20 // of the lines of hunks
 )
 
-// list answers questions about all reviews, or about one file.
-func (r *Reviews) list(op Op) (any, error) {
+// folders are the reviews that a question is about, sorted.
+func (r *Reviews) folders(at place) ([]*Folder, error) {
 	all := r.all()
-	if op.Root != "" || op.Path != "" {
-		p, err := r.where(op)
+	if at.Root != "" || at.Path != "" {
+		p, err := r.where(at)
 		if err != nil {
 			return nil, err
 		}
@@ -29,38 +29,32 @@ func (r *Reviews) list(op Op) (any, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *Folder) int { return cmp.Compare(a.Root(), b.Root()) })
-	switch op.Do {
-	case "files":
-		return r.listFiles(all, op), nil
-	case "hunks":
-		return r.listHunks(all, op), nil
-	}
-	type point struct {
-		ID      string `json:"id"`
-		Name    string `json:"name"`
-		Agent   string `json:"agent,omitempty"`
-		Session string `json:"sessionId,omitempty"`
-		Turn    string `json:"turn,omitempty"`
-		At      string `json:"at"`
-		Root    string `json:"root"`
-	}
-	points := []point{}
+	return all, nil
+}
+
+func (r *Reviews) checkpoints(op checkpointsOp) (list checkpointsList, err error) {
+	all, err := r.folders(op.place)
+	list.Checkpoints = []checkpointJSON{}
 	for _, p := range all {
 		for _, c := range p.Review().Checkpoints() {
 			agent, id := r.splitKey(c.Session)
-			points = append(points, point{c.ID, c.Name, agent, id, c.Turn, stamped(c.At), p.Root()})
+			list.Checkpoints = append(list.Checkpoints, checkpointJSON{c.ID, c.Name, agent, id, c.Turn, stamped(c.At), p.Root()})
 		}
 	}
-	return map[string]any{"checkpoints": points}, nil
+	return list, err
 }
 
-func (r *Reviews) listFiles(all []*Folder, op Op) map[string]any {
+func (r *Reviews) files(op filesOp) (filesList, error) {
+	all, err := r.folders(op.place)
+	if err != nil {
+		return filesList{}, err
+	}
 	files := []fileJSON{}
 	names := map[string]string{} // of sessions: what was asked first
 	total, hunks, added, removed, unseen := 0, 0, 0, 0, 0
 	for _, p := range all {
 		unseen += len(p.Unseen())
-		key := r.key(p, op)
+		key := r.key(p, op.place)
 		partial, listed := make(map[string]bool), make(map[string]bool)
 		for _, u := range p.Unrecorded() {
 			partial[u.Session] = true
@@ -85,13 +79,14 @@ func (r *Reviews) listFiles(all []*Folder, op Op) map[string]any {
 			}
 		}
 	}
-	return map[string]any{
-		"files": files, "more": total - min(total, op.From+len(files)), "total": total, "hunks": hunks, "added": added, "removed": removed,
-		"names": names, "elsewhere": r.elsewhere(), "unseen": unseen,
-	}
+	return filesList{files, total - min(total, op.From+len(files)), total, hunks, added, removed, names, r.elsewhere(), unseen}, nil
 }
 
-func (r *Reviews) listHunks(all []*Folder, op Op) map[string]any {
+func (r *Reviews) hunks(op hunksOp) (hunksList, error) {
+	all, err := r.folders(op.place)
+	if err != nil {
+		return hunksList{}, err
+	}
 	hunks := []hunkJSON{}
 	total, size := 0, 0
 	full := false
@@ -120,5 +115,5 @@ func (r *Reviews) listHunks(all []*Folder, op Op) map[string]any {
 			}
 		}
 	}
-	return map[string]any{"hunks": hunks, "more": total - min(total, op.From+len(hunks)), "total": total}
+	return hunksList{hunks, total - min(total, op.From+len(hunks)), total}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/plugin/events"
@@ -21,103 +20,193 @@ import (
 // settleLimit is how long a question waits for looks at the disk.
 const settleLimit = 2 * time.Second
 
-// Op is what Lua says or asks about files under review.
-type Op struct {
-	Do   string `json:"do"`
-	Root string `json:"root"`
-	Cwd  string `json:"cwd"`
-	Path string `json:"path"`
-	Open bool   `json:"open"` // the review of the folder, unless it is
-	PID  int    `json:"pid"`
+// Operations are what Lua says and asks about files under review, by name.
+func (r *Reviews) Operations() map[string]wire.Operation {
+	return map[string]wire.Operation{
+		"review.open": wire.Takes(func(id string, op openOp) error {
+			return r.take(id, func() (any, error) { return r.openNow(op.Root) })
+		}).Ends(opened{}),
+		"review.files": listed(r, r.files, func(op filesOp) (bool, string) { return op.Open, cmp.Or(op.Root, op.Cwd) }),
+		"review.hunks": listed(r, r.hunks, nil),
+		"review.turn": listed(r, func(op turnOp) (turnFiles, error) {
+			p, err := r.one(op.place)
+			if err != nil {
+				return turnFiles{}, err
+			}
+			files := turnFiles{Paths: []string{}}
+			for _, name := range p.Review().TurnFiles(r.key(p, op.place)) {
+				files.Paths = append(files.Paths, p.Path(name))
+			}
+			return files, nil
+		}, nil),
+		"review.checkpoints": wire.Takes(func(id string, op checkpointsOp) error {
+			return r.take(id, func() (any, error) {
+				r.adopt(op.Cwd)
+				return r.checkpoints(op)
+			})
+		}).Ends(checkpointsList{}),
 
-	// Of a buffer.
-	Text     *string    `json:"text"`
-	Before   *string    `json:"before"`
-	Disk     *string    `json:"disk"` // what a merge has taken from it
-	Hold     bool       `json:"hold"` // from now on
-	Undo     bool       `json:"undo"`
-	Reloaded bool       `json:"reloaded"`
-	Tick     int64      `json:"tick"`
-	Edits    []editJSON `json:"edits"`
-	editJSON
+		"review.base":   asked(r, (*Folder).base),
+		"review.blame":  asked(r, (*Folder).blame),
+		"review.change": asked(r, (*Folder).change),
+		"review.program": asked(r, func(p *Folder, op programOp) (programOf, error) {
+			agent, session := p.Program(op.PID)
+			return programOf{agent, session}, nil
+		}),
+		"review.process": asked(r, func(p *Folder, op processOp) (processOf, error) {
+			return processOf{p.Process(op.Agent, string(op.Session))}, nil
+		}),
+		"review.prompted": long(r, (*Folder).prompted),
+		"review.accept":   decided(r, (*Folder).accept),
+		"review.reject":   decided(r, (*Folder).reject),
+		"review.undo":     decided(r, (*Folder).undo),
+		"review.restore":  decided(r, (*Folder).restore),
 
-	// Of an agent's change.
-	Agent    string        `json:"agent"`
-	Session  acp.SessionID `json:"sessionId"`
-	ToolCall string        `json:"toolCallId"`
-	Source   string        `json:"source"`
-	author   review.Author // whose it was when Lua said it
-
-	// Of a decision.
-	Hunk       uint64          `json:"hunk"`
-	Version    review.ChangeID `json:"version"` // of the hunk as it was shown
-	Shown      string          `json:"shown"`   // the sum of the restore that was shown
-	Turn       string          `json:"turn"`
-	Force      bool            `json:"force"`
-	Decision   uint32          `json:"decision"`
-	Checkpoint string          `json:"checkpoint"`
-	Paths      []string        `json:"paths"`
-	Everything bool            `json:"everything"`
-	Preview    bool            `json:"preview"`
-
-	Change review.ChangeID `json:"change"`
-
-	// Of a list: how many entries are passed over.
-	From int `json:"from"`
-
-	// Of an apply.
-	ID    int64  `json:"id"`
-	OK    bool   `json:"ok"`
-	Stale bool   `json:"stale"`
-	Error string `json:"error"`
+		"review.hold": told(r, func(op holdOp) error {
+			p := r.of(op.Path)
+			if p == nil { // the review has gone to another program
+				r.host.Push(wire.ItemOf(Release{op.Path}))
+				return nil
+			}
+			return p.hold(p.Name(op.Path), op)
+		}),
+		"review.release": told(r, func(op releaseOp) error {
+			if p := r.of(op.Path); p != nil {
+				p.mu.Lock()
+				delete(p.ticks, p.Name(op.Path))
+				p.mu.Unlock()
+				p.Release(op.Path)
+			}
+			return nil
+		}),
+		"review.edited": told(r, func(op editedOp) error {
+			if p := r.of(op.Path); p != nil {
+				p.userEdited(p.Name(op.Path), op)
+			}
+			return nil
+		}),
+		"review.changed": wire.Takes(func(id string, op changedOp) error {
+			a := r.authorOf(op) // now: the turn may end before the rest is done
+			return r.take(id, func() (any, error) { return nil, r.changed(a, op) })
+		}),
+		"review.wrote": told(r, r.wrote),
+		"review.applied": told(r, func(op appliedOp) error {
+			for _, p := range r.all() {
+				p.wasApplied(op)
+			}
+			return nil
+		}),
+		"review.barrier": told(r, func(op barrierOp) error { r.passed(op.ID); return nil }),
+	}
 }
 
-type editJSON struct {
-	Start int      `json:"start"`
-	End   int      `json:"end"`
-	Lines []string `json:"lines"`
-	Undo  bool     `json:"undo"`
+// none is the result of what has none.
+type none struct{}
+
+// told is an operation that nobody waits for.
+func told[T any](r *Reviews, do func(op T) error) wire.Operation {
+	return wire.Takes(func(id string, op T) error {
+		return r.take(id, func() (any, error) { return nil, do(op) })
+	})
 }
 
-// Take takes what Lua says, in order. id is empty if no answer is expected.
-func (r *Reviews) Take(id string, op Op) error {
+// asked is a question about one review.
+func asked[T placed, R any](r *Reviews, do func(p *Folder, op T) (R, error)) wire.Operation {
+	var result R
+	return wire.Takes(func(id string, op T) error {
+		return r.take(id, func() (any, error) {
+			r.adopt(op.where().Cwd)
+			p, err := r.one(op.where())
+			if err != nil {
+				return nil, err
+			}
+			return do(p, op)
+		})
+	}).Ends(result)
+}
+
+// long is one that takes its time: what Lua says next does not wait for it.
+func long[T placed, R any](r *Reviews, do func(p *Folder, op T) (R, error)) wire.Operation {
+	var result R
+	return wire.Takes(func(id string, op T) error {
+		return r.take(id, func() (any, error) {
+			r.adopt(op.where().Cwd)
+			p, err := r.one(op.where())
+			if err != nil {
+				return nil, err
+			}
+			r.host.Start(func() {
+				result, err := do(p, op)
+				r.answer(id, result, err)
+			})
+			return nil, errLater
+		})
+	}).Ends(result)
+}
+
+// decided is a decision. Those of one review are carried out one after the other.
+func decided[T placed, R any](r *Reviews, do func(p *Folder, op T) (R, error)) wire.Operation {
+	return long(r, func(p *Folder, op T) (R, error) {
+		p.deciding.Lock()
+		defer p.deciding.Unlock()
+		return do(p, op)
+	})
+}
+
+// listed is a question about what agents have changed so far. open says whether the review
+// of a folder is opened first; nil: it is not.
+func listed[T placed, R any](r *Reviews, do func(op T) (R, error), open func(T) (bool, string)) wire.Operation {
+	var result R
+	return wire.Takes(func(id string, op T) error {
+		return r.take(id, func() (any, error) {
+			r.adopt(op.where().Cwd)
+			if open != nil {
+				if yes, folder := open(op); yes {
+					// That another program reviews the folder is no error: the answer says so.
+					if _, err := r.openNow(folder); err != nil && !errors.As(err, new(*store.LockedError)) {
+						return nil, err
+					}
+				}
+			}
+			r.host.Start(func() {
+				r.settle()
+				r.Post(func() {
+					result, err := do(op)
+					r.answer(id, result, err)
+				})
+			})
+			return nil, errLater
+		})
+	}).Ends(result)
+}
+
+// take does what Lua says in order, on the goroutine of the reviews. id is empty if no answer
+// is expected.
+func (r *Reviews) take(id string, do func() (any, error)) error {
 	if !r.IsOn() {
 		if id != "" {
 			return &wire.Error{Kind: wire.ErrorInvalid, Message: "the review is off; setup{review = true} turns it on"}
 		}
 		return nil
 	}
-	if op.Do == "changed" {
-		op.author = r.authorOf(op) // now: the turn may end before the op is done
-	}
-	answer := func() {
-		result, err := r.do(id, op)
-		switch {
-		case errors.Is(err, errLater):
-		case id == "" && err != nil:
-			r.host.Log.Warn("review", "do", op.Do, "path", op.Path, "error", err)
-		case id == "":
-		case err != nil:
-			r.host.Fail(id, reviewError(err))
-		default:
-			r.host.done(id, result)
-		}
-	}
-	if op.Do != "files" && op.Do != "hunks" && op.Do != "turn" {
-		r.Post(answer)
-		return nil
-	}
 	r.Post(func() {
-		if err := r.adopt(op); err != nil && id != "" {
-			r.host.Fail(id, reviewError(err))
-			return
-		}
-		r.host.Start(func() {
-			r.settle()
-			r.Post(answer)
-		})
+		result, err := do()
+		r.answer(id, result, err)
 	})
 	return nil
+}
+
+func (r *Reviews) answer(id string, result any, err error) {
+	switch {
+	case errors.Is(err, errLater):
+	case id == "" && err != nil:
+		r.host.Log.Warn("review", "error", err)
+	case id == "":
+	case err != nil:
+		r.host.Fail(id, reviewError(err))
+	default:
+		r.host.done(id, result)
+	}
 }
 
 // settle waits until it is known what agents have changed so far. A question
@@ -169,7 +258,7 @@ func reviewError(err error) error {
 }
 
 // where finds the review that an operation is about; nil if there is none.
-func (r *Reviews) where(op Op) (*Folder, error) {
+func (r *Reviews) where(op place) (*Folder, error) {
 	switch {
 	case op.Root != "":
 		real, _ := filepath.EvalSymlinks(op.Root)
@@ -200,35 +289,34 @@ func (r *Reviews) where(op Op) (*Folder, error) {
 	return nil, nil
 }
 
-// adopt opens the review of a folder that has one from before, and of any folder if
-// the operation says so: programs outside then know where to report. That another
-// program reviews the folder is not an error: the answer says so.
-func (r *Reviews) adopt(op Op) error {
-	if op.Open {
-		_, err := r.openNow(cmp.Or(op.Root, op.Cwd))
-		if errors.As(err, new(*store.LockedError)) {
-			return nil
-		}
-		return err
+// one is the review that a question is about.
+func (r *Reviews) one(at place) (*Folder, error) {
+	p, err := r.where(at)
+	if p == nil && err == nil {
+		err = &wire.Error{Kind: wire.ErrorNothing, Message: "nothing is under review here"}
 	}
+	return p, err
+}
+
+// adopt opens the review of a folder that has one from before, unless one is open.
+func (r *Reviews) adopt(cwd string) {
 	r.mu.Lock()
 	state, any := r.state, len(r.projects) > 0
 	r.mu.Unlock()
-	if any || op.Cwd == "" {
-		return nil
+	if any || cwd == "" {
+		return
 	}
-	real, err := filepath.EvalSymlinks(op.Cwd)
+	real, err := filepath.EvalSymlinks(cwd)
 	if err != nil {
-		return nil
+		return
 	}
 	if _, err := os.Stat(store.Dir(state, real)); err == nil {
 		r.Open(real).IsOpen()
 	}
-	return nil
 }
 
 // key is how a review names the session of an operation; empty for any.
-func (r *Reviews) key(p *Folder, op Op) string {
+func (r *Reviews) key(p *Folder, op place) string {
 	if op.Session == "" {
 		return ""
 	}
@@ -248,130 +336,59 @@ func (r *Reviews) key(p *Folder, op Op) string {
 	return "/" + string(op.Session)
 }
 
-// do does an operation. It runs on the goroutine of the reviews.
-func (r *Reviews) do(id string, op Op) (any, error) {
-	if id != "" {
-		if err := r.adopt(op); err != nil {
-			return nil, err
-		}
+// named is the name of a file in the review; empty for none.
+func (p *Folder) named(path string) string {
+	if path == "" {
+		return ""
 	}
-	switch op.Do {
-	case "open":
-		return r.openNow(op.Root)
-	case "files", "checkpoints", "hunks":
-		return r.list(op)
-	case "barrier":
-		r.passed(op.ID)
-		return nil, nil
-	case "changed":
-		return nil, r.changed(op)
-	case "wrote":
-		for _, p := range r.all() {
-			if !filepath.IsAbs(p.Name(op.Path)) || p.Held(p.Name(op.Path)) {
-				p.UserWrote(op.Path)
-			}
-		}
-		if to := r.reporterOf(op.Path); to != nil {
-			to.saved(op.Path, op.Before, op.Text)
-		}
-		return nil, nil
-	case "applied":
-		for _, p := range r.all() {
-			p.wasApplied(op)
-		}
-		return nil, nil
-	}
-	p, err := r.where(op)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil && id == "" {
-		if op.Do == "hold" { // the review has gone to another program
-			r.host.Queue.Push(new(wire.Object).Str("path", op.Path).Item(KindRelease))
-		}
-		return nil, nil
-	}
-	if p == nil {
-		return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "nothing is under review here"}
-	}
-	name := ""
-	if op.Path != "" {
-		name = p.Name(op.Path)
-	}
-	switch op.Do {
-	case "hold":
-		return nil, p.hold(name, op)
-	case "release":
-		p.mu.Lock()
-		delete(p.ticks, name)
-		p.mu.Unlock()
-		p.Release(op.Path)
-	case "edited":
-		p.userEdited(name, op)
-	case "base":
-		base, current, known := p.Review().Known(name)
-		if !known {
-			return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "the file is not under review"}
-		}
-		return map[string]any{"base": stateOf(base), "current": stateOf(current)}, nil
-	case "blame":
-		type line struct {
-			rangeJSON
-			Author  authorJSON `json:"author"`
-			Pending bool       `json:"pending"`
-		}
-		lines := []line{}
-		for _, b := range p.Review().Blame(name) {
-			lines = append(lines, line{rangeJSON(b.Range), p.author(b.Author), b.Pending})
-		}
-		return map[string]any{"lines": lines}, nil
-	case "turn":
-		paths := []string{}
-		for _, name := range p.Review().TurnFiles(r.key(p, op)) {
-			paths = append(paths, p.Path(name))
-		}
-		return map[string]any{"paths": paths}, nil
-	case "change":
-		p.mu.Lock()
-		i := slices.IndexFunc(p.changes, func(e review.Event) bool { return e.Change == op.Change })
-		var e review.Event
-		if i >= 0 {
-			e = p.changes[i]
-		}
-		p.mu.Unlock()
-		if i < 0 {
-			return nil, &wire.Error{Kind: wire.ErrorNothing, Message: "the texts of that change are not kept any more"}
-		}
-		return map[string]any{
-			"path": p.Path(e.Path), "before": stateOf(e.Before), "after": stateOf(e.After), "author": p.author(e.Author),
-		}, nil
-	case "accept", "reject", "undo", "restore":
-		r.host.Start(func() { p.decide(id, name, op) })
-		return nil, errLater
-	case "prompted":
-		r.host.Start(func() { p.prompted(id, op) })
-		return nil, errLater
-	case "program":
-		agent, session := p.Program(op.PID)
-		return map[string]any{"agent": agent, "sessionId": session}, nil
-	case "process":
-		return map[string]any{"pid": p.Process(op.Agent, string(op.Session))}, nil
-	case "forget":
-		return nil, p.Review().Forget(op.Checkpoint)
-	default:
-		return nil, wire.Invalid("review: there is no %q", op.Do)
-	}
-	return nil, nil
+	return p.Name(path)
 }
 
-func (p *Folder) hold(name string, op Op) error {
-	if op.Text == nil {
-		return wire.Invalid("review: hold needs a text")
+func (p *Folder) base(op baseOp) (baseStates, error) {
+	base, current, known := p.Review().Known(p.named(op.Path))
+	if !known {
+		return baseStates{}, &wire.Error{Kind: wire.ErrorNothing, Message: "the file is not under review"}
 	}
+	return baseStates{stateOf(base), stateOf(current)}, nil
+}
+
+func (p *Folder) blame(op blameOp) (blameLines, error) {
+	list := blameLines{Lines: []blameJSON{}}
+	for _, b := range p.Review().Blame(p.named(op.Path)) {
+		list.Lines = append(list.Lines, blameJSON{b.Range.Start, b.Range.End, p.author(b.Author), b.Pending})
+	}
+	return list, nil
+}
+
+func (p *Folder) change(op changeOp) (changeStates, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.changes, func(e review.Event) bool { return e.Change == op.Change })
+	if i < 0 {
+		return changeStates{}, &wire.Error{Kind: wire.ErrorNothing, Message: "the texts of that change are not kept any more"}
+	}
+	e := p.changes[i]
+	return changeStates{p.Path(e.Path), stateOf(e.Before), stateOf(e.After), p.author(e.Author)}, nil
+}
+
+// wrote takes a file that the user has written.
+func (r *Reviews) wrote(op wroteOp) error {
+	for _, p := range r.all() {
+		if !filepath.IsAbs(p.Name(op.Path)) || p.Held(p.Name(op.Path)) {
+			p.UserWrote(op.Path)
+		}
+	}
+	if to := r.reporterOf(op.Path); to != nil {
+		to.saved(op.Path, op.Before, op.Text)
+	}
+	return nil
+}
+
+func (p *Folder) hold(name string, op holdOp) error {
 	p.mu.Lock()
 	p.ticks[name] = op.Tick
 	p.mu.Unlock()
-	err := p.Hold(op.Path, project.Text{Text: *op.Text, Undo: op.Undo, Reloaded: op.Reloaded})
+	err := p.Hold(op.Path, project.Text{Text: op.Text, Undo: op.Undo, Reloaded: op.Reloaded})
 	p.mu.Lock()
 	delete(p.pushed, name) // after it is held: what was told before had no hunks for the buffer
 	p.mu.Unlock()
@@ -381,21 +398,17 @@ func (p *Folder) hold(name string, op Op) error {
 
 // userEdited takes the user's edits of a buffer. If they do not fit, the whole
 // text is asked for.
-func (p *Folder) userEdited(name string, op Op) {
+func (p *Folder) userEdited(name string, op editedOp) {
 	if !p.Held(name) {
 		return
 	}
 	p.mu.Lock()
 	p.ticks[name] = op.Tick
 	p.mu.Unlock()
-	edits := op.Edits
-	if edits == nil {
-		edits = []editJSON{op.editJSON}
-	}
-	for _, e := range edits {
-		if err := p.Review().Edited(name, review.Edit{Start: e.Start, End: e.End, Lines: e.Lines}, e.Undo || op.Undo); err != nil {
+	for _, e := range op.Edits {
+		if err := p.Review().Edited(name, review.Edit{Start: e.Start, End: e.End, Lines: e.Lines}, e.Undo); err != nil {
 			p.reviews.host.Log.Warn("an edit does not fit", "error", err)
-			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Flag("again", true).Item(KindHold))
+			p.reviews.host.Push(wire.ItemOf(Hold{Path: p.Path(name), Again: true}))
 			break
 		}
 	}
@@ -403,7 +416,7 @@ func (p *Folder) userEdited(name string, op Op) {
 }
 
 // authorOf says whose a change is that has reached a buffer.
-func (r *Reviews) authorOf(op Op) review.Author {
+func (r *Reviews) authorOf(op changedOp) review.Author {
 	a := review.Author{Session: SessionKey(op.Agent, op.Session), ToolCall: op.ToolCall, Source: cmp.Or(op.Source, "disk")}
 	a.Inferred = a.Source == "disk"
 	if s := r.host.session(op.Agent, op.Session); s != nil {
@@ -416,8 +429,8 @@ func (r *Reviews) authorOf(op Op) review.Author {
 }
 
 // changed takes a change of an agent, or of the disk, that has reached a buffer.
-func (r *Reviews) changed(op Op) error {
-	a, p := op.author, r.of(op.Path)
+func (r *Reviews) changed(a review.Author, op changedOp) error {
+	p := r.of(op.Path)
 	if s := r.host.session(op.Agent, op.Session); s != nil && p == nil {
 		if p = r.Open(s.Root()); !p.IsOpen() {
 			p = nil
@@ -425,14 +438,14 @@ func (r *Reviews) changed(op Op) error {
 	}
 	if p == nil {
 		if op.Hold {
-			r.host.Queue.Push(new(wire.Object).Str("path", op.Path).Item(KindRelease))
+			r.host.Push(wire.ItemOf(Release{op.Path}))
 		}
 		if op.Agent != "" {
-			r.changedElsewhere(op)
+			r.changedElsewhere(a, op)
 		}
 		if to := r.reporterOf(op.Path); to != nil {
 			if op.Text != nil && op.Before != nil && op.Agent != "" {
-				to.changed(op.author, op.Path, *op.Before, *op.Text)
+				to.changed(a, op.Path, *op.Before, *op.Text)
 			}
 		}
 		return nil
@@ -490,32 +503,22 @@ func (r *Reviews) changed(op Op) error {
 }
 
 // holdChanged takes a change that has reached a buffer, which is held from now on.
-func (p *Folder) holdChanged(a review.Author, user bool, name string, op Op) error {
+func (p *Folder) holdChanged(a review.Author, user bool, name string, op changedOp) error {
 	disk := op.disk()
 	if a.Source == "write" {
 		if err := p.Changed(a, op.Path, op.Before, *op.Text); err != nil {
 			return err
 		}
 	} else if !p.Taken(a, user, project.Told{Path: op.Path, Before: op.Before, After: &disk}) {
-		for _, kind := range []string{KindRelease, KindHold} { // the buffer must look again
-			p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Item(kind))
-		}
+		p.reviews.host.Push(wire.ItemOf(Release{p.Path(name)})) // the buffer must look again
+		p.reviews.host.Push(wire.ItemOf(Hold{Path: p.Path(name)}))
 		return nil
 	}
-	return p.hold(name, op)
-}
-
-// disk is what a buffer has taken from the disk.
-func (op Op) disk() string {
-	if op.Disk != nil {
-		return *op.Disk
-	}
-	return *op.Text
+	return p.hold(name, holdOp{Path: op.Path, Text: *op.Text, Tick: op.Tick})
 }
 
 // changedElsewhere tells of a change of an agent in a file that no review has.
-func (r *Reviews) changedElsewhere(op Op) {
-	a := op.author
+func (r *Reviews) changedElsewhere(a review.Author, op changedOp) {
 	o := new(wire.Object).Str("agent", op.Agent).Str("sessionId", string(op.Session)).Optional("toolCallId", op.ToolCall).
 		Optional("turn", a.Turn).Str("path", op.Path).Str("source", a.Source).Str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])
 	if op.Text != nil && op.Before != nil {
@@ -526,19 +529,9 @@ func (r *Reviews) changedElsewhere(op Op) {
 	r.host.Queue.Push(o.Item(events.FileEdited))
 }
 
-// prompted makes the checkpoint of a prompt to a program in a shim, before it is sent
-// to the terminal.
-func (p *Folder) prompted(id string, op Op) {
-	h := p.reviews.host
-	ctx, cancel := context.WithTimeout(h.Context, PromptLimit)
+// prompted makes the checkpoint of a prompt.
+func (p *Folder) prompted(op promptedOp) (none, error) {
+	ctx, cancel := context.WithTimeout(p.reviews.host.Context, PromptLimit)
 	defer cancel()
-	text := ""
-	if op.Text != nil {
-		text = *op.Text
-	}
-	if err := p.Checkpoint(ctx, SessionKey(op.Agent, op.Session), rand.Text(), text); err != nil {
-		h.Fail(id, reviewError(err))
-		return
-	}
-	h.done(id, nil)
+	return none{}, p.Checkpoint(ctx, SessionKey(op.Agent, op.Session), rand.Text(), op.Text)
 }

@@ -23,16 +23,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// Kinds of items about files under review, for Lua's buffers.
-const (
-	KindHold    = "hold"    // a file that a buffer should be held for
-	KindLook    = "look"    // the disk of a held file has changed
-	KindRelease = "release" // a file that no buffer is to be held for
-	KindHunks   = "hunks"   // of a held file
-	KindApply   = "apply"   // a decision changes a held file
-	KindBarrier = "barrier" // Lua sends what it has not sent yet, and then that it has
-)
-
 const (
 	PromptLimit  = 2 * time.Second       // how long a prompt waits for its checkpoint
 	OpenLimit    = 10 * time.Second      // how long a prompt and a write wait until the review is open
@@ -49,7 +39,7 @@ const (
 type Config struct {
 	Enabled bool     `json:"enabled"`
 	Dir     string   `json:"dir"` // named review, where the state is
-	Settle  []string `json:"settle"`
+	Settle  []string `json:"settle,omitempty"`
 }
 
 // What settles a pending change besides a decision.
@@ -213,15 +203,15 @@ func (r *Reviews) Open(root string) *Folder {
 
 // openNow opens the review of a folder, unless a folder above it has one, and waits
 // until it is open. If another program has it, that one is asked for it.
-func (r *Reviews) openNow(folder string) (any, error) {
+func (r *Reviews) openNow(folder string) (opened, error) {
 	p := r.Claim(r.host.Context, r.Open(folder))
 	if p == nil {
-		return nil, wire.Invalid("review: %q is not an absolute path", folder)
+		return opened{}, wire.Invalid("review: %q is not an absolute path", folder)
 	}
 	if !p.IsOpen() {
-		return nil, p.err
+		return opened{}, p.err
 	}
-	return map[string]any{"root": p.Root()}, nil
+	return opened{p.Root()}, nil
 }
 
 func newReviewed(r *Reviews, root string) *Folder {
@@ -454,7 +444,7 @@ func (r *Reviews) barrier(ctx context.Context, look bool, limit time.Duration) b
 	id := r.barriers
 	r.reached[id] = done
 	r.mu.Unlock()
-	r.host.Queue.Push(new(wire.Object).Num("id", id).Flag("look", look).Item(KindBarrier))
+	r.host.Push(wire.ItemOf(Barrier{ID: id, Look: look}))
 	select {
 	case <-done:
 		return true

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/review/project"
 	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/plugin/events"
@@ -24,27 +25,32 @@ const (
 // look tells Lua that the disk of a held file has changed.
 func (p *Folder) look(a review.Author, name string) {
 	<-p.Ready
-	p.reviews.host.Queue.Push(p.stamp(new(wire.Object), a).Str("path", p.Path(name)).Item(KindLook))
+	p.reviews.host.Push(wire.ItemOf(Look{Path: p.Path(name), origin: p.origin(a)}))
 }
 
 // release tells Lua that no buffer has what the file is.
 func (p *Folder) release(name string) {
 	<-p.Ready
-	p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(name)).Item(KindRelease))
+	p.reviews.host.Push(wire.ItemOf(Release{p.Path(name)}))
 }
 
 // holdAll has Neovim hold the buffers of the files with pending hunks, now or when they
 // are loaded.
 func (p *Folder) holdAll() {
 	for _, f := range p.Review().Files() {
-		p.reviews.host.Queue.Push(new(wire.Object).Str("path", p.Path(f.Path)).Item(KindHold))
+		p.reviews.host.Push(wire.ItemOf(Hold{Path: p.Path(f.Path)}))
 	}
 }
 
 // stamp adds who an author is.
 func (p *Folder) stamp(o *wire.Object, a review.Author) *wire.Object {
+	by := p.origin(a)
+	return o.Optional("agent", by.Agent).Optional("sessionId", string(by.Session)).Optional("toolCallId", by.ToolCall)
+}
+
+func (p *Folder) origin(a review.Author) origin {
 	agent, id := p.reviews.splitKey(a.Session)
-	return o.Optional("agent", agent).Optional("sessionId", id).Optional("toolCallId", a.ToolCall)
+	return origin{agent, acp.SessionID(id), a.ToolCall}
 }
 
 // event tells Neovim what has happened.
@@ -56,7 +62,7 @@ func (p *Folder) event(e review.Event) {
 		p.remember(e)
 		q.Push(p.edited(e).Item(events.FileEdited))
 		if !p.Held(e.Path) {
-			q.Push(p.stamp(new(wire.Object), e.Author).Str("path", p.Path(e.Path)).Item(KindHold))
+			q.Push(wire.ItemOf(Hold{Path: p.Path(e.Path), origin: p.origin(e.Author)}))
 		}
 	case review.Updated:
 		p.settleApproved(e.Path)
@@ -196,11 +202,10 @@ func (p *Folder) tell() {
 			continue
 		}
 		if !held && pushed == "" {
-			q.Push(new(wire.Object).Str("path", p.Path(name)).Item(KindHold)) // what went away may come back
+			q.Push(wire.ItemOf(Hold{Path: p.Path(name)})) // what went away may come back
 		}
 		if held {
-			raw := wire.Encode(map[string]any{"path": p.Path(name), "tick": tick, "hunks": p.hunks(hunks, false)})
-			it := wire.From(raw).Item(KindHunks)
+			it := wire.ItemOf(Hunks{p.Path(name), tick, p.hunks(hunks, false)})
 			it.Max = wire.MaxWrite
 			q.Push(it)
 		}

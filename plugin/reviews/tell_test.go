@@ -49,7 +49,7 @@ func TestAHeldBufferAlwaysGetsItsHunks(t *testing.T) {
 				}
 			}
 		})
-		err := p.hold(name, Op{Path: path, Tick: tick, Text: &text})
+		err := p.hold(name, holdOp{Path: path, Tick: tick, Text: text})
 		close(held)
 		telling.Wait()
 		if err != nil {

@@ -140,7 +140,7 @@ func (p *Folder) letGo() {
 	p.mu.Unlock()
 	q := p.reviews.host.Queue
 	for _, name := range names {
-		q.Push(new(wire.Object).Str("path", p.Path(name)).Item(KindRelease))
+		q.Push(wire.ItemOf(Release{p.Path(name)}))
 	}
 	for _, f := range p.Review().Files() {
 		q.Push(new(wire.Object).Str("root", p.Root()).Str("path", p.Path(f.Path)).

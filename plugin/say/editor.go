@@ -3,6 +3,7 @@
 package say
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,12 +37,12 @@ func (e *Editor) Done(id string, result []byte) {
 	if len(result) == 0 || string(result) == "null" {
 		result = []byte("{}")
 	}
-	e.Push(new(wire.Object).Str("id", id).Raw("result", result).Item(wire.KindDone))
+	e.Push(wire.ItemOf(Done{ID: id, Result: json.RawMessage(result)}))
 }
 
 // DoneWhole ends the operation id with a result that is mostly one long text.
 func (e *Editor) DoneWhole(id string, result *wire.Object) {
-	it := new(wire.Object).Str("id", id).Object("result", result).Item(wire.KindDone)
+	it := wire.ItemOf(Done{ID: id, Result: result})
 	it.Max = wire.MaxWrite
 	e.Push(it)
 }
@@ -54,12 +55,12 @@ func (e *Editor) Fail(id string, err error) {
 		log = log.With("code", peer.Code, "data", string(peer.Data[:min(len(peer.Data), maxLogged)]))
 	}
 	log.Info("operation failed")
-	e.Push(new(wire.Object).Str("id", id).Object("error", Describe(err)).Item(wire.KindDone))
+	e.Push(wire.ItemOf(Done{ID: id, Error: Describe(err)}))
 }
 
 // Notice shows a line to the user; level is warn or error.
 func (e *Editor) Notice(level, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	e.Log.Warn("notice", "text", text)
-	e.Push(new(wire.Object).Str("level", level).Str("message", text).Item(wire.KindNotice))
+	e.Push(wire.ItemOf(Notice{level, text}))
 }

@@ -28,6 +28,19 @@ type Agents struct {
 	registry *preset.Set // nil before one was read
 }
 
+// Known is an agent that connect knows by name.
+type Known struct {
+	Name      string   `json:"name"`
+	Source    string   `json:"source"` // setup, preset or registry
+	Title     string   `json:"title,omitempty"`
+	Website   string   `json:"website,omitempty"`
+	Install   string   `json:"install,omitempty"`   // what to do when the program is missing
+	Login     string   `json:"login,omitempty"`     // how one logs in
+	Protocol  string   `json:"protocol,omitempty"`  // of one that runs elsewhere
+	Command   []string `json:"command,omitempty"`   // of one that is started here
+	Installed *bool    `json:"installed,omitempty"` // the same
+}
+
 // Configure replaces the agents of the configuration.
 func (a *Agents) Configure(own map[string]Command) {
 	a.mu.Lock()
@@ -76,7 +89,7 @@ func (a *Agents) Names() []string {
 }
 
 // Describe is what Lua gets of an agent.
-func (a *Agents) Describe(name string) *wire.Object {
+func (a *Agents) Describe(name string) Known {
 	own, isOwn, p, isPreset := a.look(name)
 	source := "registry"
 	if _, err := presets().Find(name); err == nil {
@@ -89,13 +102,15 @@ func (a *Agents) Describe(name string) *wire.Object {
 	if isOwn {
 		source = "setup"
 	}
-	o := new(wire.Object).Str("name", name).Str("source", source).Optional("title", p.Title).Optional("website", p.Website).
-		Optional("install", c.Install).Optional("login", c.Auth)
+	known := Known{Name: name, Source: source, Title: p.Title, Website: p.Website, Install: c.Install, Login: c.Auth}
 	if c.IsRemote() {
-		return o.Str("protocol", c.Protocol)
+		known.Protocol = c.Protocol
+		return known
 	}
 	_, err := exec.LookPath(c.Command)
-	return o.Strs("command", append([]string{c.Command}, c.Args...)).Flag("installed", err == nil)
+	installed := err == nil
+	known.Command, known.Installed = append([]string{c.Command}, c.Args...), &installed
+	return known
 }
 
 // Resolve finds the command for an agent: what connect was given, over what

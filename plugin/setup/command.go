@@ -15,31 +15,31 @@ import (
 
 // Command is how an agent is started or reached.
 type Command struct {
-	Command string            `json:"command"`
-	Args    []string          `json:"args"`
-	Env     map[string]string `json:"env"`
-	Cwd     string            `json:"cwd"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
 
 	// The agent gets a small part of the environment; these widen it.
-	PassEnv    []string `json:"pass_env"` // names; a final * stands for any rest
-	InheritEnv bool     `json:"inherit_env"`
+	PassEnv    []string `json:"pass_env,omitempty"` // names; a final * stands for any rest
+	InheritEnv bool     `json:"inherit_env,omitempty"`
 
 	Remote
-	Quirks    Quirks    `json:"quirks"`
-	Reconnect *bool     `json:"reconnect"`       // in place of Config.Reconnect
-	Terminal  RunAccess `json:"terminal_access"` // in place of Permissions.Terminal
+	Quirks    Quirks    `json:"quirks,omitempty"`
+	Reconnect *bool     `json:"reconnect,omitempty"`       // in place of Config.Reconnect
+	Terminal  RunAccess `json:"terminal_access,omitempty"` // in place of Permissions.Terminal
 
-	Shared *bool    `json:"shared"` // its sessions, with its own terminal
+	Shared *bool    `json:"shared,omitempty"` // its sessions, with its own terminal
 	share  []string // the arguments for that; nil: it cannot
 
-	Paths map[string]string `json:"paths"` // the agent's names of folders, by their names here
+	Paths map[string]string `json:"paths,omitempty"` // the agent's names of folders, by their names here
 
-	Sandbox *confine.Sandbox `json:"sandbox"` // of the agent and its commands
-	Box     *confine.Box     `json:"-"`       // made of it for a connection; nil: nothing is confined
-	State   []string         `json:"-"`       // where the agent keeps things of its own, see preset.Preset
+	Sandbox *confine.Sandbox `json:"sandbox,omitempty"` // of the agent and its commands
+	Box     *confine.Box     `json:"-"`                 // made of it for a connection; nil: nothing is confined
+	State   []string         `json:"-"`                 // where the agent keeps things of its own, see preset.Preset
 
-	Shim  *bool    `json:"shim"` // what it changes is reported by a shim
-	Shims []string `json:"-"`    // made of it for a connection, in front of the command line
+	Shim  *bool    `json:"shim,omitempty"` // what it changes is reported by a shim
+	Shims []string `json:"-"`              // made of it for a connection, in front of the command line
 
 	Install string `json:"-"` // what to do when the program is missing
 	Auth    string `json:"-"` // how one logs in
@@ -52,15 +52,15 @@ const MissingEmpty = "empty"
 type Quirks struct {
 	// MissingFile is the answer to reading a file that is not there: "error",
 	// or "empty" for agents that create a file only after they have read it.
-	MissingFile string `json:"missing_file"`
+	MissingFile string `json:"missing_file,omitempty"`
 	// OneSession: the agent mixes its sessions up and gets a process for each.
-	OneSession *bool `json:"one_session"`
+	OneSession *bool `json:"one_session,omitempty"`
 	// IgnoresEOF: the agent does not end with its input.
-	IgnoresEOF *bool `json:"ignores_eof"`
+	IgnoresEOF *bool `json:"ignores_eof,omitempty"`
 	// Unannounced: the agent supports more than it has announced.
-	Unannounced *bool `json:"unannounced"`
+	Unannounced *bool `json:"unannounced,omitempty"`
 	// Elsewhere: the user also prompts the agent elsewhere.
-	Elsewhere *bool `json:"elsewhere"`
+	Elsewhere *bool `json:"elsewhere,omitempty"`
 }
 
 // over returns q with the members that o sets replaced.

@@ -29,14 +29,14 @@ const (
 
 // Remote is where an agent is that this program does not start.
 type Remote struct {
-	Protocol string            `json:"protocol"`
-	Path     string            `json:"path"` // of a Unix socket
-	Host     string            `json:"host"`
-	Port     int               `json:"port"`
-	TLS      bool              `json:"tls"` // of tcp; certificates as the system trusts them
-	URL      string            `json:"url"`
-	Token    string            `json:"token"`
-	Headers  map[string]string `json:"headers"`
+	Protocol string            `json:"protocol,omitempty"`
+	Path     string            `json:"path,omitempty"` // of a Unix socket
+	Host     string            `json:"host,omitempty"`
+	Port     int               `json:"port,omitempty"`
+	TLS      bool              `json:"tls,omitempty"` // of tcp; certificates as the system trusts them
+	URL      string            `json:"url,omitempty"`
+	Token    string            `json:"token,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
 }
 
 // IsRemote reports whether the agent runs elsewhere, where this program does not start it.

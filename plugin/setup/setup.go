@@ -13,17 +13,17 @@ import (
 
 // Config is what Lua's setup gives about agents.
 type Config struct {
-	Agents      map[string]Command `json:"agents"`
-	Permissions Permissions        `json:"permissions"`
-	Timeouts    Timeouts           `json:"timeouts"`
-	Reconnect   Reconnect          `json:"reconnect"`
+	Agents      map[string]Command `json:"agents,omitempty"`
+	Permissions Permissions        `json:"permissions,omitempty"`
+	Timeouts    Timeouts           `json:"timeouts,omitempty"`
+	Reconnect   Reconnect          `json:"reconnect,omitempty"`
 }
 
 // Reconnect says which connections are re-established when they break: those to
 // agents that run elsewhere, unless false, and those to agents started here.
 type Reconnect struct {
-	Remote  *bool `json:"remote"`
-	Process bool  `json:"process"`
+	Remote  *bool `json:"remote,omitempty"`
+	Process bool  `json:"process,omitempty"`
 }
 
 // Reconnects reports whether the connection to c is re-established when it breaks.
@@ -39,15 +39,15 @@ func (c *Config) Reconnects(cmd Command) bool {
 
 // Permissions switch whole capabilities off; nil means on.
 type Permissions struct {
-	Read        *bool     `json:"fs_read_access"`
-	Write       *bool     `json:"fs_write_access"`
-	Terminal    RunAccess `json:"terminal_access"`
-	Requests    *bool     `json:"request_permissions"`
-	Elicitation *bool     `json:"elicitation"`
-	HardLinks   bool      `json:"hard_links"` // files with other names, too
+	Read        *bool     `json:"fs_read_access,omitempty"`
+	Write       *bool     `json:"fs_write_access,omitempty"`
+	Terminal    RunAccess `json:"terminal_access,omitempty"`
+	Requests    *bool     `json:"request_permissions,omitempty"`
+	Elicitation *bool     `json:"elicitation,omitempty"`
+	HardLinks   bool      `json:"hard_links,omitempty"` // files with other names, too
 
-	Rules    []permission.Rule `json:"rules"`    // in force while the configuration has them
-	Remember string            `json:"remember"` // file of the rules that are kept; empty: none is
+	Rules    []permission.Rule `json:"rules,omitempty"`    // in force while the configuration has them
+	Remember string            `json:"remember,omitempty"` // file of the rules that are kept; empty: none is
 }
 
 // MayRead reports whether agents may read files.
@@ -124,10 +124,10 @@ func (p *Permissions) Capabilities(access RunAccess) *acp.ClientCapabilities {
 
 // Timeouts are how long things may take.
 type Timeouts struct {
-	Initialize Limit `json:"initialize"`
-	NewSession Limit `json:"new_session"`
-	Cancel     Limit `json:"cancel"`
-	Silence    Limit `json:"silence"`
+	Initialize Limit `json:"initialize,omitempty"`
+	NewSession Limit `json:"new_session,omitempty"`
+	Cancel     Limit `json:"cancel,omitempty"`
+	Silence    Limit `json:"silence,omitempty"`
 }
 
 // Limit is a time in milliseconds; zero means the default.

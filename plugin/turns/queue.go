@@ -10,13 +10,18 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
-// Change is one of a prompt that waits for the turn before it.
+// Change changes a prompt that waits for the turn before it.
 type Change struct {
-	Prompt string          `json:"prompt"` // id
-	Change string          `json:"change"`
-	Place  int             `json:"place"`  // of a move: 1 is the next
-	Params json.RawMessage `json:"params"` // of an edit
-	Force  bool            `json:"force"`  // of an edit: whatever the agent has announced
+	Prompt string          `json:"prompt"`           // id
+	Change string          `json:"change"`           // edit, remove, move, or send: next, and cancel the turn that runs
+	Place  int             `json:"place,omitempty"`  // of a move: 1 is the next
+	Params json.RawMessage `json:"params,omitempty"` // of an edit
+	Force  bool            `json:"force,omitempty"`  // of an edit: whatever the agent has announced
+}
+
+// Changed is what a Change did.
+type Changed struct {
+	Cancelled bool `json:"cancelled"` // the turn that ran
 }
 
 // What a Change does.
@@ -30,7 +35,7 @@ const (
 // Change carries out p, as the operation id. A prompt that does not wait, because it has been
 // sent meanwhile, fails it.
 func (s *Turns) Change(id string, p Change) error {
-	result := new(wire.Object)
+	var result Changed
 	var err error
 	switch p.Change {
 	case queueEdit:
@@ -40,16 +45,14 @@ func (s *Turns) Change(id string, p Change) error {
 	case queueMove:
 		err = s.move(p.Prompt, p.Place)
 	case queueSend:
-		var cancelled bool
-		cancelled, err = s.sendNow(p.Prompt)
-		result.Flag("cancelled", cancelled)
+		result.Cancelled, err = s.sendNow(p.Prompt)
 	default:
 		err = wire.Invalid("there is no change %q of a queue", p.Change)
 	}
 	if err != nil {
 		return err
 	}
-	s.editor.Done(id, result.JSON()) // first, so that who hears of the change knows what it was
+	s.editor.Done(id, wire.Encode(result)) // first, so that who hears of the change knows what it was
 	s.pushQueue()
 	return nil
 }

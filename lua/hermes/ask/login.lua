@@ -1,17 +1,6 @@
 ---Runs programs of agents that sign the user in, each in a terminal of its own.
 local M = {}
 
----@class hermes.Login
----@field id string of the operation
----@field agent string
----@field methodId string
----@field name string of the method
----@field command string[]
----@field wrapper string[] put before it: the sandbox of the agent
----@field env table<string, string> all of it
----@field adds table<string, string> what the method adds to the agent's
----@field cwd? string
-
 ---Opens a window below without leaving the current one: whoever types keeps typing there.
 ---@return integer buf, integer win
 local function open()
@@ -20,7 +9,7 @@ local function open()
   return buf, vim.api.nvim_open_win(buf, false, { split = "below", win = -1 })
 end
 
----@param login hermes.Login
+---@param login hermes.item.Login
 ---@param on_exit fun(code: integer)
 ---@return integer? buf
 ---@return string? err
@@ -47,7 +36,7 @@ local function start(login, on_exit)
 end
 
 ---Runs the program and ends the operation: exit status 0 means that the user is signed in.
----@param login hermes.Login
+---@param login hermes.item.Login
 local function run(login)
   local rpc, text = require("hermes.core.rpc"), require("hermes.core.text")
   local what = text.line(table.concat(login.command, " "), 200)
@@ -83,7 +72,7 @@ end
 
 ---Asks whether the program may run as it would, because the agent chooses its arguments and
 ---variables, and runs it.
----@param login hermes.Login
+---@param login hermes.item.Login
 function M.run(login)
   local env = {}
   for name, value in vim.spairs(login.adds) do

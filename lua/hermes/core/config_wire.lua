@@ -70,7 +70,12 @@ function M.all()
         or nil,
       remember = current.permissions.remember and M.rules_path() or nil,
     },
-    timeouts = current.timeouts,
+    timeouts = {
+      initialize = current.timeouts.initialize,
+      new_session = current.timeouts.new_session,
+      cancel = current.timeouts.cancel,
+      silence = current.timeouts.silence,
+    },
     reconnect = current.reconnect,
     review = current.review.enabled and {
       enabled = true,

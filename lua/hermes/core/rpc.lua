@@ -4,7 +4,7 @@
 local M = {}
 
 ---Version of the messages between this file and the host; see plugin/host/host.go.
-M.PROTOCOL = 5
+M.PROTOCOL = 6
 
 ---@class hermes.Error
 ---@field kind string what programs compare, such as "exit", "agent", "timeout"

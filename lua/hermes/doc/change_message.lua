@@ -16,7 +16,6 @@ function M.of(change, h)
     return nil
   end
   local message = {
-    ["do"] = "changed",
     path = h and h.path or change.path,
     agent = change.agent, -- nil: the host knows who works
     sessionId = change.sessionId,

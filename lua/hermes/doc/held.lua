@@ -38,9 +38,10 @@ local known = {} ---@type table<string, string>
 local waiting = {} ---@type table<integer, string> buffers that cannot be held yet
 local gone = {} ---@type table<integer, true> held buffers whose text Neovim has thrown away
 
+---@param what string operation of the review
 ---@param payload table
-local function tell(payload)
-  require("hermes.core.rpc").send("review", "", payload)
+local function tell(what, payload)
+  require("hermes.core.rpc").send("review." .. what, "", payload)
 end
 
 ---@param path string
@@ -57,7 +58,7 @@ local function release(buf)
   local h = held[buf]
   held[buf], gone[buf], waiting[buf] = nil, nil, nil
   if h then
-    tell({ ["do"] = "release", path = h.path })
+    tell("release", { path = h.path })
     if vim.api.nvim_buf_is_valid(buf) then
       placed.clear(buf)
     end
@@ -75,8 +76,8 @@ local function send_text(buf, h, how)
     return release(buf)
   end
   edits.settle(buf, h, text)
-  local message = { ["do"] = "hold", path = h.path, text = text, tick = h.tick }
-  tell(vim.tbl_extend("force", message, how or {}))
+  local message = { path = h.path, text = text, tick = h.tick }
+  tell("hold", vim.tbl_extend("force", message, how or {}))
 end
 
 ---Reports the user's edits of a buffer to the host.
@@ -90,7 +91,7 @@ function M.flush(buf)
   if not list then
     send_text(buf, h, { undo = undo or nil })
   elseif #list > 0 then
-    tell({ ["do"] = "edited", path = h.path, edits = list, tick = h.tick })
+    tell("edited", { path = h.path, edits = list, tick = h.tick })
   end
 end
 
@@ -204,7 +205,7 @@ local function hold(buf, path, cause, again)
   if h then
     send_text(buf, h)
   else
-    tell({ ["do"] = "release", path = path })
+    tell("release", { path = path })
   end
 end
 
@@ -252,7 +253,7 @@ local function wrote(buf, file)
   elseif h then
     h.version = disk.version(name)
   end
-  tell({ ["do"] = "wrote", path = h and h.path or file, before = before, text = text })
+  tell("wrote", { path = h and h.path or file, before = before, text = text })
 end
 
 ---Reports a file that was written during a change, after the change.
@@ -279,7 +280,7 @@ local function take(change)
   if not message or not (change.agent or ours) then
     return not change.agent
   elseif not message.text then -- the host looks at the disk
-    tell(message)
+    tell("changed", message)
     release(buf)
   else
     if not h and ours then -- what the user does next is the user's
@@ -290,13 +291,13 @@ local function take(change)
       edits.settle(buf, h, message.text)
       h.version = disk.version(name)
     end
-    tell(message)
+    tell("changed", message)
   end
   tell_saved(buf)
   return true
 end
 
----@param item { path: string, tick: integer, hunks: table[] }
+---@param item hermes.item.Hunks
 local function take_hunks(item)
   local buf = M.find(item.path)
   local h = buf and held[buf]
@@ -344,6 +345,7 @@ end
 
 ---@type table<string, fun(item: table)>
 local items = {
+  ---@param item hermes.item.Hold
   hold = function(item)
     known[real(item.path)] = item.path
     local buf = require("hermes.doc.buffer").find(item.path)
@@ -356,6 +358,7 @@ local items = {
       hold(buf, item.path, item)
     end
   end,
+  ---@param item hermes.item.Look
   look = function(item)
     check(M.find(item.path) or require("hermes.doc.buffer").find(item.path), item)
   end,
@@ -371,7 +374,7 @@ local items = {
       vim.iter(M.buffers()):each(require("hermes.doc.refresh").now)
     end
     flush_all()
-    tell({ ["do"] = "barrier", id = item.id })
+    tell("barrier", { id = item.id })
   end,
   apply = function(item)
     M.flush(M.find(item.path) or -1)

@@ -65,15 +65,15 @@ local function apply(buf, item)
 end
 
 ---@param buf integer? the held buffer
----@param item table the message of the host
----@param tell fun(payload: table)
+---@param item hermes.item.Apply
+---@param tell fun(what: string, payload: table)
 function M.run(buf, item, tell)
   local held = require("hermes.doc.held")
-  local answer = { ["do"] = "applied", id = item.id, path = item.path }
+  local answer = { id = item.id, path = item.path }
   if not buf then
-    tell({ ["do"] = "release", path = item.path })
+    tell("release", { path = item.path })
     answer.stale = true -- the host does it on the disk
-    return tell(answer)
+    return tell("applied", answer)
   end
   local state, text = versions.state(buf), nil
   if state == "changed" and versions.same_text(buf) then -- as after git stash and pop
@@ -96,7 +96,7 @@ function M.run(buf, item, tell)
     held.decided(buf, text)
   end
   answer.tick = vim.api.nvim_buf_get_changedtick(buf)
-  tell(answer)
+  tell("applied", answer)
   if answer.ok or answer.error then
     held.after_decision(buf, text)
   end

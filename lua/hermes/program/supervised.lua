@@ -77,7 +77,7 @@ function M.review_of(folder)
     return folder
   end
   local result = require("hermes.core.async").await(function(done)
-    require("hermes.core.rpc").call("review", { ["do"] = "open", root = folder }, {
+    require("hermes.core.rpc").call("review.open", { root = folder }, {
       method = "shim.open",
       on_done = function(err, result)
         if err then -- another Neovim may have it, and hears of the changes
@@ -99,7 +99,7 @@ end
 function M.names_of(start, root)
   return function(pid)
     local known = require("hermes.core.async").await(function(done)
-      require("hermes.core.rpc").call("review", { ["do"] = "program", root = root, pid = pid }, {
+      require("hermes.core.rpc").call("review.program", { root = root, pid = pid }, {
         method = "shim.open",
         on_done = function(_, result) -- without a review, nobody asks whose its changes are
           done(nil, result or {})
@@ -122,9 +122,9 @@ function M.process_of(session)
     return 0
   end
   local found = require("hermes.core.async").await(function(done)
-    local payload = { ["do"] = "process", path = session.path }
+    local payload = { path = session.path }
     payload.agent, payload.sessionId = session.agent, session.sessionId
-    require("hermes.core.rpc").call("review", payload, {
+    require("hermes.core.rpc").call("review.process", payload, {
       method = "review.comment",
       on_done = function(_, result) -- without a review, there is no hunk to comment on
         done(nil, result or {})
@@ -143,9 +143,9 @@ function M.prompted(program, text)
     return
   end
   require("hermes.core.async").await(function(done)
-    local payload = { ["do"] = "prompted", root = program.root, text = text }
+    local payload = { root = program.root, text = text }
     payload.agent, payload.sessionId = program.agent, program.sessionId
-    require("hermes.core.rpc").call("review", payload, {
+    require("hermes.core.rpc").call("review.prompted", payload, {
       method = "shim.send",
       on_done = function(err)
         if err then -- another Neovim may have the review

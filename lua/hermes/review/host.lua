@@ -48,11 +48,11 @@ function M.ask(what, opts, payload, convert, after)
   if not require("hermes.core.config").get().review.enabled then
     return rpc.refuse(info, "off", "the review is off; see :help hermes-config-review")
   end
-  return rpc.call("review", function()
+  return rpc.call("review." .. what, function()
     for _, buf in ipairs(M.held() and M.held().buffers() or {}) do
       M.held().flush(buf)
     end
-    payload = vim.tbl_extend("force", { ["do"] = what, root = opts.root }, payload or {})
+    payload = vim.tbl_extend("force", { root = opts.root }, payload or {})
     payload.cwd = require("hermes.session.params").session({}).cwd
     return payload
   end, info)
