@@ -81,6 +81,9 @@ type place struct {
 	Cwd     string        `json:"cwd,omitempty"`       // of who asks: the review of it, if nothing else is named
 }
 
+// none is the result of what has none.
+type none struct{}
+
 func (at place) where() place { return at }
 
 // placed is an operation that has a place.
@@ -343,4 +346,65 @@ type appliedOp struct {
 // barrierOp says that everything before it has been sent.
 type barrierOp struct {
 	ID int64 `json:"id"`
+}
+
+// rangeJSON is the lines from Start to before End.
+type rangeJSON struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// authorJSON says whose a change is.
+type authorJSON struct {
+	Agent    string `json:"agent,omitempty"`
+	Session  string `json:"sessionId,omitempty"`
+	Turn     string `json:"turn,omitempty"`
+	ToolCall string `json:"toolCallId,omitempty"`
+	Source   string `json:"source,omitempty"`
+	Inferred bool   `json:"inferred,omitempty"`
+	At       string `json:"at,omitempty"`
+}
+
+// hunkJSON is a pending change.
+type hunkJSON struct {
+	ID       uint64          `json:"id"`
+	Version  review.ChangeID `json:"version"`
+	Path     string          `json:"path"`
+	Kind     string          `json:"kind"`
+	Agent    string          `json:"agent,omitempty"`
+	Session  string          `json:"sessionId"`
+	Base     rangeJSON       `json:"base"`
+	Current  rangeJSON       `json:"current"`
+	Old      []string        `json:"old"`
+	New      []string        `json:"new,omitempty"`
+	OldLines int             `json:"oldLines"`
+	NewLines int             `json:"newLines"`
+	User     []int           `json:"user"`
+	Authors  []authorJSON    `json:"authors"`
+	Was      string          `json:"was,omitempty"`
+	Is       string          `json:"is,omitempty"`
+	Others   []string        `json:"others,omitempty"`
+}
+
+// fileJSON is a file with pending hunks.
+type fileJSON struct {
+	Path     string   `json:"path"`
+	Root     string   `json:"root"`
+	Base     string   `json:"base"`
+	Current  string   `json:"current"`
+	Hunks    int      `json:"hunks"`
+	Added    int      `json:"added"`
+	Removed  int      `json:"removed"`
+	Sessions []string `json:"sessions"`
+	From     string   `json:"from,omitempty"`
+	To       string   `json:"to,omitempty"`
+	Partial  bool     `json:"partial,omitempty"` // in lists: its sessions may have changed more than is recorded
+}
+
+// stateJSON is what a file was or is.
+type stateJSON struct {
+	Kind   string  `json:"kind"`
+	Text   *string `json:"text,omitempty"`
+	Mode   uint32  `json:"mode,omitempty"`
+	Target string  `json:"target,omitempty"`
 }

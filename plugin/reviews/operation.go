@@ -100,9 +100,6 @@ func (r *Reviews) Operations() map[string]wire.Operation {
 	}
 }
 
-// none is the result of what has none.
-type none struct{}
-
 // told is an operation that nobody waits for.
 func told[T any](r *Reviews, do func(op T) error) wire.Operation {
 	return wire.Takes(func(id string, op T) error {

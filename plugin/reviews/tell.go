@@ -242,21 +242,6 @@ func (p *Folder) sessions(keys []string) []string {
 	return ids
 }
 
-type rangeJSON struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
-}
-
-type authorJSON struct {
-	Agent    string `json:"agent,omitempty"`
-	Session  string `json:"sessionId,omitempty"`
-	Turn     string `json:"turn,omitempty"`
-	ToolCall string `json:"toolCallId,omitempty"`
-	Source   string `json:"source,omitempty"`
-	Inferred bool   `json:"inferred,omitempty"`
-	At       string `json:"at,omitempty"`
-}
-
 func (p *Folder) author(a review.Author) authorJSON {
 	agent, id := p.reviews.splitKey(a.Session)
 	return authorJSON{agent, id, a.Turn, a.ToolCall, a.Source, a.Inferred, stamped(a.At)}
@@ -267,26 +252,6 @@ func stamped(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
-}
-
-type hunkJSON struct {
-	ID       uint64          `json:"id"`
-	Version  review.ChangeID `json:"version"`
-	Path     string          `json:"path"`
-	Kind     string          `json:"kind"`
-	Agent    string          `json:"agent,omitempty"`
-	Session  string          `json:"sessionId"`
-	Base     rangeJSON       `json:"base"`
-	Current  rangeJSON       `json:"current"`
-	Old      []string        `json:"old"`
-	New      []string        `json:"new,omitempty"`
-	OldLines int             `json:"oldLines"`
-	NewLines int             `json:"newLines"`
-	User     []int           `json:"user"`
-	Authors  []authorJSON    `json:"authors"`
-	Was      string          `json:"was,omitempty"`
-	Is       string          `json:"is,omitempty"`
-	Others   []string        `json:"others,omitempty"`
 }
 
 func (p *Folder) hunks(hunks []review.Hunk, texts bool) []hunkJSON {
@@ -320,20 +285,6 @@ func someLines(lines []string) []string {
 	return slices.Concat([]string{}, lines)
 }
 
-type fileJSON struct {
-	Path     string   `json:"path"`
-	Root     string   `json:"root"`
-	Base     string   `json:"base"`
-	Current  string   `json:"current"`
-	Hunks    int      `json:"hunks"`
-	Added    int      `json:"added"`
-	Removed  int      `json:"removed"`
-	Sessions []string `json:"sessions"`
-	From     string   `json:"from,omitempty"`
-	To       string   `json:"to,omitempty"`
-	Partial  bool     `json:"partial,omitempty"` // in lists: its sessions may have changed more than is recorded
-}
-
 var kindNames = map[review.Kind]string{review.Absent: "absent", review.Regular: "regular", review.Link: "link", review.Other: "other"}
 
 func (p *Folder) file(f review.File) fileJSON {
@@ -347,13 +298,6 @@ func (p *Folder) file(f review.File) fileJSON {
 		p.Path(f.Path), p.Root(), kindNames[f.Base], kindNames[f.Current], f.Hunks, f.Added, f.Removed, p.sessions(f.Sessions),
 		path(f.From), path(f.To), false,
 	}
-}
-
-type stateJSON struct {
-	Kind   string  `json:"kind"`
-	Text   *string `json:"text,omitempty"`
-	Mode   uint32  `json:"mode,omitempty"`
-	Target string  `json:"target,omitempty"`
 }
 
 func stateOf(s review.State) stateJSON {

@@ -543,6 +543,7 @@
 ---@field incomplete? boolean
 ---@field error? string
 
+---What a file was or is.
 ---@class hermes.border.State
 ---@field kind string
 ---@field text? string
@@ -555,6 +556,7 @@
 ---@field author hermes.border.Author
 ---@field pending boolean
 
+---Says whose a change is.
 ---@class hermes.border.Author
 ---@field agent? string
 ---@field sessionId? string
@@ -580,6 +582,7 @@
 ---@field lines string[]
 ---@field undo? boolean # it comes from undo or redo
 
+---A file with pending hunks.
 ---@class hermes.border.File
 ---@field path string
 ---@field root string
@@ -593,6 +596,7 @@
 ---@field to? string
 ---@field partial? boolean # in lists: its sessions may have changed more than is recorded
 
+---A pending change.
 ---@class hermes.border.Hunk
 ---@field id integer
 ---@field version integer
@@ -678,6 +682,7 @@
 ---@field dir string # named review, where the state is
 ---@field settle? string[]
 
+---The lines from Start to before End.
 ---@class hermes.border.Range
 ---@field start integer
 ---@field end integer

@@ -343,9 +343,8 @@ local function check(buf, cause)
   end
 end
 
----@type table<string, fun(item: table)>
+---@type table<string, fun(item: table)> see border_gen.lua
 local items = {
-  ---@param item hermes.item.Hold
   hold = function(item)
     known[real(item.path)] = item.path
     local buf = require("hermes.doc.buffer").find(item.path)
@@ -358,15 +357,11 @@ local items = {
       hold(buf, item.path, item)
     end
   end,
-  ---@param item hermes.item.Look
   look = function(item)
     check(M.find(item.path) or require("hermes.doc.buffer").find(item.path), item)
   end,
   release = function(item)
-    local buf = M.find(item.path)
-    if buf then
-      release(buf)
-    end
+    release(M.find(item.path) or -1)
   end,
   hunks = take_hunks,
   barrier = function(item)
