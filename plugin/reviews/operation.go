@@ -26,8 +26,18 @@ func (r *Reviews) Operations() map[string]wire.Operation {
 		"review.open": wire.Takes(func(id string, op openOp) error {
 			return r.take(id, func() (any, error) { return r.openNow(op.Root) })
 		}).Ends(opened{}),
-		"review.files": listed(r, r.files, func(op filesOp) (bool, string) { return op.Open, cmp.Or(op.Root, op.Cwd) }),
-		"review.hunks": listed(r, r.hunks, nil),
+		"review.files": listed(r, r.files, func(op filesOp) error {
+			if !op.Open {
+				r.adopt(op.Cwd)
+				return nil
+			}
+			_, err := r.openNow(cmp.Or(op.Root, op.Cwd))
+			if errors.As(err, new(*store.LockedError)) {
+				return nil // another program reviews the folder: the answer says so
+			}
+			return err
+		}),
+		"review.hunks": listed(r, r.hunks, func(op hunksOp) error { r.adopt(op.Cwd); return nil }),
 		"review.turn": listed(r, func(op turnOp) (turnFiles, error) {
 			p, err := r.one(op.place)
 			if err != nil {
@@ -38,7 +48,7 @@ func (r *Reviews) Operations() map[string]wire.Operation {
 				files.Paths = append(files.Paths, p.Path(name))
 			}
 			return files, nil
-		}, nil),
+		}, func(op turnOp) error { r.adopt(op.Cwd); return nil }),
 		"review.checkpoints": wire.Takes(func(id string, op checkpointsOp) error {
 			return r.take(id, func() (any, error) {
 				r.adopt(op.Cwd)
@@ -150,20 +160,13 @@ func decided[T placed, R any](r *Reviews, do func(p *Folder, op T) (R, error)) w
 	})
 }
 
-// listed is a question about what agents have changed so far. open says whether the review
-// of a folder is opened first; nil: it is not.
-func listed[T placed, R any](r *Reviews, do func(op T) (R, error), open func(T) (bool, string)) wire.Operation {
+// listed is a question about what agents have changed so far. open opens the review.
+func listed[T, R any](r *Reviews, do func(op T) (R, error), open func(op T) error) wire.Operation {
 	var result R
 	return wire.Takes(func(id string, op T) error {
 		return r.take(id, func() (any, error) {
-			r.adopt(op.where().Cwd)
-			if open != nil {
-				if yes, folder := open(op); yes {
-					// That another program reviews the folder is no error: the answer says so.
-					if _, err := r.openNow(folder); err != nil && !errors.As(err, new(*store.LockedError)) {
-						return nil, err
-					}
-				}
+			if err := open(op); err != nil {
+				return nil, err
 			}
 			r.host.Start(func() {
 				r.settle()
