@@ -831,7 +831,7 @@ describe("buffer", function()
       return function(_, buf)
         local answer
         item = vim.tbl_extend("force", item, { id = 1, tick = vim.b[buf].changedtick })
-        require("hermes.doc.review_apply").run(buf, item, function(payload)
+        require("hermes.doc.review_apply").run(buf, item, function(_, payload)
           answer = payload
         end)
         return answer.error

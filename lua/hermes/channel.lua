@@ -209,11 +209,14 @@ function M.stop()
   end
 end
 
+local mismatched = "the host does not match the plugin; run :Hermes build and restart Neovim"
+
 local function mismatch()
-  require("hermes.core.log").notify(
-    vim.log.levels.ERROR,
-    "the host does not match the plugin; run :Hermes build and restart Neovim"
-  )
+  require("hermes.core.log").notify(vim.log.levels.ERROR, mismatched)
+end
+
+local function unknown()
+  error(mismatched, 0)
 end
 
 ---What the host sends besides events; see border_gen.lua.
@@ -280,11 +283,8 @@ function M.deliver(text)
     local kind = items[i]
     if names.exists(kind) then
       i = events.receive(items, i)
-    elseif not kinds[kind] then
-      mismatch()
-      i = i + 2
     else
-      local ok, err = pcall(kinds[kind], items[i + 1])
+      local ok, err = pcall(kinds[kind] or unknown, items[i + 1])
       if not ok then
         require("hermes.core.log").notify(
           vim.log.levels.ERROR,
