@@ -10,6 +10,9 @@ import (
 // *request, nil for notifications.
 type handlerKey struct{ c *Conn }
 
+// requestKey finds the *request that a context's handler answers, on whatever connection.
+type requestKey struct{}
+
 // origin says where a call with ctx is made.
 func (c *Conn) origin(ctx context.Context) origin {
 	req, ok := ctx.Value(handlerKey{c}).(*request)
@@ -42,7 +45,7 @@ func (x *requestContext) Done() <-chan struct{}       { return x.get().Done() }
 func (x *requestContext) Err() error                  { return x.get().Err() }
 
 func (x *requestContext) Value(key any) any {
-	if key == (handlerKey{x.c}) {
+	if key == (handlerKey{x.c}) || key == (requestKey{}) {
 		return x.req
 	}
 	return x.get().Value(key)

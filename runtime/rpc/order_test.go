@@ -288,7 +288,7 @@ func TestWhatRunsAfterAResponseFollowsItOnTheWire(t *testing.T) {
 	ready := make(chan struct{})
 	c, w := dial(t, handler{request: func(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
 		<-ready
-		if !c.AfterResponse(ctx, func() { c.Notify(ctx, "session/update", raw(`{}`)) }) {
+		if !rpc.AfterResponse(ctx, func() { c.Notify(ctx, "session/update", raw(`{}`)) }) {
 			t.Error("the context of a request handler was not recognised")
 		}
 		return raw(`{"sessionId":"s"}`), nil
@@ -297,7 +297,7 @@ func TestWhatRunsAfterAResponseFollowsItOnTheWire(t *testing.T) {
 	w.say(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}`)
 	w.expect(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`)
 	w.expect(`{"jsonrpc":"2.0","method":"session/update","params":{}}`)
-	if c.AfterResponse(t.Context(), func() { t.Error("ran") }) {
+	if rpc.AfterResponse(t.Context(), func() { t.Error("ran") }) {
 		t.Error("any context was taken for that of a request handler")
 	}
 }

@@ -21,6 +21,8 @@ type request struct {
 	lane    *lane // in which it waits or waited; only the reader uses it
 	after   []func()
 	wait    <-chan struct{} // an initialize that runs; nil: none
+	before  <-chan struct{} // of a prompt: closed when the one before it is answered; nil: none
+	over    chan struct{}   // of a prompt: closed when it is answered
 	ctx     requestContext
 }
 
@@ -28,11 +30,14 @@ type request struct {
 type inbound struct {
 	mu        sync.Mutex
 	requests  map[acp.RequestID]*request // but those with a null id
+	prompts   map[string]*request        // the newest unanswered prompt of each session
 	open      int
 	questions int
 }
 
-func (in *inbound) init() { in.requests = map[acp.RequestID]*request{} }
+func (in *inbound) init() {
+	in.requests, in.prompts = map[acp.RequestID]*request{}, map[string]*request{}
+}
 
 var (
 	errReused    = errors.New("id of a request that is not answered yet")
@@ -58,6 +63,13 @@ func (in *inbound) add(req *request, lim *Limits) error {
 	if isQuestion(req.method) {
 		in.questions++
 	}
+	if req.method == acp.MethodSessionPrompt {
+		if before := in.prompts[req.session]; before != nil {
+			req.before = before.over
+		}
+		req.over = make(chan struct{})
+		in.prompts[req.session] = req
+	}
 	return nil
 }
 
@@ -69,6 +81,19 @@ func (in *inbound) remove(req *request) {
 	if isQuestion(req.method) {
 		in.questions--
 	}
+}
+
+// answered is called once the answer to a request is queued.
+func (in *inbound) answered(req *request) {
+	if req.over == nil {
+		return
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.prompts[req.session] == req {
+		delete(in.prompts, req.session)
+	}
+	close(req.over)
 }
 
 // isQuestion reports whether a method asks the user.
@@ -206,6 +231,7 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
 	}
 	c.runAfter(req)
+	c.in.answered(req)
 	req.buf.free()
 	c.flow.sub(n)
 }
@@ -307,8 +333,8 @@ func (c *Conn) refuse(id []byte, code acp.ErrorCode, message string) {
 // sent. ctx is the handler's context, which has ended by then; f runs on the
 // handler's goroutine. AfterResponse reports whether ctx belongs to a request;
 // f is dropped when not.
-func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
-	req, _ := ctx.Value(handlerKey{c}).(*request)
+func AfterResponse(ctx context.Context, f func()) bool {
+	req, _ := ctx.Value(requestKey{}).(*request)
 	if req == nil {
 		return false
 	}
@@ -316,11 +342,23 @@ func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
 	return true
 }
 
+// PromptBefore returns a channel that is closed once the session/prompt before the one being
+// handled has been answered, in the order in which those of one session have arrived; nil if
+// there is none. Handlers of requests run beside each other, so they cannot know that order
+// by themselves. ctx is the handler's context.
+func PromptBefore(ctx context.Context) <-chan struct{} {
+	req, _ := ctx.Value(requestKey{}).(*request)
+	if req == nil {
+		return nil
+	}
+	return req.before
+}
+
 // RequestID returns the id of the request being handled, for messages that refer to
 // it, such as an elicitation for a request without a session. ctx is the handler's
 // context. RequestID reports whether ctx belongs to a request.
-func (c *Conn) RequestID(ctx context.Context) (acp.RequestID, bool) {
-	req, _ := ctx.Value(handlerKey{c}).(*request)
+func RequestID(ctx context.Context) (acp.RequestID, bool) {
+	req, _ := ctx.Value(requestKey{}).(*request)
 	if req == nil {
 		return acp.RequestID{}, false
 	}

@@ -16,7 +16,7 @@ type naming struct{ conn *rpc.Conn }
 func (naming) Side() acp.Side { return acp.SideClient }
 
 func (n naming) HandleRequest(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
-	id, ok := n.conn.RequestID(ctx)
+	id, ok := rpc.RequestID(ctx)
 	if !ok {
 		return nil, acp.MethodNotFound("no id")
 	}
@@ -39,7 +39,7 @@ func TestAHandlerKnowsTheIDOfItsRequest(t *testing.T) {
 			t.Errorf("%s, %v; want %s", answer, err, want)
 		}
 	}
-	if _, ok := server.RequestID(t.Context()); ok {
+	if _, ok := rpc.RequestID(t.Context()); ok {
 		t.Error("a context that belongs to no request has an id")
 	}
 }

@@ -31,7 +31,7 @@ func (w *worker) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptRes
 	w.mu.Lock()
 	w.stop[p.SessionID] = stop
 	w.mu.Unlock()
-	w.conn.AfterResponse(ctx, func() { go w.work(work, p) })
+	rpc.AfterResponse(ctx, func() { go w.work(work, p) })
 	return &v2.PromptResponse{MessageID: "question-1"}, nil
 }
 
@@ -79,7 +79,7 @@ func (w *watcher) SessionUpdate(_ context.Context, n *v2.UpdateSessionNotificati
 
 // A turn of version 2 outlives the prompt that began it: the answer only says
 // that the prompt was accepted, and state updates tell the rest.
-func ExampleConn_AfterResponse() {
+func ExampleAfterResponse() {
 	near, far := transport.Pair()
 	agent := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
 		return early{v2.AgentSide(newWorker(c))} // no initialize here
