@@ -119,6 +119,11 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
+// Errorf returns an error with a code and a formatted message.
+func Errorf(code ErrorCode, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
 // MethodNotFound returns the error for a method that is not supported.
 func MethodNotFound(method string) *Error {
 	return &Error{Code: ErrorCodeMethodNotFound, Message: "method not found: " + method}
