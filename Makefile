@@ -33,9 +33,9 @@ demo-agent: build ## Open Neovim with hermes-agent and a scripted model (no key,
 # Where things run in parallel, tests run with the race detector. It makes programs many times
 # slower, so the others run with it only while soaking.
 PARALLEL := hermes/($(subst $() ,|,$(strip \
-	internal/(codex/shared|hostile|process|shim.*) \
+	internal/(claudehooks|codex/shared|hostile|process|shim.*) \
 	plugin/.* \
-	runtime/(agentv2|claudehooks|codex.*|files|history|launch|redial|rpc|serve|services|terminal|trace|transport.*) \
+	runtime/(agentkit|agentv2|codex.*|files|history|launch|redial|rpc|serve|services|terminal|trace|transport.*) \
 	runtime/review/feed internal/review/(project|store|watch) \
 	tools/hermes-agent/(agent|batch|chat|mcp|process))))$$
 

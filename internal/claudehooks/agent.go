@@ -21,14 +21,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"path/filepath"
-	"sync"
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/elsewhere"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -53,41 +51,35 @@ func Serve(ctx context.Context, t transport.Transport, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}}
+	a := &agent{opts: opts}
 	hooks, err := listen(a.byToken, opts.Log)
 	if err != nil {
 		return err
 	}
 	a.hooks = hooks
-	err = rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		a.conn, a.client = c, acp.Client{Conn: c}
-		return acp.AgentSide(a)
-	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
+	err = rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler {
+		a.client = c
+		return a
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }})
 	return errors.Join(err, a.close())
 }
 
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	opts   Options
-	conn   *rpc.Conn
-	client acp.Client
-	hooks  *server
+	opts     Options
+	client   acp.Client
+	hooks    *server
+	sessions agentkit.Sessions[*session]
 
 	unawaited atomic.Bool // the client does not know MethodToolCall
-
-	mu       sync.Mutex
-	sessions map[acp.SessionID]*session
 }
 
 func (a *agent) close() error {
 	err := a.hooks.close()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, s := range a.sessions {
+	for _, s := range a.sessions.Close() {
 		err = errors.Join(err, s.close())
 	}
-	a.sessions = nil // for a session that is about to be opened
 	return err
 }
 
@@ -105,8 +97,8 @@ func (a *agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 
 // NewSession writes the settings file of a Claude Code.
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	if !filepath.IsAbs(p.Cwd) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", p.Cwd)
+	if err := agentkit.CheckRoots(acp.MethodSessionNew, p.Cwd, p.AdditionalDirectories); err != nil {
+		return nil, err
 	}
 	if err := a.opts.Check(ctx); err != nil {
 		return nil, err
@@ -115,46 +107,32 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if err != nil {
 		return nil, err
 	}
-	if !a.add(s) {
-		return nil, errors.Join(rpc.ErrClosed, s.close())
+	if _, _, err := a.sessions.Open(s.id, s); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	meta, err := json.Marshal(map[string]any{"hermes": map[string]string{"settings": s.settings}})
 	return &acp.NewSessionResponse{SessionID: s.id, Meta: meta}, err
 }
 
-// add reports whether the agent still takes sessions.
-func (a *agent) add(s *session) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.sessions == nil {
-		return false
-	}
-	a.sessions[s.id] = s
-	return true
-}
-
 // CloseSession removes the settings file. The Claude Code that uses it goes on; if
 // its gate fails closed, it can change nothing any more.
 func (a *agent) CloseSession(_ context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	a.mu.Lock()
-	s := a.sessions[p.SessionID]
-	delete(a.sessions, p.SessionID)
-	a.mu.Unlock()
-	if s == nil {
-		return nil, unknown(p.SessionID)
+	s, err := a.sessions.Take(p.SessionID)
+	if err != nil {
+		return nil, err
 	}
 	return &acp.CloseSessionResponse{}, s.close()
 }
 
 // Prompt waits for the end of a turn that the session has announced.
 func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s := a.find(p.SessionID)
-	if s == nil {
-		return nil, unknown(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
+	if err != nil {
+		return nil, err
 	}
 	turn := elsewhere.Of(p)
 	if turn == "" {
-		return nil, refuse(acp.ErrorCodeInvalidRequest, "prompts are typed in the terminal of Claude Code")
+		return nil, acp.Errorf(acp.ErrorCodeInvalidRequest, "prompts are typed in the terminal of Claude Code")
 	}
 	reason, err := s.wait(ctx, turn)
 	if err != nil {
@@ -165,36 +143,20 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 
 // Cancel ends the turn. Claude Code stops at its next tool call.
 func (a *agent) Cancel(_ context.Context, p *acp.CancelNotification) error {
-	s := a.find(p.SessionID)
-	if s == nil {
-		return unknown(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
+	if err != nil {
+		return err
 	}
 	s.cancel(nil)
 	return nil
 }
 
-func (a *agent) find(id acp.SessionID) *session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.sessions[id]
-}
-
 // byToken returns the session whose hooks have a token, nil for none.
 func (a *agent) byToken(token string) *session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, s := range a.sessions {
+	for _, s := range a.sessions.All() {
 		if s.isToken(token) {
 			return s
 		}
 	}
 	return nil
-}
-
-func unknown(id acp.SessionID) error {
-	return refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
-}
-
-func refuse(code acp.ErrorCode, format string, args ...any) error {
-	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

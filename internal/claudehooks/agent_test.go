@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/elsewhere"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 )
 
 func TestATurnInTheTerminalIsATurnOfTheClient(t *testing.T) {
@@ -152,9 +153,9 @@ func TestCommandsAndFailuresAreShown(t *testing.T) {
 	patience.True(t, "end of a call whose beginning was not seen", func() bool { return e.has("tool_call_update", "unseen", "completed") })
 }
 
-func chooses(id string) func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+func chooses(id acp.PermissionOptionID) func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
 	return func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
-		return &acp.SelectedPermissionOutcome{OptionID: acp.PermissionOptionID(id)}, nil
+		return &acp.SelectedPermissionOutcome{OptionID: id}, nil
 	}
 }
 
@@ -164,8 +165,8 @@ func TestAGateAllowsOnlyWhatTheUserAllows(t *testing.T) {
 		choose       func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
 		closed, open string // decisions of gates that fail closed and open; "" for none
 	}{
-		"allowed":     {chooses(optionAllow), "allow", "allow"},
-		"rejected":    {chooses(optionReject), "deny", "deny"},
+		"allowed":     {chooses(agentkit.OptionOnce), "allow", "allow"},
+		"rejected":    {chooses(agentkit.OptionReject), "deny", "deny"},
 		"nobody asks": {nil, "deny", ""},
 		"unknown":     {chooses("another"), "deny", ""},
 		"empty":       {chooses(""), "deny", ""},

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/elsewhere"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // maxTools is how many tool calls may be open.
@@ -78,7 +80,7 @@ func (s *session) handle(ctx context.Context, e *event) answer {
 	case stopFailure:
 		var reason string
 		json.Unmarshal(e.Error, &reason)
-		s.end("", refuse(acp.ErrorCodeInternalError, "Claude Code: %s", reason))
+		s.end("", acp.Errorf(acp.ErrorCodeInternalError, "Claude Code: %s", reason))
 	case notification:
 		if e.Kind == idlePrompt { // there is no other event of a turn that the user interrupts
 			s.end(acp.StopReasonEndTurn, nil)
@@ -104,7 +106,7 @@ func (s *session) attend(ctx context.Context, e *event) {
 	default:
 		s.waiting = false
 	}
-	s.failed(elsewhere.Attention{Session: s.id, Waiting: s.waiting, Message: e.Message}.Tell(ctx, s.agent.conn))
+	s.failed(elsewhere.Attention{Session: s.id, Waiting: s.waiting, Message: e.Message}.Tell(ctx, s.agent.client.Conn))
 }
 
 // update sends an update, unless the turn has been cancelled: nothing may come after the
@@ -143,18 +145,21 @@ func (s *session) before(ctx context.Context, e *event) answer {
 		s.failed(err)
 		return answer{}
 	}
-	allowed, err := false, err
 	if err == nil {
-		allowed, err = s.ask(ctx, t)
+		_, err = agentkit.Permit(ctx, s.to(), t.AsUpdate(), "")
+	}
+	if errors.Is(err, rpc.ErrSessionCancelled) {
+		err = errNoAnswer
 	}
 	why := "The user has rejected this in the editor."
 	switch {
-	case err == nil && allowed:
+	case err == nil:
 		return allow()
-	case err != nil && !s.agent.opts.closed():
+	case errors.Is(err, agentkit.ErrRejected):
+	case !s.agent.opts.closed():
 		s.failed(err)
 		return answer{}
-	case err != nil:
+	default:
 		why = "This was denied because the editor could not be asked: " + err.Error()
 	}
 	s.denied(ctx, e.Call)
@@ -168,30 +173,13 @@ func (s *session) await(ctx context.Context, t *tool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()
-	err := elsewhere.ToolCall{Session: s.id, ID: t.ToolCallID}.Await(ctx, s.agent.conn)
+	err := elsewhere.ToolCall{Session: s.id, ID: t.ToolCallID}.Await(ctx, s.agent.client.Conn)
 	var peer *acp.Error
 	if errors.As(err, &peer) && peer.Code == acp.ErrorCodeMethodNotFound {
 		s.agent.unawaited.Store(true)
 		return nil
 	}
 	return err
-}
-
-// Options of the question for permission.
-const (
-	optionAllow  = "allow"
-	optionReject = "reject"
-)
-
-// ask asks the user in the client. An answer that is none of the options is an error.
-func (s *session) ask(ctx context.Context, t *tool) (allowed bool, err error) {
-	chosen, err := s.to().Ask(ctx, t.AsUpdate(),
-		*acp.NewPermissionOption(optionAllow, "Allow", acp.PermissionOptionKindAllowOnce),
-		*acp.NewPermissionOption(optionReject, "Reject", acp.PermissionOptionKindRejectOnce))
-	if err == nil && chosen.OptionID == "" {
-		err = errNoAnswer
-	}
-	return chosen.OptionID == optionAllow, err
 }
 
 // denied shows that a tool call does not happen. Claude Code reports nothing of it.

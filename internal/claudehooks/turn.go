@@ -79,7 +79,7 @@ func (s *session) announce(ctx context.Context, t *turn, prompt string) {
 	defer close(t.announced)
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()
-	err := elsewhere.Turn{Session: s.id, ID: t.id, Prompt: prompt}.Announce(ctx, s.agent.conn)
+	err := elsewhere.Turn{Session: s.id, ID: t.id, Prompt: prompt}.Announce(ctx, s.agent.client.Conn)
 	var peer *acp.Error
 	switch {
 	case errors.As(err, &peer) && peer.Code == acp.ErrorCodeMethodNotFound:
@@ -144,7 +144,7 @@ func (s *session) wait(ctx context.Context, id string) (acp.StopReason, error) {
 	}
 	s.mu.Unlock()
 	if again {
-		return "", refuse(acp.ErrorCodeInvalidRequest, "the turn %s has its prompt", id)
+		return "", acp.Errorf(acp.ErrorCodeInvalidRequest, "the turn %s has its prompt", id)
 	}
 	select {
 	case <-t.over:

@@ -27,7 +27,7 @@ func (o Options) Check(ctx context.Context) error {
 	}
 	line, err := o.Installed(ctx)
 	if err != nil {
-		return refuse(acp.ErrorCodeInternalError, "claude: %v", err)
+		return acp.Errorf(acp.ErrorCodeInternalError, "claude: %v", err)
 	}
 	want, why := oldest, "for HTTP hooks"
 	if o.closed() {
@@ -35,7 +35,7 @@ func (o Options) Check(ctx context.Context) error {
 	}
 	found := versionNumber().FindStringSubmatch(strings.TrimSpace(line))
 	if found == nil {
-		return refuse(acp.ErrorCodeInternalError, "claude --version printed %.60q, not a version", line)
+		return acp.Errorf(acp.ErrorCodeInternalError, "claude --version printed %.60q, not a version", line)
 	}
 	var have []int
 	for _, n := range found[1:] {
@@ -43,7 +43,7 @@ func (o Options) Check(ctx context.Context) error {
 		have = append(have, i)
 	}
 	if slices.Compare(have, want) < 0 {
-		return refuse(acp.ErrorCodeInternalError, "Claude Code %s is too old: %s it takes %s", found[0], why, dotted(want))
+		return acp.Errorf(acp.ErrorCodeInternalError, "Claude Code %s is too old: %s it takes %s", found[0], why, dotted(want))
 	}
 	return nil
 }

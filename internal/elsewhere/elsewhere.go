@@ -25,7 +25,6 @@ import (
 	"encoding/json"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // What agents send besides the protocol.
@@ -44,12 +43,12 @@ type Turn struct {
 
 // Announce begins the turn for the client. It returns once the client has sent its
 // prompt, or with the reason why there will be none.
-func (t Turn) Announce(ctx context.Context, conn *rpc.Conn) error {
+func (t Turn) Announce(ctx context.Context, client acp.Caller) error {
 	params, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	return conn.Call(ctx, MethodTurn, acp.Raw(params), new(acp.Raw))
+	return client.Call(ctx, MethodTurn, acp.Raw(params), new(acp.Raw))
 }
 
 // ToolCall is a tool call that is about to happen.
@@ -59,12 +58,12 @@ type ToolCall struct {
 }
 
 // Await returns once the client has taken in the tool call that it was sent before.
-func (t ToolCall) Await(ctx context.Context, conn *rpc.Conn) error {
+func (t ToolCall) Await(ctx context.Context, client acp.Caller) error {
 	params, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	return conn.Call(ctx, MethodToolCall, acp.Raw(params), new(acp.Raw))
+	return client.Call(ctx, MethodToolCall, acp.Raw(params), new(acp.Raw))
 }
 
 // Attention says whether the agent waits for its user, and why.
@@ -75,12 +74,12 @@ type Attention struct {
 }
 
 // Tell sends it to the client.
-func (a Attention) Tell(ctx context.Context, conn *rpc.Conn) error {
+func (a Attention) Tell(ctx context.Context, client acp.Caller) error {
 	params, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	return conn.Notify(ctx, MethodAttention, acp.Raw(params))
+	return client.Notify(ctx, MethodAttention, acp.Raw(params))
 }
 
 // Of returns the turn that a prompt is for, by its _meta; empty for a prompt that

@@ -15,7 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/runtime/claudehooks"
+	"github.com/hermes-nvim/hermes/internal/claudehooks"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 

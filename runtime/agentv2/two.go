@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/v2"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
@@ -154,7 +154,7 @@ func (t *two) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptRespon
 	}
 	req := &acp.PromptRequest{SessionID: acp.SessionID(p.SessionID), Prompt: content, Meta: p.Meta, Extra: p.Extra}
 	begin := func() { go t.work(work, s, id, req, p) }
-	if !t.conn.AfterResponse(ctx, begin) {
+	if !rpc.AfterResponse(ctx, begin) {
 		begin()
 	}
 	return &v2.PromptResponse{MessageID: id}, nil

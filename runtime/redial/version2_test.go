@@ -118,7 +118,7 @@ func (a *agent2) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptRes
 	if text == "refuse" {
 		return nil, acp.InvalidParams("session/prompt", errors.New("refused"))
 	}
-	a.conn.AfterResponse(ctx, func() {
+	rpc.AfterResponse(ctx, func() {
 		if n, err := strconv.Atoi(text); err == nil {
 			a.send(&v2.RunningStateUpdate{})
 			for i := range n {

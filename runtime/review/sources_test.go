@@ -21,7 +21,7 @@ func TestTheRecordImportsNoSource(t *testing.T) {
 		t.Fatal("the journal of the shim is not among the imports")
 	}
 	for _, source := range []string{
-		"internal/shim", "internal/confine", "runtime/launch", "runtime/claudehooks", "runtime/codex", "runtime/rpc", "runtime/services", "runtime/terminal",
+		"internal/shim", "internal/confine", "runtime/launch", "internal/claudehooks", "runtime/codex", "runtime/rpc", "runtime/services", "runtime/terminal",
 	} {
 		if slices.Contains(deps, module+source) {
 			t.Errorf("the record imports %s", source)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/v2"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
@@ -61,7 +61,7 @@ func (a agent) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptRespo
 	if !accepted {
 		return nil, acp.InvalidParams("session/prompt", errors.New("refused"))
 	}
-	a.conn.AfterResponse(ctx, func() {
+	rpc.AfterResponse(ctx, func() {
 		for _, step := range strings.Fields(after) {
 			if step == "die" {
 				go a.conn.Close()

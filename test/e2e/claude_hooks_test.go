@@ -12,7 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
-	"github.com/hermes-nvim/hermes/runtime/claudehooks"
+	"github.com/hermes-nvim/hermes/internal/claudehooks"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/llm"

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/claudehooks"
+	"github.com/hermes-nvim/hermes/internal/claudehooks"
 )
 
 // claudeHooks is the Claude Code of a terminal as an agent.

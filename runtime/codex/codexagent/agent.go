@@ -6,11 +6,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -39,31 +39,30 @@ func Serve(ctx context.Context, t transport.Transport, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &agent{opts: opts, sessions: map[acp.SessionID]*session{}, logins: map[string]chan string{}}
+	a := &agent{opts: opts, logins: map[string]chan string{}}
 	a.codex = codex.NewServer(codex.ServerOptions{Command: opts.Command, Dial: opts.Dial, Version: opts.Version, Login: a.loggedIn, Log: opts.Log})
 	defer a.codex.Close()
 	if a.isShared() {
 		t = watched{t, func() { go a.codex.Close() }} // nothing is to be answered any more
 	}
-	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		a.conn, a.client = c, acp.Client{Conn: c}
-		return acp.AgentSide(a)
-	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
+	return rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler {
+		a.client = c
+		return a
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }})
 }
 
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	opts   Options
-	conn   *rpc.Conn
-	client acp.Client
-	codex  *codex.Server
+	opts     Options
+	client   acp.Client
+	codex    *codex.Server
+	sessions agentkit.Sessions[*session]
 
-	mu       sync.Mutex
-	can      acp.ClientCapabilities
-	sessions map[acp.SessionID]*session
-	models   []appserver.Model // once known
-	logins   map[string]chan string
+	mu     sync.Mutex
+	can    acp.ClientCapabilities
+	models []appserver.Model // once known
+	logins map[string]chan string
 }
 
 // Initialize says what the agent can do. Codex starts meanwhile.
@@ -84,7 +83,7 @@ func (a *agent) Initialize(ctx context.Context, p *acp.InitializeRequest) (*acp.
 			SessionCapabilities: &acp.SessionCapabilities{
 				List: &acp.SessionListCapabilities{}, Delete: &acp.SessionDeleteCapabilities{},
 				Resume: &acp.SessionResumeCapabilities{}, Close: &acp.SessionCloseCapabilities{},
-				Extra: acp.Extra(`{"fork":{}}`),
+				Extra: acp.Extra(agentkit.CanFork),
 			},
 			Auth: &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}},
 			Meta: a.announced(),
@@ -93,29 +92,17 @@ func (a *agent) Initialize(ctx context.Context, p *acp.InitializeRequest) (*acp.
 	}, nil
 }
 
-// ExtRequest handles session/fork, which is still a draft of the protocol.
+// ExtRequest answers session/fork.
 func (a *agent) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method != "session/fork" {
+	if method != agentkit.MethodFork {
 		return nil, acp.MethodNotFound(method)
 	}
-	p := new(acp.LoadSessionRequest) // of the same shape
-	if err := p.UnmarshalJSON(params); err != nil {
-		return nil, acp.InvalidParams(method, err)
-	}
-	r, err := a.fork(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return r.AppendJSON(nil), nil
+	return agentkit.Fork(ctx, params, a.fork)
 }
 
 // ExtNotification knows none.
 func (a *agent) ExtNotification(_ context.Context, method string, _ json.RawMessage) error {
 	return acp.MethodNotFound(method)
-}
-
-func refuse(code acp.ErrorCode, format string, args ...any) error {
-	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // meta reports whether the client's capabilities have a switch under _meta.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 const (
@@ -36,7 +37,7 @@ func (a *agent) needsLogin(ctx context.Context) error {
 		return err
 	}
 	if account.RequiresOpenaiAuth && account.Account == nil {
-		return refuse(acp.ErrorCodeAuthenticationRequired, "log in to Codex first")
+		return acp.Errorf(acp.ErrorCodeAuthenticationRequired, "log in to Codex first")
 	}
 	return nil
 }
@@ -51,7 +52,7 @@ func (a *agent) Authenticate(ctx context.Context, p *acp.AuthenticateRequest) (*
 	case methodKey:
 		key := os.Getenv(keyVariable)
 		if key == "" {
-			return nil, refuse(acp.ErrorCodeInvalidParams, "authenticate: %s is not set where the agent runs", keyVariable)
+			return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "authenticate: %s is not set where the agent runs", keyVariable)
 		}
 		text, _ := json.Marshal(map[string]string{"type": "apiKey", "apiKey": key})
 		_, err := server.LoginAccount(ctx, &appserver.LoginAccountParams{Raw: text})
@@ -59,7 +60,7 @@ func (a *agent) Authenticate(ctx context.Context, p *acp.AuthenticateRequest) (*
 	case methodChatGPT:
 		return &acp.AuthenticateResponse{}, a.browserLogin(ctx, server)
 	}
-	return nil, refuse(acp.ErrorCodeInvalidParams, "authenticate: no method %q", p.MethodID)
+	return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "authenticate: no method %q", p.MethodID)
 }
 
 // browserLogin shows the user a page through the client.
@@ -68,7 +69,7 @@ func (a *agent) browserLogin(ctx context.Context, server appserver.Agent) error 
 	can := a.can.Elicitation != nil && a.can.Elicitation.URL != nil
 	a.mu.Unlock()
 	if !can {
-		return refuse(acp.ErrorCodeAuthenticationRequired, "the client cannot open a page: run `codex login` in a terminal, then try again")
+		return acp.Errorf(acp.ErrorCodeAuthenticationRequired, "the client cannot open a page: run `codex login` in a terminal, then try again")
 	}
 	r, err := server.LoginAccount(ctx, &appserver.LoginAccountParams{Raw: json.RawMessage(`{"type":"chatgpt"}`)})
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *agent) browserLogin(ctx context.Context, server appserver.Agent) error 
 		defer a.mu.Unlock()
 		delete(a.logins, login.LoginID)
 	}()
-	id, ok := a.conn.RequestID(ctx)
+	id, ok := rpc.RequestID(ctx)
 	if !ok {
 		return fmt.Errorf("authenticate: no request to ask about")
 	}
@@ -94,12 +95,12 @@ func (a *agent) browserLogin(ctx context.Context, server appserver.Agent) error 
 		return err
 	}
 	if _, accepted := answer.Variant.(*acp.ElicitationAcceptAction); !accepted {
-		return refuse(acp.ErrorCodeAuthenticationRequired, "the login was declined")
+		return acp.Errorf(acp.ErrorCodeAuthenticationRequired, "the login was declined")
 	}
 	select {
 	case failed := <-done:
 		if failed != "" {
-			return refuse(acp.ErrorCodeAuthenticationRequired, "%s", failed)
+			return acp.Errorf(acp.ErrorCodeAuthenticationRequired, "%s", failed)
 		}
 		return nil
 	case <-ctx.Done():

@@ -15,7 +15,7 @@ import (
 // Prompt runs a turn. A prompt that comes while one runs steers it, and is answered
 // with it.
 func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func mcpConfig(servers []acp.MCPServer) (json.RawMessage, error) {
 			}
 			list[badName().ReplaceAllString(v.Name, "_")] = map[string]any{"url": v.URL, "http_headers": headers}
 		default:
-			return nil, refuse(acp.ErrorCodeInvalidParams, "mcpServers: codex reaches servers over stdio and HTTP only")
+			return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "mcpServers: codex reaches servers over stdio and HTTP only")
 		}
 	}
 	if len(list) == 0 {

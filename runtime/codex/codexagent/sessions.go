@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // session is a thread with a client.
@@ -44,31 +45,18 @@ func (s *session) id() acp.SessionID {
 // to is the client's end of the session.
 func (s *session) to() acp.ClientSession { return s.agent.client.Session(s.id()) }
 
-func (a *agent) find(id acp.SessionID) (*session, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if s := a.sessions[id]; s != nil {
-		return s, nil
-	}
-	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q is open", id)
-}
-
 func (a *agent) isOpen(s *session) bool {
 	if s.Session == nil {
 		return false
 	}
-	id := s.id()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.sessions[id] == s
+	open, _ := a.sessions.Find(s.id())
+	return open == s
 }
 
 // thread is the thread of a session.
 func (a *agent) thread(id acp.SessionID) string {
-	a.mu.Lock()
-	s := a.sessions[id]
-	a.mu.Unlock()
-	if s == nil {
+	s, err := a.sessions.Find(id)
+	if err != nil {
 		return string(id)
 	}
 	return s.Thread()
@@ -76,21 +64,18 @@ func (a *agent) thread(id acp.SessionID) string {
 
 // drop closes a session, if it is open, and returns its thread.
 func (a *agent) drop(id acp.SessionID) (thread string) {
-	thread = a.thread(id)
-	a.mu.Lock()
-	s := a.sessions[id]
-	delete(a.sessions, id)
-	a.mu.Unlock()
-	if s != nil {
-		s.Close()
+	s, err := a.sessions.Take(id)
+	if err != nil {
+		return string(id)
 	}
-	return thread
+	s.Close()
+	return s.Thread()
 }
 
 // open starts a thread, or resumes that of a session.
-func (a *agent) open(ctx context.Context, name acp.SessionID, dir string, servers []acp.MCPServer) (*session, error) {
-	if !filepath.IsAbs(dir) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "cwd %q is not absolute", dir)
+func (a *agent) open(ctx context.Context, method string, name acp.SessionID, dir string, servers []acp.MCPServer) (*session, error) {
+	if err := agentkit.CheckRoots(method, dir, nil); err != nil {
+		return nil, err
 	}
 	if err := a.needsLogin(ctx); err != nil {
 		return nil, err
@@ -100,7 +85,7 @@ func (a *agent) open(ctx context.Context, name acp.SessionID, dir string, server
 		return nil, err
 	}
 	s := &session{agent: a, dir: dir, name: name, shown: newShown(), opened: make(chan struct{})}
-	a.conn.AfterResponse(ctx, func() {
+	rpc.AfterResponse(ctx, func() {
 		close(s.opened)
 		if a.isOpen(s) {
 			go s.offer(context.WithoutCancel(ctx))
@@ -118,7 +103,7 @@ func (a *agent) open(ctx context.Context, name acp.SessionID, dir string, server
 	if err := s.EnsureStarted(ctx); err != nil {
 		var answer *acp.Error
 		if name != "" && errors.As(err, &answer) {
-			return nil, refuse(acp.ErrorCodeResourceNotFound, "session %s: %s", name, codex.Redact(answer.Message))
+			return nil, acp.Errorf(acp.ErrorCodeResourceNotFound, "session %s: %s", name, codex.Redact(answer.Message))
 		}
 		return nil, err
 	}
@@ -126,11 +111,11 @@ func (a *agent) open(ctx context.Context, name acp.SessionID, dir string, server
 	s.mu.Lock()
 	s.name = id
 	s.mu.Unlock()
-	a.mu.Lock()
-	old := a.sessions[id]
-	a.sessions[id] = s
-	a.mu.Unlock()
-	if old != nil {
+	old, replaced, err := a.sessions.Open(id, s)
+	if err != nil {
+		return nil, err
+	}
+	if replaced {
 		go old.Close()
 	}
 	return s, nil
@@ -142,7 +127,7 @@ const quiet = 10 * time.Minute
 
 // NewSession starts a thread.
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	s, err := a.open(ctx, "", p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, acp.MethodSessionNew, "", p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +136,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 
 // LoadSession resumes a thread and replays it.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := a.open(ctx, p.SessionID, p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, acp.MethodSessionLoad, p.SessionID, p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +148,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 
 // ResumeSession resumes a thread that the client has shown before.
 func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, err := a.open(ctx, p.SessionID, p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, acp.MethodSessionResume, p.SessionID, p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +156,7 @@ func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) 
 }
 
 // fork makes a thread that continues another.
-func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSessionResponse, error) {
+func (a *agent) fork(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.NewSessionResponse, error) {
 	server, err := a.codex.Agent(ctx)
 	if err != nil {
 		return nil, err
@@ -180,7 +165,7 @@ func (a *agent) fork(ctx context.Context, p *acp.LoadSessionRequest) (*acp.NewSe
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.open(ctx, acp.SessionID(r.Thread.ID), p.Cwd, p.MCPServers)
+	s, err := a.open(ctx, agentkit.MethodFork, acp.SessionID(r.Thread.ID), p.Cwd, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +237,7 @@ func firstLine(s string) string {
 
 // CloseSession interrupts the turn of a session and lets codex forget the thread.
 func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	if _, err := a.find(p.SessionID); err != nil {
+	if _, err := a.sessions.Find(p.SessionID); err != nil {
 		return nil, err
 	}
 	thread := a.drop(p.SessionID)

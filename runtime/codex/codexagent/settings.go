@@ -7,6 +7,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/codex"
 	"github.com/hermes-nvim/hermes/runtime/codex/appserver"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 const (
@@ -128,13 +129,13 @@ func (a *agent) modelList(ctx context.Context) []appserver.Model {
 
 // SetSessionMode sets what codex may do, from the next turn on.
 func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	profile := codex.Profile(p.ModeID)
 	if !slices.Contains(a.profiles(ctx), profile) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
 	}
 	s.configure(func(c *codex.Settings) { c.Profile = profile })
 	s.afterwards(ctx, func(ctx context.Context) acp.SessionUpdate { return acp.NewConfigOptionUpdate(s.options(ctx)) })
@@ -151,7 +152,7 @@ func (s *session) configure(change func(*codex.Settings)) {
 // afterwards tells the client what the settings are behind the answer to a request. The
 // answer to the next one never overtakes it.
 func (s *session) afterwards(ctx context.Context, what func(context.Context) acp.SessionUpdate) {
-	s.agent.conn.AfterResponse(ctx, func() {
+	rpc.AfterResponse(ctx, func() {
 		s.telling.Lock()
 		defer s.telling.Unlock()
 		ctx := context.WithoutCancel(ctx)
@@ -162,7 +163,7 @@ func (s *session) afterwards(ctx context.Context, what func(context.Context) acp
 // SetSessionConfigOption sets the mode, the model or the effort, from the next turn
 // on.
 func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionCon
 		found = found || o.ID == p.ConfigID && value != nil && offers(list, string(value.Value))
 	}
 	if !found {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
 	}
 	s.configure(func(c *codex.Settings) {
 		switch p.ConfigID {

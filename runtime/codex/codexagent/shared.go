@@ -41,11 +41,7 @@ func (s *session) socket() json.RawMessage {
 
 // elsewhere begins a turn of others for the client.
 func (s *session) elsewhere(turn, text string) {
-	select {
-	case <-s.opened:
-	case <-s.agent.conn.Done():
-		return
-	}
+	<-s.opened
 	if text == "" {
 		s.shown = newShown()
 		s.shown.missed = true
@@ -54,7 +50,7 @@ func (s *session) elsewhere(turn, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), announceTime)
 	defer cancel()
 	t := elsewhere.Turn{Session: s.id(), ID: turn, Prompt: text}
-	if err := t.Announce(ctx, s.agent.conn); err == nil {
+	if err := t.Announce(ctx, s.agent.client.Conn); err == nil {
 		s.begun = turn
 	} else if refused := (*acp.Error)(nil); !errors.As(err, &refused) {
 		s.agent.opts.Log.Warn("the client was not told of a turn", "session", string(s.id()), "error", err)

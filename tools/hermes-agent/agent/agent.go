@@ -7,12 +7,13 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -58,25 +59,23 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	if opts.Processes == nil {
 		opts.Processes = func(string) process.Options { return process.Options{} }
 	}
-	err := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		a = &agent{opts: opts, conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}}
-		a.local = services.New(services.Options{})
-		return &side{Handler: acp.AgentSide(a), agent: a}
-	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }}).Wait(ctx)
+	err := rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler {
+		a = &agent{opts: opts, client: c, local: services.New(services.Options{})}
+		return a
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }})
 	return errors.Join(err, a.close())
 }
 
 // agent answers one client.
 type agent struct {
 	acp.UnimplementedAgentHandler
-	opts   Options
-	conn   *rpc.Conn
-	client acp.Client
-	local  *services.Services // what the client does not offer
+	opts     Options
+	client   acp.Client
+	local    *services.Services // what the client does not offer
+	sessions agentkit.Sessions[*session]
 
-	mu       sync.Mutex
-	can      acp.ClientCapabilities
-	sessions map[acp.SessionID]*session
+	mu  sync.Mutex
+	can acp.ClientCapabilities
 }
 
 // Initialize announces what the agent can do and learns what the client offers.
@@ -86,50 +85,43 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 	if p.ClientCapabilities != nil {
 		a.can = *p.ClientCapabilities
 	}
-	sessions := &acp.SessionCapabilities{
-		List: &acp.SessionListCapabilities{}, Delete: &acp.SessionDeleteCapabilities{},
-		AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
-		Resume:                &acp.SessionResumeCapabilities{}, Close: &acp.SessionCloseCapabilities{},
-	}
-	if err := sessions.Extra.Set("fork", []byte("{}")); err != nil { // of the drafts of this version
-		return nil, err
-	}
 	return &acp.InitializeResponse{
 		ProtocolVersion: 1,
 		AuthMethods:     authMethods(p.ClientCapabilities),
 		AgentInfo:       &acp.Implementation{Name: "hermes-agent", Title: acp.Some("Hermes Agent"), Version: a.opts.Version},
 		AgentCapabilities: &acp.AgentCapabilities{
-			LoadSession:         true,
-			MCPCapabilities:     &acp.MCPCapabilities{HTTP: true, SSE: true},
-			PromptCapabilities:  &acp.PromptCapabilities{Image: true, EmbeddedContext: true},
-			SessionCapabilities: sessions,
+			LoadSession:        true,
+			MCPCapabilities:    &acp.MCPCapabilities{HTTP: true, SSE: true},
+			PromptCapabilities: &acp.PromptCapabilities{Image: true, EmbeddedContext: true},
+			SessionCapabilities: &acp.SessionCapabilities{
+				List: &acp.SessionListCapabilities{}, Delete: &acp.SessionDeleteCapabilities{},
+				AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
+				Resume:                &acp.SessionResumeCapabilities{}, Close: &acp.SessionCloseCapabilities{},
+				Extra: acp.Extra(agentkit.CanFork),
+			},
 		},
 	}, nil
 }
 
-// find returns an open session.
-func (a *agent) find(id acp.SessionID) (*session, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if s := a.sessions[id]; s != nil {
-		return s, nil
+// ExtRequest answers session/fork.
+func (a *agent) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method != agentkit.MethodFork {
+		return nil, acp.MethodNotFound(method)
 	}
-	return nil, refuse(acp.ErrorCodeResourceNotFound, "no open session %q", id)
+	return agentkit.Fork(ctx, params, a.fork)
+}
+
+// ExtNotification knows none.
+func (a *agent) ExtNotification(_ context.Context, method string, _ json.RawMessage) error {
+	return acp.MethodNotFound(method)
 }
 
 // close ends what the sessions still have.
 func (a *agent) close() error {
-	a.mu.Lock()
-	sessions := a.sessions
-	a.sessions = map[acp.SessionID]*session{}
-	a.mu.Unlock()
+	sessions := a.sessions.Close()
 	err := a.local.Close()
 	for _, s := range sessions {
 		err = errors.Join(err, s.close())
 	}
 	return err
-}
-
-func refuse(code acp.ErrorCode, format string, args ...any) error {
-	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

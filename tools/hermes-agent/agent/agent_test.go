@@ -12,6 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/unstable"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
@@ -91,12 +92,12 @@ func TestWhatIsNotAllowedIsNotDone(t *testing.T) {
 		asked  int
 		said   string
 	}{
-		{"denied", modeAsk, choose(deny), 2, "denied"},
+		{"denied", modeAsk, choose(agentkit.OptionReject), 2, "denied"},
 		{"an option that was not offered", modeAsk, choose("sudo"), 2, "denied"},
 		{"an error", modeAsk, func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 			return "", errors.New("no screen")
 		}, 2, "denied"},
-		{"plan only", modePlan, choose(allowOnce), 0, "the mode is plan only"},
+		{"plan only", modePlan, choose(agentkit.OptionOnce), 0, "the mode is plan only"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +125,14 @@ func TestWhatIsNotAllowedIsNotDone(t *testing.T) {
 func TestAnAnswerForTheSessionAsksOnce(t *testing.T) {
 	t.Parallel()
 	e := newEditor(t)
-	e.choose = choose(allowSession)
+	e.choose = func(p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+		for _, o := range p.Options {
+			if o.Kind == acp.PermissionOptionKindAllowAlways {
+				return o.OptionID, nil
+			}
+		}
+		return "", errors.New("nothing is offered for the session")
+	}
 	e.start()
 	id := e.open()
 	got := e.play(id, `CALL write {"path":"a","content":"1"}
@@ -154,7 +162,7 @@ func TestCancellingEndsATurnAnywhere(t *testing.T) {
 				if len(p.ToolCall.Content) > 0 { // an edit
 					<-hold
 				}
-				return allowOnce, nil
+				return agentkit.OptionOnce, nil
 			}
 			e.start()
 			id := e.open()

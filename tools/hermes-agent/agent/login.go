@@ -28,7 +28,7 @@ func (a *agent) explain(err error) error {
 	can := a.can
 	a.mu.Unlock()
 	if login := (*model.LoginError)(nil); errors.As(err, &login) && len(authMethods(&can)) > 0 {
-		return refuse(acp.ErrorCodeAuthenticationRequired, "%v", err)
+		return acp.Errorf(acp.ErrorCodeAuthenticationRequired, "%v", err)
 	}
-	return refuse(acp.ErrorCodeInternalError, "%v", err)
+	return acp.Errorf(acp.ErrorCodeInternalError, "%v", err)
 }

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 )
 
 // serveMCP in the environment makes the test program an MCP server.
@@ -58,7 +59,7 @@ func TestToolsOfMCPServersAskAndWork(t *testing.T) {
 	}))
 	t.Cleanup(remote.Close)
 	e := newEditor(t)
-	e.choose = choose(allowSession)
+	e.choose = choose(agentkit.OptionAlways)
 	e.start()
 	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{
 		&acp.MCPServerStdio{Name: "near", Command: program, Args: []string{}, Env: []acp.EnvVariable{{Name: serveMCP, Value: "1"}, {Name: "MARK", Value: "!"}}},

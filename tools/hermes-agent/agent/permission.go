@@ -6,15 +6,9 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
-)
-
-// The answers to a question, and the ids of their options.
-const (
-	allowOnce    = acp.PermissionOptionID(approval.Once)
-	allowSession = acp.PermissionOptionID(approval.Session)
-	allowAlways  = acp.PermissionOptionID(approval.Always)
-	deny         = acp.PermissionOptionID(approval.Refused)
 )
 
 var errDenied = errors.New("the user denied it; do not try to do the same in another way")
@@ -30,8 +24,8 @@ func (s *session) Edit(ctx context.Context, call *acp.ToolCallUpdate, path strin
 			return nil
 		}
 	}
-	answer, err := s.ask(ctx, call, "Accept all edits of this session")
-	if answer == allowSession {
+	all, err := s.ask(ctx, call, "Accept all edits of this session")
+	if all {
 		s.setMode(modeAcceptEdits)
 	}
 	return err
@@ -46,13 +40,13 @@ func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command
 		asked := *call
 		asked.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(approval.Verdict{Findings: q.Findings}.Reason()))}
 		options := []acp.PermissionOption{
-			{OptionID: allowOnce, Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
-			{OptionID: allowSession, Name: "Allow this command for the session", Kind: acp.PermissionOptionKindAllowAlways},
+			{OptionID: acp.PermissionOptionID(approval.Once), Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+			{OptionID: acp.PermissionOptionID(approval.Session), Name: "Allow this command for the session", Kind: acp.PermissionOptionKindAllowAlways},
 		}
 		if s.agent.opts.Approval.Keep != nil {
-			options = append(options, acp.PermissionOption{OptionID: allowAlways, Name: "Always allow this command in this folder", Kind: acp.PermissionOptionKindAllowAlways})
+			options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Always), Name: "Always allow this command in this folder", Kind: acp.PermissionOptionKindAllowAlways})
 		}
-		options = append(options, acp.PermissionOption{OptionID: deny, Name: "Deny", Kind: acp.PermissionOptionKindRejectOnce})
+		options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Refused), Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
 		chosen, err := s.client.Ask(ctx, &asked, options...)
 		return approval.Answer(chosen.OptionID), err
 	})
@@ -69,8 +63,8 @@ func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, name string
 	if trusted {
 		return nil
 	}
-	answer, err := s.ask(ctx, call, "Allow this tool for the session")
-	if answer == allowSession {
+	all, err := s.ask(ctx, call, "Allow this tool for the session")
+	if all {
 		s.mu.Lock()
 		s.trusted[name] = true
 		s.mu.Unlock()
@@ -78,18 +72,15 @@ func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, name string
 	return err
 }
 
-// ask asks the user about a call. Whatever is not a permission is a denial: an error, a turn
-// that is cancelled, an option that was not offered.
-func (s *session) ask(ctx context.Context, call *acp.ToolCallUpdate, always string) (acp.PermissionOptionID, error) {
-	chosen, err := s.client.Ask(ctx, call,
-		acp.PermissionOption{OptionID: allowOnce, Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
-		acp.PermissionOption{OptionID: allowSession, Name: always, Kind: acp.PermissionOptionKindAllowAlways},
-		acp.PermissionOption{OptionID: deny, Name: "Deny", Kind: acp.PermissionOptionKindRejectOnce})
+// ask asks the user about a call, or about all such calls in the words of always. The errors are
+// for the model to read.
+func (s *session) ask(ctx context.Context, call *acp.ToolCallUpdate, always string) (all bool, err error) {
+	all, err = agentkit.Permit(ctx, s.client, call, always)
 	switch {
-	case err != nil:
-		return deny, fmt.Errorf("nobody could be asked, so it was not done: %w", err)
-	case chosen.OptionID == allowOnce, chosen.OptionID == allowSession:
-		return chosen.OptionID, nil
+	case err == nil:
+		return all, nil
+	case errors.Is(err, agentkit.ErrRejected), errors.Is(err, rpc.ErrSessionCancelled):
+		return false, errDenied
 	}
-	return deny, errDenied
+	return false, fmt.Errorf("nobody could be asked, so it was not done: %w", err)
 }

@@ -14,37 +14,33 @@ import (
 
 // Prompt runs a turn, after the turns of the prompts before it.
 func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(s.ended, func() { stop(context.Cause(s.ended)) })()
-	over, err := s.turn(ctx)
-	defer over()
-	if err != nil {
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
-	}
-	said := userMessage(p.Prompt)
+	return s.turns.Prompt(ctx, func(ctx context.Context) (acp.StopReason, error) { return s.prompt(ctx, p.Prompt) })
+}
+
+func (s *session) prompt(ctx context.Context, prompt []acp.ContentBlock) (acp.StopReason, error) {
+	said := userMessage(prompt)
 	if strings.TrimSpace(said.Text) == "" && len(said.Images) == 0 {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/prompt: there is no text, file or picture in it")
+		return "", acp.Errorf(acp.ErrorCodeInvalidParams, "session/prompt: there is no text, file or picture in it")
 	}
-	for _, block := range p.Prompt {
+	for _, block := range prompt {
 		s.keep("store a prompt", func() error { return s.stored.Show(acp.NewUserMessageChunk(block)) })
 	}
 	defer s.keep("store a turn", s.stored.Flush)
 	s.name(said.Text)
 	if handled := s.command(ctx, said.Text); handled {
-		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		return acp.StopReasonEndTurn, nil
 	}
 	said.Text = s.invoke(said.Text)
 	s.add(said)
 	reason, err := s.run(ctx)
 	if err != nil {
-		return nil, a.explain(err)
+		return "", s.agent.explain(err)
 	}
-	return &acp.PromptResponse{StopReason: reason}, nil
+	return reason, nil
 }
 
 func (s *session) run(ctx context.Context) (acp.StopReason, error) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 )
 
@@ -56,10 +58,10 @@ func TestARealModelRepairsFaults(t *testing.T) {
 	e.choose = func(p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 		if len(p.ToolCall.Content) == 1 {
 			if _, edits := p.ToolCall.Content[0].(*acp.Diff); edits {
-				return allowOnce, nil
+				return agentkit.OptionOnce, nil
 			}
 		}
-		return deny, nil // a dangerous command
+		return acp.PermissionOptionID(approval.Refused), nil // a dangerous command
 	}
 	e.start()
 	repaired := map[string]int{}

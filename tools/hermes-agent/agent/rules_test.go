@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
 
 // The questions of the agent say what rules of clients are about: the program with its
@@ -28,7 +29,7 @@ func TestRulesOfTheClientAnswerTheQuestionsOfTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEditor(t)
-	e.rules, e.choose = rules, choose(deny)
+	e.rules, e.choose = rules, choose(acp.PermissionOptionID(approval.Refused))
 	e.start()
 	if err := os.Mkdir(filepath.Join(e.dir, "notes"), 0o755); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
@@ -18,7 +18,7 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
-// session is an open session. Its turns run one after the other.
+// session is an open session.
 type session struct {
 	agent   *agent
 	client  acp.ClientSession
@@ -26,9 +26,7 @@ type session struct {
 	notices bool // the client shows them
 	summary bool // the client shows compactions
 	gate    *approval.Gate
-
-	ended context.Context // done when the session is closed
-	end   context.CancelCauseFunc
+	turns   agentkit.Turns
 
 	servers mcp.Servers
 	ready   chan struct{} // closed when tools is set
@@ -40,15 +38,11 @@ type session struct {
 	used    model.Usage     // of the last request
 	counted int             // messages that used is about
 	total   model.Usage     // of all requests since the session was opened
-	last    <-chan struct{} // closed when the newest prompt is over
 	trusted map[string]bool // tools of servers that may run without a question
 }
 
 func newSession(a *agent, stored *store.Session) *session {
-	idle := make(chan struct{})
-	close(idle)
-	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, last: idle, gate: approval.NewGate(a.opts.Approval), ready: make(chan struct{}), trusted: map[string]bool{}}
-	s.ended, s.end = context.WithCancelCause(context.Background())
+	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, gate: approval.NewGate(a.opts.Approval), ready: make(chan struct{}), trusted: map[string]bool{}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	files := mixed{read: a.local, write: a.local}
@@ -71,10 +65,11 @@ func newSession(a *agent, stored *store.Session) *session {
 // connect starts the MCP servers of the session. The first turn waits for their tools.
 func (s *session) connect(servers []acp.MCPServer) {
 	defer close(s.ready)
-	tools, err := s.servers.Connect(s.ended, s.env.Cwd, servers)
+	ctx := s.turns.Context()
+	tools, err := s.servers.Connect(ctx, s.env.Cwd, servers)
 	set, bad := s.agent.opts.Tools.With(tools)
 	s.tools = set
-	if err = errors.Join(err, bad); err != nil && s.ended.Err() == nil {
+	if err = errors.Join(err, bad); err != nil && ctx.Err() == nil {
 		s.agent.opts.Log.Warn("connect the MCP servers", slog.Any("error", err))
 		s.failed = err
 	}
@@ -101,48 +96,10 @@ func (m mixed) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (
 	return m.write.WriteTextFile(ctx, p)
 }
 
-// turn waits until the prompts before this one are over. The caller calls over at the end
-// of its own. The error is that of ctx.
-func (s *session) turn(ctx context.Context) (over func(), err error) {
-	mine := make(chan struct{})
-	s.mu.Lock()
-	before := s.last
-	s.last = mine
-	s.mu.Unlock()
-	select {
-	case <-before:
-		return func() { close(mine) }, context.Cause(ctx)
-	case <-ctx.Done():
-		go func() { // the next one still waits for those before
-			<-before
-			close(mine)
-		}()
-		return func() {}, context.Cause(ctx)
-	}
-}
-
-// stop cancels the turns and waits for their end.
-func (s *session) stop(ctx context.Context) error {
-	s.end(rpc.ErrSessionCancelled)
-	s.mu.Lock()
-	last := s.last
-	s.mu.Unlock()
-	select {
-	case <-last:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func (s *session) close() error {
-	s.end(rpc.ErrSessionCancelled)
-	s.mu.Lock()
-	last := s.last
-	s.mu.Unlock()
-	<-last
+	err := s.turns.Close(context.Background())
 	<-s.ready
-	err := errors.Join(s.servers.Close(), s.env.Processes.Close())
+	err = errors.Join(err, s.servers.Close(), s.env.Processes.Close())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.stored.Close())

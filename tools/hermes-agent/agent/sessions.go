@@ -3,18 +3,19 @@ package agent
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 )
 
 // NewSession begins a session.
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	if err := checkRoots("session/new", p.Cwd, p.AdditionalDirectories); err != nil {
+	if err := agentkit.CheckRoots(acp.MethodSessionNew, p.Cwd, p.AdditionalDirectories); err != nil {
 		return nil, err
 	}
 	if err := a.opts.Ready(); err != nil {
@@ -37,7 +38,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 
 // LoadSession opens a stored session and shows all of it again.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := a.reopen(ctx, "session/load", p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
+	s, err := a.reopen(ctx, acp.MethodSessionLoad, p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 
 // ResumeSession opens a stored session for a client that still shows it.
 func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, err := a.reopen(ctx, "session/resume", p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
+	s, err := a.reopen(ctx, acp.MethodSessionResume, p.SessionID, p.Cwd, p.AdditionalDirectories, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +58,17 @@ func (a *agent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) 
 }
 
 // fork opens a copy of a stored session.
-func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []string, servers []acp.MCPServer) (*acp.NewSessionResponse, error) {
-	if err := checkRoots("session/fork", cwd, roots); err != nil {
+func (a *agent) fork(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.NewSessionResponse, error) {
+	if err := agentkit.CheckRoots(agentkit.MethodFork, p.Cwd, p.AdditionalDirectories); err != nil {
 		return nil, err
 	}
-	stored, err := a.opts.Store.Fork(id, func(info *store.Info) {
-		info.ID, info.Cwd, info.Roots, info.Created = store.NewID(), cwd, roots, time.Now().UTC()
+	stored, err := a.opts.Store.Fork(p.SessionID, func(info *store.Info) {
+		info.ID, info.Cwd, info.Roots, info.Created = store.NewID(), p.Cwd, p.AdditionalDirectories, time.Now().UTC()
 	})
 	if err != nil {
-		return nil, refuseOpen("session/fork", err)
+		return nil, refuseOpen(agentkit.MethodFork, err)
 	}
-	s, err := a.open(ctx, stored, servers)
+	s, err := a.open(ctx, stored, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (a *agent) fork(ctx context.Context, id acp.SessionID, cwd string, roots []
 
 // reopen opens a stored session. One that is open is closed first, with its turn.
 func (a *agent) reopen(ctx context.Context, method string, id acp.SessionID, cwd string, roots []string, servers []acp.MCPServer) (*session, error) {
-	if err := checkRoots(method, cwd, roots); err != nil {
+	if err := agentkit.CheckRoots(method, cwd, roots); err != nil {
 		return nil, err
 	}
 	if err := a.shut(ctx, id); err != nil {
@@ -117,17 +118,17 @@ func (a *agent) load(ctx context.Context, id acp.SessionID) (*store.Session, err
 func (a *agent) open(ctx context.Context, stored *store.Session, servers []acp.MCPServer) (*session, error) {
 	id := stored.Info.ID
 	if err := a.local.OpenSession(id, append([]string{stored.Info.Cwd}, stored.Info.Roots...)); err != nil {
-		return nil, errors.Join(refuse(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
+		return nil, errors.Join(acp.Errorf(acp.ErrorCodeInvalidParams, "open the session: %v", err), stored.Close())
 	}
 	if err := a.instruct(stored); err != nil {
 		return nil, errors.Join(err, stored.Close())
 	}
 	s := newSession(a, stored)
 	go s.connect(servers)
-	a.mu.Lock()
-	a.sessions[id] = s
-	a.mu.Unlock()
-	a.conn.AfterResponse(ctx, s.announce)
+	if _, _, err := a.sessions.Open(id, s); err != nil { // none is replaced: the store opens each once
+		return nil, errors.Join(err, s.close())
+	}
+	rpc.AfterResponse(ctx, s.announce)
 	return s, nil
 }
 
@@ -150,7 +151,7 @@ func (a *agent) system(cwd string) model.Message {
 
 // CloseSession ends the use of a session, which stays in the store.
 func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	if _, err := a.find(p.SessionID); err != nil {
+	if _, err := a.sessions.Find(p.SessionID); err != nil {
 		return nil, err
 	}
 	return &acp.CloseSessionResponse{}, a.shut(ctx, p.SessionID)
@@ -162,21 +163,18 @@ func (a *agent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) 
 		return nil, err
 	}
 	if err := a.opts.Store.Delete(p.SessionID); err != nil {
-		return nil, refuseOpen("session/delete", err)
+		return nil, refuseOpen(acp.MethodSessionDelete, err)
 	}
 	return &acp.DeleteSessionResponse{}, nil
 }
 
 // shut closes a session if it is open: its turns are cancelled and answered first.
 func (a *agent) shut(ctx context.Context, id acp.SessionID) error {
-	a.mu.Lock()
-	s := a.sessions[id]
-	delete(a.sessions, id)
-	a.mu.Unlock()
-	if s == nil {
-		return nil
+	s, err := a.sessions.Take(id)
+	if err != nil {
+		return nil // it is not open
 	}
-	if err := s.stop(ctx); err != nil {
+	if err := s.turns.Close(ctx); err != nil {
 		return err
 	}
 	return errors.Join(a.local.CloseSession(id), s.close())
@@ -197,7 +195,7 @@ func (a *agent) ListSessions(_ context.Context, p *acp.ListSessionsRequest) (*ac
 	if p.Cursor.OK {
 		n, err := strconv.Atoi(p.Cursor.V)
 		if err != nil || n < 0 {
-			return nil, refuse(acp.ErrorCodeInvalidParams, "session/list: %q is no cursor of this agent", p.Cursor.V)
+			return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/list: %q is no cursor of this agent", p.Cursor.V)
 		}
 		from = n
 	}
@@ -219,22 +217,13 @@ func (a *agent) ListSessions(_ context.Context, p *acp.ListSessionsRequest) (*ac
 	return answer, nil
 }
 
-func checkRoots(method, cwd string, roots []string) error {
-	for _, dir := range append([]string{cwd}, roots...) {
-		if !filepath.IsAbs(dir) {
-			return refuse(acp.ErrorCodeInvalidParams, "%s: %q is not an absolute path", method, dir)
-		}
-	}
-	return nil
-}
-
 // refuseOpen says why a session cannot be opened.
 func refuseOpen(method string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrUnknown):
-		return refuse(acp.ErrorCodeResourceNotFound, "%s: %v", method, err)
+		return acp.Errorf(acp.ErrorCodeResourceNotFound, "%s: %v", method, err)
 	case errors.Is(err, store.ErrBusy):
-		return refuse(acp.ErrorCodeInvalidParams, "%s: %v", method, err)
+		return acp.Errorf(acp.ErrorCodeInvalidParams, "%s: %v", method, err)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 )
 
@@ -29,36 +30,36 @@ const (
 
 // SetSessionMode changes what needs permission, from the next call on.
 func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	if !isMode(p.ModeID) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: there is no mode %q", p.ModeID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_mode: there is no mode %q", p.ModeID)
 	}
 	s.change(func(i *store.Info) { i.Mode = string(p.ModeID) })
 	_, options := s.settings()
-	a.conn.AfterResponse(ctx, func() { s.tell(acp.NewConfigOptionUpdate(options)) })
+	rpc.AfterResponse(ctx, func() { s.tell(acp.NewConfigOptionUpdate(options)) })
 	return &acp.SetSessionModeResponse{}, nil
 }
 
 // SetSessionConfigOption changes a setting of a session.
 func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
 	switch {
 	case !ok:
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: %q is not a switch", p.ConfigID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_config_option: %q is not a switch", p.ConfigID)
 	case p.ConfigID == optionMode && isMode(acp.SessionModeID(value.Value)):
 		s.change(func(i *store.Info) { i.Mode = string(value.Value) })
-		a.conn.AfterResponse(ctx, func() { s.tell(acp.NewCurrentModeUpdate(acp.SessionModeID(value.Value))) })
+		rpc.AfterResponse(ctx, func() { s.tell(acp.NewCurrentModeUpdate(acp.SessionModeID(value.Value))) })
 	case p.ConfigID == optionModel && slices.Contains(a.opts.Models.Names(s.info().Model), string(value.Value)):
 		s.change(func(i *store.Info) { i.Model = string(value.Value) })
 	default:
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: %q has no value %q", p.ConfigID, value.Value)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_config_option: %q has no value %q", p.ConfigID, value.Value)
 	}
 	_, options := s.settings()
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil

@@ -5,53 +5,52 @@ package demoagent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // Run serves one client over t until it hangs up or ctx ends.
 func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
-	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&agent{conn: c, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
-	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(log) }}).Wait(ctx)
+	return rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler {
+		return &agent{client: c, exit: os.Exit}
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(log) }})
 }
 
 // agent answers one client.
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	conn *rpc.Conn
-	exit func(code int)
+	client   acp.Client
+	exit     func(code int)
+	sessions agentkit.Sessions[*session]
 
-	mu       sync.Mutex              // guards the fields below, and the sessions
-	can      *acp.ClientCapabilities // set once
-	sessions map[acp.SessionID]*session
-	opened   int // sessions so far
+	mu     sync.Mutex              // guards the fields below, and the settings of sessions
+	can    *acp.ClientCapabilities // set once
+	opened int                     // sessions so far
 }
 
-// session is one conversation. It has one turn at a time.
+// session is one conversation.
 type session struct {
-	id      acp.SessionID
-	cwd     string
-	mode    acp.SessionModeID
-	pace    acp.SessionConfigValueID
-	busy    bool
-	trusted bool // the user chose "always"
+	acp.ClientSession
+	cwd   string
+	mode  acp.SessionModeID
+	pace  acp.SessionConfigValueID
+	turns agentkit.Turns
+
+	// The turn that runs has the rest.
+
+	trusted bool // the user has allowed all calls
 	calls   int  // tool calls so far
 	history []acp.SessionUpdate
-
-	stop     context.CancelCauseFunc // ends the last turn
-	answered chan struct{}           // closed when it was answered; nil before the first
 }
 
 const (
@@ -70,7 +69,7 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.can != nil {
-		return nil, refuse(acp.ErrorCodeInvalidRequest, "initialize: already done")
+		return nil, acp.Errorf(acp.ErrorCodeInvalidRequest, "initialize: already done")
 	}
 	a.can = &acp.ClientCapabilities{}
 	if p.ClientCapabilities != nil {
@@ -92,139 +91,120 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 // NewSession opens a session. Its commands are announced after the answer, because
 // the client does not know the session earlier.
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !filepath.IsAbs(p.Cwd) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/new: cwd %q is not absolute", p.Cwd)
+	if err := agentkit.CheckRoots(acp.MethodSessionNew, p.Cwd, p.AdditionalDirectories); err != nil {
+		return nil, err
 	}
+	a.mu.Lock()
 	a.opened++
 	id := acp.SessionID(fmt.Sprintf("demo-%d", a.opened))
-	s := &session{id: id, cwd: p.Cwd, mode: modeAsk, pace: paceBrisk}
-	a.sessions[id] = s
-	a.conn.AfterResponse(ctx, func() { a.announce(ctx, id) })
-	return &acp.NewSessionResponse{SessionID: id, Modes: s.modes(), ConfigOptions: s.options()}, nil
+	a.mu.Unlock()
+	s := &session{ClientSession: a.client.Session(id), cwd: p.Cwd, mode: modeAsk, pace: paceBrisk}
+	answer := &acp.NewSessionResponse{SessionID: id, Modes: s.modes(), ConfigOptions: s.options()}
+	if _, _, err := a.sessions.Open(id, s); err != nil {
+		return nil, err
+	}
+	rpc.AfterResponse(ctx, func() { s.announce(ctx) })
+	return answer, nil
 }
 
 // LoadSession replays a session of this process. The session keeps its folder.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := a.begin(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	defer a.end(s)
-	for _, u := range s.history {
-		if err := a.client(s.id).Update(ctx, u); err != nil {
-			return nil, err
+	err = s.turns.Run(ctx, func(ctx context.Context) error {
+		for _, u := range s.history {
+			if err := s.Update(ctx, u); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.conn.AfterResponse(ctx, func() { a.announce(ctx, s.id) })
+	rpc.AfterResponse(ctx, func() { s.announce(ctx) })
 	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
 // SetSessionMode sets whether the agent may change things. The mode is a config option,
 // too, because some clients know only one of the two.
 func (a *agent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if !isMode(p.ModeID) {
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
 	}
 	s.mode = p.ModeID
 	changed := acp.NewConfigOptionUpdate(s.options())
-	a.conn.AfterResponse(ctx, func() { a.tell(ctx, s.id, changed) })
+	rpc.AfterResponse(ctx, func() { s.tell(ctx, changed) })
 	return &acp.SetSessionModeResponse{}, nil
 }
 
 // SetSessionConfigOption sets the mode, or how fast the agent talks.
 func (a *agent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
 	switch {
 	case !ok:
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: %q is not a switch", p.ConfigID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_config_option: %q is not a switch", p.ConfigID)
 	case p.ConfigID == optionPace && pauses[value.Value] > 0:
 		s.pace = value.Value
 	case p.ConfigID == optionMode && isMode(acp.SessionModeID(value.Value)):
 		s.mode = acp.SessionModeID(value.Value)
 		changed := acp.NewCurrentModeUpdate(s.mode)
-		a.conn.AfterResponse(ctx, func() { a.tell(ctx, s.id, changed) })
+		rpc.AfterResponse(ctx, func() { s.tell(ctx, changed) })
 	default:
-		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
 	}
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options()}, nil
 }
 
-// Prompt plays a turn. Cancelling it ends ctx, and with it whatever the turn
-// waits for.
+// Prompt plays a turn. Cancelling it ends its context, and with it whatever the turn waits for.
 func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s, err := a.begin(p.SessionID)
+	s, err := a.sessions.Find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	defer a.end(s)
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	answered := make(chan struct{})
-	a.conn.AfterResponse(ctx, func() { close(answered) })
-	a.mu.Lock()
-	s.stop, s.answered = stop, answered
-	a.mu.Unlock()
-	t := &turn{agent: a, session: s}
-	prompt := ""
-	for _, block := range p.Prompt {
-		s.history = append(s.history, acp.NewUserMessageChunk(block))
-		if text, ok := block.(*acp.TextContent); ok {
-			prompt += text.Text
+	return s.turns.Prompt(ctx, func(ctx context.Context) (acp.StopReason, error) {
+		prompt := ""
+		for _, block := range p.Prompt {
+			s.history = append(s.history, acp.NewUserMessageChunk(block))
+			if text, ok := block.(*acp.TextContent); ok {
+				prompt += text.Text
+			}
 		}
-	}
-	err = t.play(ctx, prompt)
-	if errors.Is(err, rpc.ErrSessionCancelled) || errors.Is(err, errCancelled) {
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
-	} else if err != nil {
-		return nil, err
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		return acp.StopReasonEndTurn, (&turn{agent: a, session: s}).play(ctx, prompt)
+	})
 }
 
 // CloseSession forgets a session. A running turn is cancelled and answered first,
 // so that nothing about the session follows the answer.
 func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	a.mu.Lock()
-	s, err := a.find(p.SessionID)
+	s, err := a.sessions.Take(p.SessionID)
 	if err != nil {
-		a.mu.Unlock()
 		return nil, err
 	}
-	delete(a.sessions, p.SessionID)
-	stop, answered := s.stop, s.answered
-	a.mu.Unlock()
-	if answered != nil {
-		stop(rpc.ErrSessionCancelled)
-		select {
-		case <-answered:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-	return &acp.CloseSessionResponse{}, nil
+	return &acp.CloseSessionResponse{}, s.turns.Close(ctx)
 }
 
 // Cancel has nothing left to do: the connection has ended the prompt's context.
 func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 // announce lists the slash commands.
-func (a *agent) announce(ctx context.Context, id acp.SessionID) {
+func (s *session) announce(ctx context.Context) {
 	list := make([]acp.AvailableCommand, len(commands))
 	for i, c := range commands {
 		list[i] = acp.AvailableCommand{Name: c.name, Description: c.description}
@@ -232,44 +212,13 @@ func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 			list[i].Input = &acp.UnstructuredCommandInput{Hint: c.hint}
 		}
 	}
-	a.tell(ctx, id, acp.NewAvailableCommandsUpdate(list))
+	s.tell(ctx, acp.NewAvailableCommandsUpdate(list))
 }
 
 // tell sends an update that belongs to no turn. It ignores errors, because a client that
 // is gone does not need it.
-func (a *agent) tell(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
-	_ = a.client(id).Update(context.WithoutCancel(ctx), u)
-}
-
-// client is the client's end of a session.
-func (a *agent) client(id acp.SessionID) acp.ClientSession {
-	return acp.Client{Conn: a.conn}.Session(id)
-}
-
-func (a *agent) find(id acp.SessionID) (*session, error) {
-	if s := a.sessions[id]; s != nil {
-		return s, nil
-	}
-	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q", id)
-}
-
-// begin reserves a session, its history included, for one turn or replay.
-func (a *agent) begin(id acp.SessionID) (*session, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s, err := a.find(id)
-	if err == nil && s.busy {
-		err = refuse(acp.ErrorCodeInvalidRequest, "session %q: a turn is running", id)
-	} else if err == nil {
-		s.busy = true
-	}
-	return s, err
-}
-
-func (a *agent) end(s *session) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s.busy = false
+func (s *session) tell(ctx context.Context, u acp.SessionUpdate) {
+	_ = s.Update(context.WithoutCancel(ctx), u)
 }
 
 var modes = []acp.SessionMode{
@@ -298,8 +247,4 @@ func (s *session) options() []acp.SessionConfigOption {
 		ID: optionMode, Name: "Mode", Description: acp.Some("What the agent may do"), Category: acp.Some(acp.SessionConfigOptionCategoryMode),
 		Variant: acp.NewSessionConfigSelect(acp.SessionConfigValueID(s.mode), choices),
 	}}
-}
-
-func refuse(code acp.ErrorCode, format string, args ...any) error {
-	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

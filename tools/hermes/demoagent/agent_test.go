@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -94,7 +95,7 @@ func TestAnEditIsDerivedFromWhatTheClientSees(t *testing.T) {
 func TestARejectionChangesNothing(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)
-	e.choose = allow("no")
+	e.choose = allow(agentkit.OptionReject)
 	e.write("hermes-demo.md", "mine")
 	contains(t, e.play("tour", acp.StopReasonEndTurn), "call-2 failed", "rejected by the user", "call-3 failed", "plan 2/2")
 	if got := e.file("hermes-demo.md"); got != "mine" {
@@ -357,24 +358,24 @@ func TestALoadedSessionIsReplayed(t *testing.T) {
 	}
 }
 
-func TestASecondPromptIsRefusedWhileOneRuns(t *testing.T) {
+func TestASecondPromptWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)
 	id := e.open()
 	first := make(chan error, 1)
 	go func() {
-		_, err := e.prompt(id, "/slow 10000")
+		_, err := e.prompt(id, "/slow 20")
 		first <- err
 	}()
 	e.waitFor("1 ")
-	if _, err := e.prompt(id, "hi"); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidRequest}) {
-		t.Errorf("second prompt: %v", err)
-	}
-	if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
-		t.Error(err)
+	if end, err := e.prompt(id, "/say second"); err != nil || end != acp.StopReasonEndTurn {
+		t.Errorf("second prompt: %v, %v", end, err)
 	}
 	if err := <-first; err != nil {
 		t.Error(err)
+	}
+	if got := e.transcript(); strings.Index(got, "second") < strings.Index(got, "20 ") {
+		t.Errorf("the turns have run beside each other: %q", got)
 	}
 }
 

@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
-
-// errCancelled ends a turn because the client cancelled one of its questions.
-var errCancelled = errors.New("cancelled by the client")
 
 // turn is one prompt being worked on.
 type turn struct {
@@ -30,7 +29,7 @@ func (t *turn) update(ctx context.Context, u acp.SessionUpdate) error {
 		return context.Cause(ctx)
 	}
 	t.history = append(t.history, u)
-	return t.client(t.id).Update(ctx, u)
+	return t.Update(ctx, u)
 }
 
 // say streams a text word by word.
@@ -89,7 +88,7 @@ func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok b
 	}
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
-	} else if errors.Is(failure, errCancelled) {
+	} else if errors.Is(failure, rpc.ErrSessionCancelled) {
 		return false, failure
 	} else if failure != nil {
 		return false, t.say(ctx, "%s: %v. ", c.Title, failure)
@@ -106,19 +105,11 @@ func (t *turn) allowed(ctx context.Context, c *acp.ToolCall) error {
 		return errors.New("not in read-only mode")
 	}
 	if !t.trusted {
-		chosen, err := t.client(t.id).Ask(ctx, c.AsUpdate(),
-			acp.PermissionOption{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
-			acp.PermissionOption{OptionID: "always", Name: "Allow for this session", Kind: acp.PermissionOptionKindAllowAlways},
-			acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
-		switch {
-		case err != nil:
+		trusted, err := agentkit.Permit(ctx, t.ClientSession, c.AsUpdate(), "Allow for this session")
+		if err != nil {
 			return err
-		case chosen.OptionID == "":
-			return errCancelled
-		case chosen.OptionID == "no":
-			return errors.New("rejected by the user")
 		}
-		t.trusted = chosen.OptionID == "always"
+		t.trusted = trusted
 	}
 	return t.update(ctx, &acp.ToolCallUpdate{ToolCallID: c.ToolCallID, Status: acp.Some(acp.ToolCallStatusInProgress)})
 }
@@ -136,7 +127,7 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 	diff := &acp.Diff{Path: path}
 	read := &acp.ToolCall{Title: "Read " + name, Kind: acp.Some(acp.ToolKindRead), Locations: where}
 	ok, err := t.call(ctx, read, func() error {
-		text, err := t.client(t.id).ReadFile(ctx, path)
+		text, err := t.ReadFile(ctx, path)
 		if missing(err) {
 			return nil // to be created
 		} else if err == nil {
@@ -155,7 +146,7 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 		if err := t.allowed(ctx, edit); err != nil {
 			return err
 		}
-		return t.client(t.id).WriteFile(ctx, path, diff.NewText)
+		return t.WriteFile(ctx, path, diff.NewText)
 	})
 	return err
 }
@@ -188,24 +179,23 @@ func (t *turn) run(ctx context.Context, command string, args ...string) error {
 		if err := t.allowed(ctx, c); err != nil {
 			return err
 		}
-		client := acp.Client{Conn: t.conn}
-		term, err := client.CreateTerminal(ctx, &acp.CreateTerminalRequest{
-			SessionID: t.id, Command: command, Args: args, Cwd: acp.Some(t.cwd),
+		term, err := t.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{
+			SessionID: t.ID, Command: command, Args: args, Cwd: acp.Some(t.cwd),
 		})
 		if err != nil {
 			return err
 		}
 		// Releasing ends what still runs, so it happens after a cancel as well.
-		defer client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		defer t.client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.ID, TerminalID: term.TerminalID})
 		if err := t.update(ctx, &acp.ToolCallUpdate{
 			ToolCallID: c.ToolCallID, Content: []acp.ToolCallContent{acp.NewTerminal(term.TerminalID)},
 		}); err != nil {
 			return err
 		}
-		if _, err := client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.id, TerminalID: term.TerminalID}); err != nil {
+		if _, err := t.client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.ID, TerminalID: term.TerminalID}); err != nil {
 			return err
 		}
-		output, err := client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		output, err := t.client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.ID, TerminalID: term.TerminalID})
 		if err != nil {
 			return err
 		}
