@@ -36,7 +36,7 @@ func Serve(ctx context.Context, t transport.Transport, agent func(acp.Client) ac
 //   - files and terminals of the client do not exist: the capabilities are empty, and the
 //     calls fail with method not found.
 //
-// What version 1 does not have, such as background work, is not sent.
+// Features that version 1 lacks, such as background work, are not sent.
 func New(c *rpc.Conn, agent func(acp.Client) acp.AgentHandler) *rpc.AgentVersions {
 	b := &bridge{conn: c, sessions: map[acp.SessionID]*session{}}
 	b.one = agent(acp.Client{Conn: b})

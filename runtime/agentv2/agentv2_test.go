@@ -143,7 +143,8 @@ func serve(t *testing.T) (*editor, transport.Transport) {
 	return patience.Value(t, "agent", made), near
 }
 
-// newer is a client of version 2 that notes what it is told and allows everything.
+// newer is a client of version 2 that logs the updates it gets and allows
+// everything.
 type newer struct {
 	v2.UnimplementedClientHandler
 	mu   sync.Mutex

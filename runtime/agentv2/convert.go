@@ -29,7 +29,7 @@ func (s *session) update(u acp.SessionUpdate) (v2.SessionUpdate, error) {
 	}
 	switch u := u.(type) {
 	case *acp.ToolCall:
-		s.kind = "" // what is said afterwards is another message
+		s.kind = "" // later chunks belong to another message
 		return toolCall(u.AsUpdate())
 	case *acp.ToolCallUpdate:
 		return toolCall(u)

@@ -61,7 +61,7 @@ func (s *session) newMessage(kind string) v2.MessageID {
 }
 
 // messageOf returns the id of the message that a chunk of a kind belongs to: the
-// agent's own, that of the chunk before it, or a new one. s.mu is held.
+// agent's own id, the id of the chunk before it, or a new one. s.mu is held.
 func (s *session) messageOf(kind string, own acp.Opt[acp.MessageID]) v2.MessageID {
 	if id, ok := own.Get(); ok {
 		s.kind = ""

@@ -59,8 +59,8 @@ type Option struct {
 	decision appserver.CommandExecutionApprovalDecision
 }
 
-// standard are the options that need no more than a word. What one of them covers that allows
-// something for the session is said in its name.
+// standard returns the options that the protocol writes as a single word. covers names what
+// the option for the session allows.
 func standard(covers string) []Option {
 	return []Option{
 		{ID: "accept", Name: "Allow once", Choice: Once},
@@ -70,7 +70,7 @@ func standard(covers string) []Option {
 	}
 }
 
-// What is allowed for the session is the command with its folder, or all changes of the files.
+// An approval for the session covers the command with its folder, or all changes of the files.
 const (
 	thisCommand = "this command"
 	theseRights = "these permissions"
@@ -83,7 +83,8 @@ func ofFiles(root string) string {
 	return "all changes of these files"
 }
 
-// options are those of a command: what codex offers, and always a denial.
+// options returns the options for a command: the decisions that codex offers,
+// and always a denial.
 func options(p *appserver.CommandExecutionRequestApprovalParams) []Option {
 	raw, found := p.Extra.Get("availableDecisions")
 	var texts []json.RawMessage

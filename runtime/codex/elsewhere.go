@@ -18,8 +18,8 @@ const (
 )
 
 // save puts a thread on the disk, where other clients find it. By itself codex does
-// that with the first turn. The item is of a kind that codex does not keep, so the
-// model does not see it.
+// that with the first turn. Codex does not keep items of this kind, so the model
+// does not see it.
 func save(ctx context.Context, l *link, thread string) error {
 	_, err := l.agent.ThreadInjectItems(ctx, &appserver.ThreadInjectItemsParams{
 		ThreadID: thread, Items: []json.RawMessage{json.RawMessage(`{"type":"other"}`)},
@@ -61,9 +61,9 @@ func (s *Session) resume(ctx context.Context, l *link, p *appserver.ThreadResume
 	return r, nil
 }
 
-// turnOf returns the turn that a message is about, as far as its id tells: the one
-// that runs here, or one that another client has begun. What is said about other turns
-// begins none, unless it starts now or the thread is being opened.
+// turnOf returns the turn that a message with a turn id belongs to: the one that runs
+// here, or one that another client has begun. A message about another turn starts a
+// turn here only if that turn starts now or the thread is being opened.
 func (s *Session) turnOf(id string, starts bool) *turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,8 @@ type handler struct {
 	server *Server
 }
 
-// tell passes a notification on. A thread that is nobody's is ignored.
+// tell passes a notification on. Notifications about a thread without a session
+// are dropped.
 func (h *handler) tell(ctx context.Context, thread, turn string, note any) error {
 	if s := h.server.session(thread); s != nil {
 		s.note(ctx, turn, note)
@@ -23,8 +24,8 @@ func (h *handler) tell(ctx context.Context, thread, turn string, note any) error
 	return nil
 }
 
-// session returns the session that a question is for, nil when the thread is nobody's.
-// Then the question is left to the other clients, if there may be any.
+// session returns the session that a question is for, nil when the thread has none.
+// The question is then left to other clients, if there may be any.
 func (h *handler) session(ctx context.Context, thread string) *Session {
 	s := h.server.session(thread)
 	if s == nil && h.server.opts.Dial != nil {

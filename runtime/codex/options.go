@@ -11,7 +11,7 @@ import (
 
 // Options configure a Session.
 type Options struct {
-	// Dir is the folder to work in; empty: that of the app-server.
+	// Dir is the folder to work in; empty: the folder of the app-server.
 	Dir string
 	// Thread is a thread to resume; empty: a new one.
 	Thread string
@@ -24,10 +24,10 @@ type Options struct {
 	// AutoExec and AutoPatch approve every command, or every file change, without
 	// asking.
 	AutoExec, AutoPatch bool
-	// Approve is asked about what the flags above do not approve. It returns a
-	// Choice or the ID of one of the options. An error, a panic, any other text
-	// and a nil Approve are denials. The context ends when the answer no longer
-	// matters.
+	// Approve decides about commands and changes that the flags above do not
+	// approve. It returns a Choice or the ID of one of the options. An error, a
+	// panic, any other text and a nil Approve are denials. The context ends when
+	// the answer no longer matters.
 	Approve func(ctx context.Context, a *Approval) (Choice, error)
 	// ApproveWithin is how long Approve may take; 0: as long as the turn.
 	ApproveWithin time.Duration
@@ -42,9 +42,10 @@ type Options struct {
 	OnNote func(ctx context.Context, note any)
 
 	// Elsewhere makes the session one that other clients of the app-server use, too.
-	// It gets each turn that one of them has begun, and the text of its prompt, which
-	// is empty where the turn has begun before the session. What codex reports about
-	// the turn waits until Elsewhere returns. Nil: turns of others are ignored.
+	// It is called with each turn that another client has begun and the text of its
+	// prompt, which is empty if the turn began before the session. Notifications
+	// about the turn wait until Elsewhere returns. Nil: turns of other clients are
+	// ignored.
 	Elsewhere func(turn, text string)
 
 	// Deadline is how long a turn may take: 600 s when 0, forever when negative.

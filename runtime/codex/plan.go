@@ -24,7 +24,7 @@ const (
 	modeDefault = "default"
 )
 
-// Profiles returns those of Profiles that the app-server has, started and initialized.
+// Profiles returns the profiles that the app-server supports, which must run for that.
 func (s *Server) Profiles(ctx context.Context) ([]Profile, error) {
 	l, err := s.running(ctx)
 	if err != nil {
@@ -56,8 +56,8 @@ type mode struct {
 	Settings modeSettings `json:"settings"`
 }
 
-// modeSettings are taken in place of those of the thread. Without instructions, codex
-// has its own for the mode.
+// modeSettings replace the settings of the thread. They have no instructions, so
+// codex uses its own for the mode.
 type modeSettings struct {
 	Model  string  `json:"model"`
 	Effort *string `json:"reasoning_effort"`

@@ -171,7 +171,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// join makes a session get what is said about a thread.
+// join makes a session get the notifications and questions about a thread.
 func (s *Server) join(thread string, session *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -104,7 +104,7 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 		return l, nil
 	}
 	model, effort, planning := "", "", false
-	var shown Profile // empty: that of the sandbox
+	var shown Profile // empty: the profile in use
 	if thread != "" {
 		s.server.join(thread, s)
 		p := &appserver.ThreadResumeParams{ThreadID: thread, Config: s.opts.Config, ExcludeTurns: acp.Some(true)}
@@ -234,8 +234,8 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// note handles a notification about the thread. The notifications of a turn that has
-// not begun here wait for it; those of other turns are ignored.
+// note handles a notification about the thread. Notifications of a turn that has not
+// begun here wait until it has; notifications of other turns are ignored.
 func (s *Session) note(ctx context.Context, turn string, note any) {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -256,7 +256,7 @@ func (s *Session) handle(ctx context.Context, turn string, note any) {
 		if starts && t.id == "" {
 			select {
 			case t.named <- turn:
-			default: // one that has been said already
+			default: // a name waits there already
 			}
 		}
 		t.hear(note)

@@ -124,7 +124,7 @@ func TestWithoutAProfileCodexDecides(t *testing.T) {
 	}
 }
 
-// A thread keeps the mode until a turn brings another, so both ways are said once.
+// A thread keeps the mode until a turn sets another, so each change is sent once.
 func TestAPlanIsWorkedOutUntilAnotherProfileIsChosen(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -172,7 +172,8 @@ func TestAPlanIsWorkedOutUntilAnotherProfileIsChosen(t *testing.T) {
 	}
 }
 
-// A profile that is chosen beforehand counts, whatever the thread was left in.
+// A profile that is chosen beforehand replaces the mode that the thread was
+// left in.
 func TestAThreadThatIsLeftInThePlanModeLeavesItForAnotherProfile(t *testing.T) {
 	t.Parallel()
 	server, _ := scripted(t, "plans")
@@ -286,7 +287,7 @@ func TestEitherTextOrErrorExplainsTheEnd(t *testing.T) {
 			t.Parallel()
 			server, _ := scripted(t, "plain")
 			s := codex.NewSession(server, test.opts)
-			if err := s.EnsureStarted(t.Context()); err != nil { // the times are those of the turn
+			if err := s.EnsureStarted(t.Context()); err != nil { // so that the limits measure only the turn
 				t.Fatal(err)
 			}
 			r := s.RunTurn(t.Context(), text(test.play))

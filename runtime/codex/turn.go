@@ -115,7 +115,8 @@ func (s *Session) RunTurn(ctx context.Context, input ...appserver.UserInput) *Re
 }
 
 // Compact has codex summarize the conversation, which makes room in the context. It
-// is a turn; see RunTurn. Nothing is said, so the error is ErrNoAnswer if all is well.
+// is a turn; see RunTurn. The turn has no text, so the error is ErrNoAnswer if all is
+// well.
 func (s *Session) Compact(ctx context.Context) *Result {
 	return s.runTurn(ctx, func(ctx context.Context, agent appserver.Agent) (string, error) {
 		_, err := agent.ThreadCompactStart(ctx, &appserver.ThreadCompactStartParams{ThreadID: s.Thread()})
@@ -192,7 +193,7 @@ func newTurn(call context.Context) *turn {
 // release lets another turn run.
 func (s *Session) release(t *turn) {
 	s.mu.Lock()
-	if s.turn == t { // that of another client may have begun
+	if s.turn == t { // a turn of another client may have begun
 		s.turn = nil
 	}
 	s.mu.Unlock()
@@ -298,8 +299,8 @@ func cmpErr(first, other error) error {
 	return other
 }
 
-// params are those of the turn, with the settings that the thread does not have. taken
-// is called, with s.mu held, when codex has taken them.
+// params returns the params that start a turn, with the settings in which the thread
+// differs. The caller calls taken, with s.mu held, once codex has accepted them.
 func (s *Session) params(input []appserver.UserInput) (p *appserver.TurnStartParams, taken func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 )
 
 // bare is a transport without the members and methods of JSON-RPC that the
-// app-server does not have: the version, and $/cancel_request. What it reads is
-// left alone, because a client's connection takes messages without a version, but for
-// serverRequest/resolved, which is the app-server's way to cancel a request: another
-// client has answered it.
+// app-server does not have: the version, and $/cancel_request. Incoming messages pass
+// unchanged, because a client's connection takes messages without a version. The
+// exception is serverRequest/resolved, by which the app-server cancels a request that
+// another client has answered: it becomes $/cancel_request.
 type bare struct {
 	transport.Transport
 	mute atomic.Bool // nothing is sent any more, not even denials

@@ -125,8 +125,8 @@ func protection(names []string, above int) *ProtectedError {
 }
 
 // RunsLater says what other programs would do with a file, by its names from the root
-// of a project on, or from that of the file system: execute it, trust it, or let it
-// steer them. It is empty for ordinary files.
+// of a project on, or from the root of the file system: execute it, trust it, or let
+// it steer them. It is empty for ordinary files.
 func RunsLater(names []string) string {
 	if p := protection(names, 0); p != nil {
 		return p.Reason

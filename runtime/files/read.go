@@ -142,6 +142,6 @@ func (w *Workspace) openFile(p *place, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Real returns where a path leads, for a path that the user has named or is to be
-// told of. What is there may be another file by the time it is opened.
+// Real returns where a path leads, for paths that the user has named or gets to
+// see. Another file may be there by the time it is opened.
 func Real(path string) (string, error) { return filepath.EvalSymlinks(path) }

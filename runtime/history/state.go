@@ -1,9 +1,9 @@
 // Package history builds the state of a session from its updates: messages, tool
 // calls, terminals, plans, commands, mode, configuration, usage and activity.
 //
-// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
-// Package servicesv2 adds those of version 2. Both versions use the same types:
-// those of version 1 wherever it has one.
+// See https://agentclientprotocol.com/protocol/prompt-turn for the updates.
+// Package servicesv2 adds the updates of version 2. Both versions use the same
+// types: the type of version 1 wherever it has one.
 package history
 
 import (

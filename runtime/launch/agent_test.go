@@ -90,8 +90,8 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			p := start(t, plays(agent))
 			u := new(updates)
 			c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
-			// The updates have been written when the call is answered. What the agent says
-			// of it may be lost.
+			// The agent has written the updates when the client answers the call. Its
+			// update about the answer may be lost.
 			_, err := prompt(t.Context(), c, "COUNT 10\nCALL _written {}\n"+how)
 			var closed *rpc.ClosedError
 			var exit *launch.ExitError

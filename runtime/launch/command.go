@@ -18,7 +18,7 @@ type Command struct {
 	// path. A relative path is relative to Dir; "~/" is the home directory.
 	Path string
 	Args []string
-	// Dir is the working directory; empty means that of this process.
+	// Dir is the working directory; empty means the one of this process.
 	Dir string
 
 	// Env holds additions to the environment, "NAME=value". They override other
@@ -44,10 +44,10 @@ type Command struct {
 	// lost their parent, and were started while no turn ran.
 	//
 	// Without a keeper, on Linux, Stop ends the agent's descendants at that
-	// moment, and the agent gets TERM when this process is killed. On other
-	// systems Stop ends the process group, and on Windows everything that the
-	// agent has started. When this process is killed, of these only Windows ends
-	// anything.
+	// moment, and the agent gets TERM when this process is killed. On Windows Stop
+	// ends everything that the agent has started, and so does the system when this
+	// process is killed. On other systems Stop ends the process group, and the
+	// agent lives on when this process is killed.
 	Keeper []string
 
 	// Wrapper is put before the command line of the agent: the path of a program

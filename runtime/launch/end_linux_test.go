@@ -409,7 +409,8 @@ func (a *commands) Initialize(context.Context, *acp.InitializeRequest) (*acp.Ini
 // early is a handler that serves requests before initialize: it hides its side.
 type early struct{ acp.Handler }
 
-// Side is not that of an agent, on which the connection insists on initialize.
+// Side hides that this is an agent, from which a connection refuses requests
+// before initialize.
 func (early) Side() acp.Side { return acp.SideBoth }
 
 func serveCommands() {

@@ -64,8 +64,8 @@ func lastLines(s string) string {
 	return text
 }
 
-// HalfClosedError reports an agent that has closed its input or its output, and goes on. No more can
-// be said to it, or by it.
+// HalfClosedError reports an agent that has closed its input or its output, and goes on. It can no
+// longer receive messages, or no longer send them.
 type HalfClosedError struct {
 	Command string // as typed
 	Said    string // its last words, as in ExitError

@@ -115,12 +115,12 @@ func (p *Process) wait(exited <-chan process.Exit) {
 	close(p.done)
 }
 
-// Programs returns the names of the programs that the agent and its descendants run, as
-// far as the system tells them: what they are called, and what their command lines begin
-// with. Only Linux does.
+// Programs returns the names of the programs that the agent and its descendants run: the
+// names of the processes, and the first two words of their command lines. It is empty on
+// systems other than Linux.
 func (p *Process) Programs() []string { return p.group.Programs() }
 
-// PID returns the process id, which is also that of its group.
+// PID returns the process id, which is also the id of its group.
 func (p *Process) PID() int { return p.group.Leader() }
 
 // Transport returns the agent's standard streams as a transport. Its Close
@@ -178,8 +178,8 @@ type stdio struct {
 	reading, writing sync.Mutex // for leave, while a connection still does these
 }
 
-// Read is Stream.Read, but keeps lines that are not messages for ExitError, and
-// ends with the exit of the agent rather than that of its output.
+// Read is Stream.Read, but keeps lines that are not messages for ExitError. At
+// the end of the output its error is how the agent exited.
 func (s *stdio) Read(buf []byte) ([]byte, error) {
 	msg, err := s.read(buf)
 	if len(msg) > 0 && msg[0] != '{' {
@@ -208,8 +208,8 @@ func (s *stdio) read(buf []byte) ([]byte, error) {
 	return msg, err
 }
 
-// Write is Stream.Write, but fails with the exit of the agent rather than that of
-// its input. A slow machine learns first that the pipe is broken.
+// Write is Stream.Write, but its error is how the agent exited rather than the
+// broken pipe, which a slow machine notices first.
 func (s *stdio) Write(msg []byte) error { return s.unwritten(s.write(msg)) }
 
 // WriteBatch implements transport.BatchWriter.
@@ -231,7 +231,7 @@ func (s *stdio) unwritten(err error) error {
 	return err
 }
 
-// Close stops the agent. Whatever it says and asks meanwhile is dropped.
+// Close stops the agent. Messages that the agent sends meanwhile are dropped.
 func (s *stdio) Close() error {
 	if s.p.turns.running() {
 		go s.leave()

@@ -38,9 +38,9 @@ func checkAnswerID(c *Checker) {
 	})
 }
 
-// checkAnsweredNotification finds answers to notifications. They have no id that says
-// so; but an answer without an id, from a peer that got nothing but valid messages and
-// has answered all requests, can only be for a notification.
+// checkAnsweredNotification finds answers to notifications. They have no id that shows
+// this; but an answer without an id, from a peer that got nothing but valid messages
+// and has answered all requests, can only be for a notification.
 func checkAnsweredNotification(c *Checker, unknown bool) {
 	var last [3]struct {
 		number  int

@@ -100,7 +100,7 @@ func cancelRules() []Rule {
 		},
 		{
 			ID: "CAN08", Severity: Error, Side: ByAgent, Versions: V2, Page: "v2/prompt-lifecycle", Strength: Must,
-			Summary:      "The end of cancelled work is told by the state idle with the stop reason cancelled, after all other updates of it.",
+			Summary:      "When cancelled work ends, the agent reports the state idle with the stop reason cancelled, after all other updates of the work.",
 			Why:          "The client waits for it before it takes the next prompt of the user.",
 			Requirements: []string{"ACP-CANCEL-201", "ACP-CANCEL-202", "ACP-CANCEL-208"},
 			Check:        checkCancelConfirmed,

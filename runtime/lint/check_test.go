@@ -13,7 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// echo is an agent that says what it is told. If it is wrong, so is its stop reason.
+// echo is an agent that says hello. If wrong is set, its stop reason is invalid.
 type echo struct {
 	acp.UnimplementedAgentHandler
 	client acp.Client

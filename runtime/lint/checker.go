@@ -73,7 +73,7 @@ func (c *Checker) FailEnd(by Party, r *Request, format string, args ...any) {
 	c.ReportEnd(by, 0, r, format, args...)
 }
 
-// ReportEnd is FailEnd with another severity than that of the rule, unless it is 0.
+// ReportEnd is FailEnd with a severity below the rule's; 0 means the rule's own.
 func (c *Checker) ReportEnd(by Party, s Severity, r *Request, format string, args ...any) {
 	f := Finding{By: by, Text: fmt.Sprintf(format, args...)}
 	if s < c.rule.Severity {

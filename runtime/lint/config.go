@@ -440,7 +440,7 @@ func checkSetOption(c *Checker) {
 }
 
 // checkModesInStep compares the current mode with the option for modes, if their values
-// have the same names. A difference counts if it stays.
+// have the same names. A difference breaks the rule only if it lasts.
 func checkModesInStep(c *Checker) {
 	type both struct {
 		mode, option string

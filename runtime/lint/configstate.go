@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jtree"
 )
 
-// What is kept of lists of config options. A session whose list is larger is not
-// judged.
+// Limits of the lists of config options that are kept. A session with a larger
+// list is not judged.
 const (
 	maxOptions    = 256 << 10 // bytes of the list of one session
 	maxOptionsAll = 4 << 20   // of all sessions

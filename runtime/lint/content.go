@@ -272,8 +272,8 @@ func hasScheme(uri []byte) bool {
 	})
 }
 
-// foreignBlock returns the type of a block in a prompt that the agent has not said it
-// takes, nil if there is none.
+// foreignBlock returns the type of a block in a prompt that the agent does not
+// advertise, nil if there is none.
 func (c *Checker) foreignBlock(prompt Value) []byte {
 	for _, block := range prompt.Items() {
 		kind := block.Get("type")

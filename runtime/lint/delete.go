@@ -29,7 +29,7 @@ func deleteRules() []Rule {
 			Requirements: []string{"ACP-DELETE-002", "ACP-DELETE-203"},
 			Check: func(c *Checker) {
 				deleted := deletedSessions(c)
-				again := NewBounded[int, int](maxSessions) // requests for sessions that were deleted, and the answers that said so
+				again := NewBounded[int, int](maxSessions) // requests to delete a deleted session, and the answers that deleted it
 				c.Request(func(m *Message) {
 					if n, ok := deleted.Get(m.SessionID); ok {
 						again.Put(m.Number, n)

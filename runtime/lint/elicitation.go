@@ -114,7 +114,7 @@ func elicitationRules() []Rule {
 			Check: func(c *Checker) {
 				eachSecret(c, func(m *Message, at Value) {
 					if c.ClientHello.Exists() && !advertised(c.ClientCapabilities, []string{"elicitation", "url"}) {
-						// What a field asks for is a guess.
+						// It is a guess that the field asks for a secret.
 						c.Report(m.Frame, Finding{Severity: Warn, Text: "the form asks for a secret, and the client has no url mode"}, at)
 					}
 				})
@@ -394,8 +394,8 @@ var (
 	grantedToken = lazyregexp.New(`\b(gh[oupsr]_[A-Za-z0-9]{30,}|ya29\.[\w-]{30,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|xox[bpa]-[\w-]{20,})`)
 )
 
-// checkDeclined looks for turns that fail as the next thing that the agent says about
-// the session after it was told no.
+// checkDeclined looks for turns whose failure is the next thing that the agent sends
+// about the session after the user declined.
 func checkDeclined(c *Checker) {
 	refused := NewBounded[string, int](maxSessions) // number of the answer, by session
 	c.Answer(func(m *Message) {

@@ -102,8 +102,8 @@ func extensionRules() []Rule {
 	}
 }
 
-// eachMeta calls f with every _meta of the protocol. What is below one, or in the input
-// and output of tools, belongs to somebody else.
+// eachMeta calls f with every _meta of the protocol. A _meta inside another, or inside
+// the input or output of a tool, is not the protocol's.
 func eachMeta(c *Checker, f func(*Message, Value)) {
 	c.Message(func(m *Message) {
 		if m.hasMeta() {
@@ -138,8 +138,9 @@ func metas(v Value, f func(Value)) {
 	}
 }
 
-// isOffer reports whether a member of an initialize request is of another version. A
-// client that speaks several does not know yet which of them will be read.
+// isOffer reports whether a member of an initialize request belongs to another
+// version. A client that speaks several does not know yet which of them will be
+// read.
 func isOffer(m *Message, p shape.Problem) bool {
 	return m.Method == "initialize" && m.Kind == RequestMessage && slices.Contains([]string{
 		"/params/clientCapabilities", "/params/clientInfo", "/params/capabilities", "/params/info",
@@ -160,8 +161,8 @@ func isDoubtful(m *Message, p shape.Problem) bool {
 	})
 }
 
-// formerly are members that drafts of version 1 had. Who still sends them followed the
-// specification once.
+// formerly are members that drafts of version 1 had. A peer that still sends them
+// followed the specification once.
 var formerly = []string{"/result/models", "/params/connectionId"}
 
 func reportMember(c *Checker, m *Message, p shape.Problem) {

@@ -70,7 +70,7 @@ func filesRules() []Rule {
 		},
 		{
 			ID: "FS06", Severity: Warn, Side: ByClient, Versions: V1, Page: "v1/file-system", Strength: Infer,
-			Summary: "What is read of a file has no more lines than limit asked for.",
+			Summary: "A read of a file returns no more lines than limit asked for.",
 			Why:     "The agent takes them for other lines, or runs out of context.",
 			Check: func(c *Checker) {
 				c.Answer(func(m *Message) {

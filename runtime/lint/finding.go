@@ -14,7 +14,7 @@ import (
 // Finding is one place where a rule was broken.
 type Finding struct {
 	Rule     *Rule
-	Severity Severity // usually that of the rule
+	Severity Severity // usually the rule's
 	Version  Versions // that the connection spoke
 	By       Party    // who broke it
 	Message  int      // its number in the capture, from 1; 0 if there is none
@@ -35,7 +35,7 @@ const (
 	maxMask    = 1 << 20 // bytes of a message that is masked as a whole
 )
 
-// describe fills in what can be told from the frame and the value.
+// describe fills in what the frame and the value show.
 func (f *Finding) describe(m *Frame, at Value) {
 	f.Pointer = at.Pointer()
 	text := m.Bytes

@@ -10,7 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jtree"
 )
 
-// What is kept to find on one side of a proxy what was on the other.
+// Limits of what is kept to find the messages of one side of a proxy on the
+// other.
 const (
 	maxForwarded = 64       // messages of each side and direction
 	maxForward   = 16 << 10 // bytes of one; larger ones are not compared
@@ -63,7 +64,7 @@ type forwarded struct {
 	method  string
 	kind    Kind
 	near    bool        // the side of the client, which is the one that findings point into
-	unknown map[int]int // offsets of unknown words, by those of what they describe
+	unknown map[int]int // offsets of unknown words, by the offsets of the values that they describe
 }
 
 // flow is one direction through a proxy.

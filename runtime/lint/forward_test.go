@@ -84,7 +84,8 @@ func TestOnlyVersion2HasProxies(t *testing.T) {
 	}
 }
 
-// What is kept does not grow with the capture. Not parallel: it measures the heap.
+// The memory in use does not grow with the capture. Not parallel: it measures the
+// heap.
 func TestAProxyThatDropsEverythingCostsLittleMemory(t *testing.T) {
 	l := lint.New(lint.Options{Rules: []*lint.Rule{lint.Find("EXT06")}, Version: lint.V2b})
 	text := strings.Repeat("x", 15<<10)

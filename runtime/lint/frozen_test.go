@@ -59,8 +59,9 @@ func foundBy(t *testing.T, set *lint.RuleSet) map[string]map[string]lint.Severit
 	return all
 }
 
-// What a set of rules did not find when it was frozen, it never finds: with it, a new
-// version of this program turns nobody red. What is stricter now asks Checker.Since.
+// A frozen set of rules never finds more than when it was frozen: with it, a new
+// version of this program turns nobody red. Checks that became stricter ask
+// Checker.Since.
 func TestAFrozenSetOfRulesFindsNothingNew(t *testing.T) {
 	if *freeze != "" {
 		if err := os.WriteFile("rulesets/"+*freeze+".tsv", ruleSet(), 0o644); err != nil {

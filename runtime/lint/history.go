@@ -9,7 +9,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/shape"
 )
 
-// What a connection history holds at most. Above a limit the oldest entry is dropped.
+// Limits of the history of a connection. Above a limit the oldest entry is dropped.
 const (
 	maxRequests   = 4096      // that are not answered, for each party
 	maxAnswered   = 4096      // ids that were answered lately, for each party
@@ -46,8 +46,8 @@ type History struct {
 	Initialize *Request // nil before it
 	// Initialized is the number of the message that answered initialize; 0 before it.
 	Initialized int
-	// What the sides said in initialize, absent if they did not or it is not known:
-	// params and result, and the capabilities in them.
+	// The params and the result of initialize, and the capabilities in them. They
+	// are absent if a side sent none or the capture does not have them.
 	ClientHello, AgentHello               Value
 	ClientCapabilities, AgentCapabilities Value
 
@@ -140,7 +140,7 @@ type Session struct {
 	Status string
 }
 
-// Of is something of a session, by the ids of both.
+// Of names something of a session, such as a tool call, by the ids of both.
 type Of struct{ Session, ID string }
 
 // Turn is what an agent does for a prompt.

@@ -86,7 +86,7 @@ func httpRules() []Rule {
 		},
 		{
 			ID: "HTP04", Severity: Error, Side: ByClient, Versions: All, Page: remotePage, Strength: Must,
-			Summary: "Requests after initialize have the connection id, and those about a session its id, which is that of the params.",
+			Summary: "Requests after initialize have the connection id, and requests about a session also its id, the same as in the params.",
 			Why:     "The server cannot tell which connection and session they belong to.",
 			Check: func(c *Checker) {
 				followHTTP(c, func(e *exchange, r *Record) {
@@ -143,8 +143,8 @@ func httpRules() []Rule {
 		},
 		{
 			ID: "HTP06", Severity: Error, Side: ByServer, Versions: All, Page: remotePage, Strength: Must,
-			Summary: "What belongs to a session comes on its stream, and the answers that open sessions on that of the connection.",
-			Why:     "Clients look for messages on one stream, and see those of another late or never.",
+			Summary: "Messages of a session come on its stream, and answers that open sessions on the stream of the connection.",
+			Why:     "Clients look for a message on one stream, and see it late or never on another.",
 			Check:   checkStreams,
 		},
 		{
@@ -503,7 +503,7 @@ func failHTTP(c *Checker, r *Record, by Party, format string, args ...any) {
 }
 
 // checkStreams compares the stream that a message came on with the session that it is
-// about. Servers with one stream for all sessions are of an older proposal.
+// about. Servers with one stream for all sessions follow an older proposal.
 func checkStreams(c *Checker) {
 	streams := NewBounded[string, bool](maxSessions) // sessions with a stream
 	followHTTP(c, nil, func(e *exchange, r *Record) {

@@ -152,7 +152,7 @@ func initializeRules() []Rule {
 		{
 			ID: "INI08", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/initialization", Strength: Must,
 			Summary: "After initialize, only methods and updates of the negotiated version are used.",
-			Why:     "The other side does not know those of another version.",
+			Why:     "The other side does not know the methods and updates of another version.",
 			Check: func(c *Checker) {
 				c.Message(func(m *Message) {
 					if !c.Negotiated || c.Edition == nil || m.Kind != RequestMessage && m.Kind != NotificationMessage {
@@ -202,8 +202,8 @@ func initializeRules() []Rule {
 		},
 		{
 			ID: "INI11", Severity: Error, Side: BySender, Versions: All, Page: "v1+v2/initialization", Strength: Must,
-			Summary: "What the other side did not advertise is not used.",
-			Why:     "It does not have it, and refuses the request at best.",
+			Summary: "Neither side uses a feature that the other one did not advertise.",
+			Why:     "The other side does not have it, and refuses the request at best.",
 			Check:   checkAdvertised,
 		},
 		{
@@ -371,7 +371,8 @@ func checkInitializeFirst(c *Checker) {
 	next := int64(-1)   // the id that comes next if ids count from the first message of the capture
 	c.Message(func(m *Message) {
 		if m.From == Agent && c.Initialize == nil {
-			// An agent that wants a login has said what it offers.
+			// An agent demands a login only after initialize, which lists its ways to
+			// log in.
 			later = later || !m.Failed() || m.ErrorCode() == codeAuthRequired
 		}
 		if m.From != Client || m.Kind == AnswerMessage || m.Kind == Malformed {

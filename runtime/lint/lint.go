@@ -13,15 +13,15 @@ import (
 // Options configure a Linter. The zero value judges by the recommended profile.
 type Options struct {
 	Profile Profile // Recommended if empty
-	// RuleSet is the rules of a month; nil means those of today.
+	// RuleSet is the rules of a month; nil means today's rules.
 	RuleSet *RuleSet
 	// Rules are the rules to use; nil means all of the profile.
 	Rules []*Rule
 	// Severities are severities of rules, by id, instead of their own. A rule that is here
 	// is used even if it is not in the profile; with 0 it is not used.
 	Severities map[string]Severity
-	// Accept is asked about each finding. One for which it returns true does not count: its
-	// rule has not failed because of it.
+	// Accept is called with each finding. If it returns true, the finding does not make its
+	// rule fail.
 	Accept func(*Finding) bool
 	// Version is the version to assume in captures without initialize; zero if it is not
 	// known. V2a also makes version 2 mean the draft of August 2026 after initialize.
@@ -37,8 +37,8 @@ type Options struct {
 	Whole bool
 	// OnFinding is called with each finding as soon as it is certain.
 	OnFinding func(Finding)
-	// Watch is called at the beginning of each connection, like the check of a rule, by
-	// those who only look. What it reports is not in the Report.
+	// Watch is called at the beginning of each connection, like the check of a rule. It
+	// is for callers who only look: its findings are not in the Report.
 	Watch func(*Checker)
 }
 
@@ -269,7 +269,7 @@ type Report struct {
 	Verdicts    []*Verdict // of all rules that were used, in the order of the catalogue
 	Connections int
 	Messages    int // frames that were read
-	Skipped     int // frames whose sender could not be told
+	Skipped     int // frames whose sender is not known
 	Accepted    int // findings that Options.Accept accepted
 	// Unversioned reports that nothing in the capture shows the version, so only rules of
 	// all versions were used.
@@ -307,9 +307,9 @@ func (l *Linter) begin(root Value) {
 	}
 }
 
-// restarts reports whether a frame begins another connection: an initialize whose id
-// is that of the first one, although nothing is unanswered. Ids count up within a
-// connection.
+// restarts reports whether a frame begins another connection: an initialize with the
+// id of the first one, while no request is unanswered. Within a connection, ids only
+// count up.
 func (l *Linter) restarts(f *Frame) bool {
 	h := l.history
 	return h.Negotiated && f.From == Client && f.Root.Get("method").Is("initialize") && f.Root.Get("id").Exists() &&

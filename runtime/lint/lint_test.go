@@ -454,7 +454,8 @@ func TestAnErrorAfterWorkDoesNotRefuseThePrompt(t *testing.T) {
 	}
 }
 
-// Who answers every request is not to blame for a sender that uses an id again.
+// A side that answers every request is not to blame for a sender that uses an
+// id again.
 func TestAnIDThatIsUsedTwiceHasTwoAnswersComing(t *testing.T) {
 	t.Parallel()
 	for answers, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 1, 5: 2} {

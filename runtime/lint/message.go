@@ -75,7 +75,7 @@ type Record struct {
 }
 
 // HTTP is the request or response that carried a record, or the frame of a WebSocket.
-// Of an event of a stream, only the exchange of its GET is set.
+// For an event of a stream, only the exchange of its GET is set.
 type HTTP struct {
 	Exchange int         `json:"exchange"` // the same for a request and its response
 	Method   string      `json:"method"`   // of a request; empty for a response
@@ -112,14 +112,14 @@ type Message struct {
 	Kind   Kind
 	Batch  bool // it is an element of a batch
 	Root   Value
-	Method string // of an answer: that of the request, empty if it is not known
+	Method string // of an answer: the method of the request, empty if it is not known
 	ID     Value
 	Params Value
 	Result Value
 	Error  Value
 
 	Answers   *Request // the request that an answer is for; nil if it is not known
-	SessionID string   // of params, or that of the request of an answer
+	SessionID string   // of params, or of the request that an answer is for
 	Session   *Session // nil if it is not known
 	Update    Value    // of session/update
 	UpdateTag string   // its sessionUpdate

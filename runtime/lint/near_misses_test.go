@@ -186,7 +186,7 @@ var nearMisses = []nearMiss{
 	{"forms that are filled in and declined", work + want(0, "elicitation/create", `{"sessionId":"s1","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}}`) + give(0, `{"action":"accept","content":{"n":"v"}}`) +
 		want(1, "elicitation/create", `{"sessionId":"s1","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}`) + give(1, `{"action":"decline"}`) + over, ""},
 
-	// What only rules outside of the profile spec find.
+	// Only rules outside of the profile spec find these.
 	{"a mode, a tool call and an option that nobody offered, and a batch", edges + ask(1, "session/new", `{"cwd":"/repo","mcpServers":[]}`) + answer(1, `{"sessionId":"s1","modes":`+strings.Replace(modes, `"currentModeId":"ask"`, `"currentModeId":"nope"`, 1)+`}`) +
 		"prompt 1\n+400\n" + say(`"sessionUpdate":"tool_call_update","toolCallId":"never","status":"completed"`) + question + give(0, `{"outcome":{"outcome":"selected","optionId":"z"}}`) +
 		`>[{"jsonrpc":"2.0","id":5,"method":"session/list","params":{}}]` + over, "TR06 client PER03 client TOO03 agent MOD01 agent"},
@@ -221,7 +221,8 @@ const (
 // ended are the phrases for the end of a connection.
 var ended = map[string]lint.Party{"client ends": lint.Client, "agent ends": lint.Agent}
 
-// What is right, and what only looks wrong, is no error in any profile. What is wrong is.
+// Right messages, and messages that only look wrong, are no errors in any profile. Wrong
+// messages are.
 func TestNearMissesAreNoErrors(t *testing.T) {
 	t.Parallel()
 	frozen, err := lint.FindRuleSet("2026-11")
@@ -299,7 +300,7 @@ func TestARequestThatIsOpenWhenTheCaptureEndsIsAWarning(t *testing.T) {
 	}
 }
 
-// What is an error is one in a default run, too.
+// Every rule of severity error is part of a default run.
 func TestADefaultRunHasEveryRuleOfSeverityError(t *testing.T) {
 	t.Parallel()
 	for _, r := range lint.Rules() {

@@ -60,7 +60,7 @@ func promptRules() []Rule {
 		},
 		{
 			ID: "PRM04", Severity: Warn, Side: ByAgent, Versions: V1, Page: "v1/prompt-turn", Strength: Infer,
-			Summary: "What belongs to a turn is sent before the prompt is answered.",
+			Summary: "The agent sends all updates of a turn before it answers the prompt.",
 			Why:     "The client takes the turn for over, and shows the rest below the next prompt or not at all.",
 			Check:   func(c *Checker) { checkLateUpdates(c, false) },
 		},
@@ -133,8 +133,8 @@ func promptRules() []Rule {
 	}
 }
 
-// strangers returns a function that reports whether the capture proves that nobody has
-// told the client of the session of a message.
+// strangers returns a function that reports whether the capture proves that the client
+// could not know the session of a message.
 func strangers(c *Checker) func(*Message) bool {
 	told := NewBounded[string, bool](maxSessions)
 	extended := false // an extension answered, and may have opened sessions in its own way
@@ -222,8 +222,8 @@ func (c *Checker) prompting(s *Session) bool {
 	return false
 }
 
-// replays returns a function that tells the number of the last request that makes the
-// agent tell the past of a session again; 0 if there was none.
+// replays returns a function that returns the number of the last request that makes
+// the agent replay a session; 0 if there was none.
 func replays(c *Checker) func(*Session) int {
 	last := NewBounded[string, int](maxSessions)
 	c.Request(func(m *Message) {
@@ -364,7 +364,7 @@ func checkUncalledCancel(c *Checker) {
 func checkMessageIDs(c *Checker) {
 	type message struct {
 		session string
-		replay  int // ids are told again by a replay
+		replay  int // a replay sends ids again
 		id      string
 	}
 	type stream struct{ session, tag string }

@@ -141,7 +141,7 @@ func (r *Rule) Area() string { return strings.TrimRight(r.ID, "0123456789") }
 const pages = "https://agentclientprotocol.com/protocol/"
 
 // URL is the address of the page of the specification for a version, empty if there is
-// none. Without a version it is that of the first version that the rule holds in.
+// none. Without a version it is the page for the first version that the rule holds in.
 func (r *Rule) URL(v Versions) string {
 	if v &= r.Versions; v == 0 {
 		v = r.Versions

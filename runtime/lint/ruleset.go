@@ -12,8 +12,8 @@ import (
 // RuleSet is the rules as they were in one month. Judged by it, what passed then passes
 // now: it has no rule that came later, a rule has the severity and the profile that it had
 // then, and a check that has become stricter asks Checker.Since. The same goes for the
-// steps of hermes lint run and agent. The shapes of messages are not part of it: they are
-// always those of the schemas of today. A RuleSet is immutable.
+// steps of hermes lint run and agent. The shapes of messages are not part of it: they
+// always come from today's schemas. A RuleSet is immutable.
 type RuleSet struct {
 	Name   string // year and month, such as 2026-11
 	rows   map[string]ruleRow
@@ -86,10 +86,12 @@ func (s *RuleSet) Has(p Profile, r *Rule) bool {
 	return ok && profileOrder(row.profile) <= profileOrder(p)
 }
 
-// Severity is that of a rule in the set, or its own without a set.
+// Severity returns the severity of a rule in the set, or the rule's own if the
+// set is nil.
 func (s *RuleSet) Severity(r *Rule) Severity { return s.severity(r, 0) }
 
-// severity is that of a finding of a rule. A set does not know worse ones than it had.
+// severity returns the severity of a finding of a rule; 0 means the rule's own. It is
+// at most the severity that the rule has in the set.
 func (s *RuleSet) severity(r *Rule, of Severity) Severity {
 	if of == 0 {
 		of = r.Severity

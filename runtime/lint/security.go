@@ -182,7 +182,7 @@ func securityRules() []Rule {
 		},
 		{
 			ID: "SEC10", Severity: Warn, Side: ByAgent, Versions: V1, Strength: Security,
-			Summary: "What runs or is written after an approval is what the user was shown.",
+			Summary: "After an approval, the agent runs or writes exactly what the user was shown.",
 			Why:     "The user has allowed something else.",
 			Check:   checkApproved,
 		},
@@ -294,7 +294,7 @@ func isPlain(text []byte) bool {
 	}
 }
 
-// isPlain is that of the whole message. It is found out once.
+// isPlain reports isPlain of the whole message. It is found out once.
 func (m *Message) isPlain() bool {
 	if m.plain == 0 {
 		if m.plain = 1; isPlain(m.Bytes) {

@@ -349,7 +349,7 @@ func sessionRules() []Rule {
 		},
 		{
 			ID: "SES35", Severity: Warn, Side: ByAgent, Versions: V2b, Page: "schema-2.4.0/ErrorData", Strength: Should,
-			Summary: "What is asked of a session that does not exist fails with -32002 and has the sessionId in data.",
+			Summary: "A request about a session that does not exist fails with -32002 and the sessionId in data.",
 			Why:     "The client cannot tell a session that is gone from a request that is wrong.",
 			Check:   checkMissingSession,
 		},

@@ -61,7 +61,7 @@ func mcpServerRules() []Rule {
 					c.Exercised()
 					text := bytes.ToLower(m.Error.Text())
 					if m.Failed() && bytes.Contains(text, []byte("support")) && (bytes.Contains(text, []byte("mcp")) || bytes.Contains(text, []byte("stdio"))) {
-						// What the error means is a guess.
+						// The error's meaning is a guess from its words.
 						c.Report(m.Frame, Finding{Text: "a session with an MCP server is refused as not supported", Also: []int{m.Answers.Number}}, m.Error)
 					}
 				}, methodsWithServers...)

@@ -6,8 +6,8 @@ import (
 )
 
 // outside reports whether a path is outside of cwd and the additional directories, and
-// whether that can be told. Without additional directories the protocol does not speak
-// of a boundary.
+// whether that is known. The protocol defines a boundary only with additional
+// directories.
 func (c *Checker) outside(s *Session, at Value) (outside, judged bool) {
 	if !at.IsString() || s == nil || s.Cwd == "" || len(at.Bytes()) > maxID || !isAbsolute(at.Bytes()) {
 		return false, false
@@ -25,7 +25,8 @@ func (c *Checker) outside(s *Session, at Value) (outside, judged bool) {
 }
 
 // checkOutside looks for a path in requests of the agent that is outside of the folders
-// of the session. What the user was asked about in the turn is their decision.
+// of the session. In a turn with a permission request, the path may be the user's
+// decision.
 func checkOutside(c *Checker, member, text string, methods ...string) {
 	told := NewBounded[Of, bool](maxToolCalls)      // paths that were reported
 	asked := NewBounded[string, *Turn](maxSessions) // turns with a permission request
@@ -54,8 +55,8 @@ func checkOutside(c *Checker, member, text string, methods ...string) {
 	}), methods...)
 }
 
-// checkRoots looks for tool calls on files outside of the folders of the session. What
-// the user was asked about is their decision.
+// checkRoots looks for tool calls on files outside of the folders of the session. A
+// call that the user was asked about is the user's decision.
 func checkRoots(c *Checker) {
 	outside := NewBounded[Of, Finding](maxToolCalls) // of tool calls that are not over
 	told := NewBounded[Of, bool](maxToolCalls)       // paths that were reported

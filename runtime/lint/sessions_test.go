@@ -104,8 +104,8 @@ func update(session, members string) string {
 	return `<"method":"session/update","params":{"sessionId":"` + session + `","update":{` + members + "}}\n"
 }
 
-// What conforming peers do, and what a capture leaves open, breaks no rule about
-// sessions. What is only odd does.
+// Conforming peers break no rule about sessions, and nor does what a capture
+// leaves open. Some rules find what is only odd.
 func TestSessionsAreJudgedByWhatTheCaptureProves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, breaks string }{
@@ -397,8 +397,8 @@ func subset(list []string, of string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return s != of })
 }
 
-// Who says that it does not know the session has not looked at what else the request has:
-// the rules about that are neither broken nor kept.
+// A side that answers that it does not know the session has not looked at the rest of the
+// request: the rules about that are neither broken nor kept.
 func TestAnErrorAboutTheSessionSaysNothingAboutTheRequest(t *testing.T) {
 	t.Parallel()
 	missing := []string{

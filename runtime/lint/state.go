@@ -171,7 +171,7 @@ func stateRules() []Rule {
 }
 
 // workOf is what is known of the foreground work of one session of version 2. The
-// numbers are those of messages, 0 for never.
+// numbers are numbers of messages, 0 for never.
 type workOf struct {
 	prompts  *Bounded[int, *prompt] // that are not done with, by number
 	ids      *Bounded[string, bool] // of user messages
@@ -451,8 +451,8 @@ func checkRequiresAction(c *Checker) {
 	})
 }
 
-// checkBackground follows the lists of background work. What a client knows of a
-// session that it did not create is incomplete.
+// checkBackground follows the lists of background work. A client does not know
+// all work of a session that it did not create.
 func checkBackground(c *Checker) {
 	const maxWork = 1024
 	children := NewBounded[string, string](maxSessions) // states of child sessions

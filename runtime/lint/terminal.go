@@ -542,7 +542,8 @@ func checkExitsAgree(c *Checker) {
 }
 
 // checkMissingTerminals follows requests about terminals that are certain not to exist.
-// What another session has is between the client and its table.
+// Terminals of another session are left out: whether the client finds them depends on
+// its table.
 func checkMissingTerminals(c *Checker) {
 	missing := NewBounded[string, int](maxRequests) // numbers of such requests, by id
 	c.Request(sentBy(Agent, func(m *Message) {

@@ -130,7 +130,7 @@ func toolCallRules() []Rule {
 					}
 				})
 				eachToolContent(c, func(m *Message, item Value) {
-					if item.Get("type").Is("diff") && c.Version == V1 { // DIF01 checks those of version 2
+					if item.Get("type").Is("diff") && c.Version == V1 { // DIF01 checks the diffs of version 2
 						check(m, item.Get("path"))
 					}
 				})
@@ -285,7 +285,7 @@ func toolCallRules() []Rule {
 	}
 }
 
-// What the specification defines. The version 1 schema is closed.
+// The values that the specification defines. The version 1 schema is closed.
 var (
 	toolKinds  = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 	blockTypes = []string{"text", "image", "audio", "resource_link", "resource"}
@@ -385,8 +385,8 @@ func checkEmbeddedTerminals(c *Checker) {
 }
 
 // hasOwnTerminals reports whether the client can show terminals that the agent runs
-// itself, by an extension that is older than version 2. What the agent says of it in
-// terminal_info is of no use to a client that does not know the extension.
+// itself, by an extension that is older than version 2. A client that does not know
+// the extension cannot use the agent's terminal_info.
 func hasOwnTerminals(c *Checker) bool {
 	meta := c.ClientCapabilities.Get("_meta")
 	return c.Initialize == nil || meta.Get("terminal_output").Set() || meta.Get("terminal-output").Set()

@@ -322,8 +322,8 @@ func checkNoise(c *Checker, from Party) {
 	c.End(lines.flush)
 }
 
-// lines puts together messages that were spread over lines, and tells them from lines
-// that are not messages.
+// lines puts together messages that were spread over lines, and separates them from
+// lines that are not messages.
 type lines struct {
 	c     *Checker
 	split func(first Finding, lines int)

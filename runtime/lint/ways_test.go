@@ -85,7 +85,7 @@ var ways = []way{
 	{"MOD02", "the session has no modes", begun + ask(5, "session/set_mode", `{"sessionId":"s1","modeId":"code"}`)},
 	{"MOD03", "the mode is not available", edges + ask(1, "session/new", `{"cwd":"/repo","mcpServers":[]}`) + answer(1, `{"sessionId":"s1","modes":`+modes+`}`) + say(`"sessionUpdate":"current_mode_update","currentModeId":"zzz"`)},
 
-	// What is said.
+	// Content.
 	{"CNT01", "the block has no type", prompted(`{"text":"x"}`)},
 	{"CNT01", "version 1 does not have this type", prompted(`{"type":"video","data":"eA=="}`)},
 	{"CNT01", "the block has no resource", prompted(`{"type":"resource"}`)},
@@ -102,7 +102,7 @@ var ways = []way{
 	{"TOO05", "not a type of content of version 1", work + say(`"sessionUpdate":"tool_call","toolCallId":"t","title":"T","content":[{"type":"table"}]`)},
 	{"PER10", "the label reads like a consent, but the kind is reject_once", work + `<"id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t","title":"Remove"},"options":[{"optionId":"y","name":"Allow","kind":"reject_once"}]}`},
 
-	// What the agent asks for.
+	// Requests of the agent.
 	{"FS11", "and answers with empty content", strings.Replace(work, `"readTextFile":true`, `"readTextFile":false`, 1) + want(0, "fs/read_text_file", `{"sessionId":"s1","path":"/repo/a"}`) + give(0, `{"content":""}`)},
 	{"FS13", "the result is a string", work + want(0, "fs/write_text_file", `{"sessionId":"s1","path":"/repo/a","content":"x"}`) + give(0, `"ok"`)},
 	{"TER04", "terminal/create has not returned this id", work + want(0, "terminal/output", `{"sessionId":"s1","terminalId":"nope"}`)},

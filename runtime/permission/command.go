@@ -126,9 +126,9 @@ func (q *Request) clear() bool {
 		})
 }
 
-// deniesCommand compares the rule's command with that of the request. They
-// certainly differ only if the words of the request are clear and do not mention
-// the rule's command.
+// deniesCommand compares the rule's command with the request's. They certainly
+// differ only if the words of the request are clear and do not mention the
+// rule's command.
 func (r *Rule) deniesCommand(q *Request) match {
 	switch {
 	case len(r.Command) == 0, contains(q.words, r.Command), contains(q.Command, r.Command):

@@ -14,7 +14,7 @@ import (
 // changes of files and all locations are among that, too.
 type Deciding struct {
 	// Arguments are the members of rawInput, in the order in which to show them.
-	// They are missing when there are too many to name. What is missing decides.
+	// They are missing when there are too many to name. Missing arguments decide.
 	Arguments []Argument `json:"arguments,omitempty"`
 	// Words reports that the title and the texts of the call decide, because no
 	// argument says what happens. Some agents put a command only there.
@@ -113,8 +113,8 @@ func decides(kind acp.ToolKind, r role, text bool) bool {
 	return true
 }
 
-// tells reports whether an argument of a role says so much about a call of a kind
-// that its title need not.
+// tells reports whether an argument of a role describes a call of a kind so well
+// that the title of the call does not decide.
 func tells(kind acp.ToolKind, r role) bool {
 	return r != unknown && (r != plainText || kind == acp.ToolKindThink)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // What a user has to see before they allow a call: "*" are arguments that decide,
-// "-" those that a diff shows, "+words" the title and the texts.
+// "-" are arguments that a diff shows, "+words" the title and the texts.
 func TestWhatDecidesACall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestEveryNameOfACommandDecidesForRulesAndQuestions(t *testing.T) {
 	}
 }
 
-// What is not named, and what is elsewhere, stands out.
+// A call that does not name its files, and paths elsewhere, stand out.
 func TestWhatACallDoesNotNameAndWhatIsElsewhere(t *testing.T) {
 	t.Parallel()
 	root, other := t.TempDir(), t.TempDir()

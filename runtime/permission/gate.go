@@ -21,8 +21,8 @@ type Gate struct {
 	Agent  string  // for rules that name one
 	Policy *Policy // nil: no rules
 	// Merge completes a tool call with what earlier updates said about it, for
-	// the rules, and reports whether all of that is known. Nil: a request says
-	// everything itself.
+	// the rules, and reports whether all of that is known. Nil: requests are
+	// complete.
 	Merge func(acp.SessionID, *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool)
 	// Roots returns the folders of a session, its working folder first: a rule
 	// allows a command only there. Nil, or nil folders: they are unknown.

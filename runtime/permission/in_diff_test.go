@@ -82,7 +82,8 @@ func TestAnArgumentIsInTheDiffOnlyIfTheDiffShowsIt(t *testing.T) {
 	}
 }
 
-// Whatever is said of a text, it has no line that neither text of the diff has.
+// A text that counts as a patch of the diff has no line that is in neither of
+// its texts.
 func FuzzInDiff(f *testing.F) {
 	f.Add("@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "a\nb\n", "a\nB\n")
 	f.Add("--- /dev/null\n+++ p\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", "", "x")

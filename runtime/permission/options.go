@@ -60,8 +60,8 @@ func find(options []acp.PermissionOption, a Action) *acp.PermissionOption {
 }
 
 // Contradicts reports whether the label of an option says the opposite of its
-// kind, or whether this version does not know the kind. The kind counts, so show
-// it to the user.
+// kind, or whether this version does not know the kind. The kind takes effect,
+// not the label, so show it to the user.
 func Contradicts(o *acp.PermissionOption) bool {
 	words := strings.FieldsFunc(strings.ToLower(o.Name), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 	first := ""

@@ -42,7 +42,7 @@ type Policy struct {
 
 	mu    sync.Mutex
 	given []Rule // by Configure
-	rules []Rule // those of scope once and session, then those of the file
+	rules []Rule // the rules of scope once and session, then the rules of the file
 }
 
 const fileVersion = 1

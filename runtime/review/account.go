@@ -87,9 +87,9 @@ func (r *Review) writer(by ChangeID) writer {
 	}
 }
 
-// Reported records a change of which it is known exactly what the file was before and
-// after it, at author.At. What the file became between what was known and before is
-// the user's. The caller must be sure of both texts, because Reject may write them.
+// Reported records a change at author.At whose states before and after it are known
+// exactly. If before differs from what the review knew, the difference is the user's.
+// The caller must be sure of both texts, because Reject may write them.
 func (r *Review) Reported(author Author, path string, before, after State) error {
 	before, after = before.plain(), after.plain()
 	return r.locked(func() error {
@@ -121,7 +121,7 @@ func (r *Review) Reported(author Author, path string, before, after State) error
 	})
 }
 
-// edited notes and tells that the last change was of a file.
+// edited records that the last change was made to a file, and adds its events.
 func (r *Review) edited(path string, f *tracked, before, after State) error {
 	author := r.authors[r.changes]
 	r.turn(author.Session).files[path] = true

@@ -3,10 +3,10 @@ package review
 import "slices"
 
 // AcceptApproved accepts hunks that the user approved before the change that made them.
-// before is what the file was then, and approved the text that the user was shown it would
-// get. by says whose the change must be: its session, turn and tool call. A hunk counts only
-// if it is one of those that turn before into approved, whole and to the byte. Whatever else
-// the change did stays pending. It reports whether any hunk was accepted.
+// before is the state of the file then, and approved the new text that the user was shown.
+// by names the session, turn and tool call that must have made the change. A hunk is
+// accepted only if it is one of the hunks that turn before into approved, whole and to the
+// byte. The rest of the change stays pending. It reports whether any hunk was accepted.
 func (r *Review) AcceptApproved(path string, change ChangeID, by Author, before State, approved string) (accepts bool, err error) {
 	err = r.locked(func() error {
 		f, a := r.files[path], r.authors[change]
@@ -35,7 +35,8 @@ func (r *Review) AcceptApproved(path string, change ChangeID, by Author, before 
 	return accepts, err
 }
 
-// shown returns what tells whether a hunk is one of those that turn a state into a text.
+// shown returns a function that reports whether a hunk is one of the hunks that turn a
+// state into a text.
 func (w weave) shown(before State, text string) func(rawHunk) bool {
 	old, lines, current := split(before.Text), split(text), w.lines(0, w.sum.current)
 	approved, made := diff(old, lines), diff(old, current)

@@ -163,8 +163,8 @@ func TestAHunkThatDiffersInOneByteStaysPending(t *testing.T) {
 	}
 }
 
-// Whatever an agent does instead of what was approved, what is accepted is part of that: with
-// lines that repeat, too. The file itself never changes.
+// Whatever an agent writes, only hunks that were approved are accepted, even if lines repeat.
+// The file itself never changes.
 func TestOnlyWhatWasApprovedIsAccepted(t *testing.T) {
 	some := 0
 	for seed := range uint64(8000) {

@@ -6,17 +6,20 @@ import (
 )
 
 // The disk can go back to an earlier text and come back, as with git stash and
-// checkout. What agents had changed is gone then, which is the user's doing. It is
-// theirs again when the text comes back, so it is remembered as it was.
+// checkout. The agents' changes are gone then, and the user took them away. They
+// are the agents' again when the text comes back, so the file is remembered as it
+// was.
 
 // maxAway is how many earlier states a file remembers.
 const maxAway = 3
 
 // A look can also fall into the middle of a write: programs write in pieces, and empty or
-// remove a file before. What is missing then is away as well until the rest is seen.
+// remove a file before. Changes that are missing then are away as well, until a look sees
+// the rest.
 
-// away is a file whose pending changes the user has taken away outside of the editor, or
-// of which an agent has left nothing, or less as far as a look can tell.
+// away is a file whose pending changes the user has taken away outside of the editor. It
+// is also one of whose changes an agent has left none, or, as far as a look can tell,
+// only some.
 type away struct {
 	file  file
 	after State // what it was instead
@@ -175,7 +178,7 @@ func (r *Review) saveAway(f *tracked) (out []savedAway, err error) {
 	return out, nil
 }
 
-// loadAway reads it again. What cannot be read is forgotten.
+// loadAway reads the saved files again. Files that cannot be read are dropped.
 func (r *Review) loadAway(saved []savedAway) (out []away) {
 	for _, s := range saved {
 		text, err := r.store.Get(s.File.Text)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a user takes away outside of the editor and brings back is as it was, whatever the
-// file is meanwhile: git removes a file before it writes another.
+// Changes that a user takes away outside of the editor and brings back are as they were,
+// whatever the file is meanwhile: git removes a file before it writes another.
 func TestHunksComeBackWithTheirText(t *testing.T) {
 	t.Parallel()
 	const mine, theirs = "one\ntwo\nthree\n", "zero\none\nTWO\nfour\n"
@@ -56,8 +56,8 @@ func TestHunksComeBackWithTheirText(t *testing.T) {
 }
 
 // A look may see a file in the middle of a write: empty, gone, or with a part of its text.
-// However many looks see it, and whoever they are said to be by, what was pending and is
-// still there when the write is over is pending.
+// However many looks see it, and whomever they name as the author, pending changes that
+// are still there after the write are pending.
 func TestHunksOutliveAWriteThatIsSeen(t *testing.T) {
 	t.Parallel()
 	const mine, theirs = "one\ntwo\nthree\n", "one\nTWO\nfour\nthree\n"
@@ -76,7 +76,7 @@ func TestHunksOutliveAWriteThatIsSeen(t *testing.T) {
 	} {
 		for _, seen := range [][]string{{"nothing"}, {"no file"}, {"no file", "nothing"}, {"nothing", "a line"}, {"no file", "a line", "a part"}, {"a part"}} {
 			if part := seen[len(seen)-1]; part != "nothing" && part != "no file" && who != "the user's" {
-				continue // what an agent wrote last counts
+				continue // it is then the last text of an agent
 			}
 			for written, rest := range map[string]string{"as it was": "", "with a line more": "five\n"} {
 				for _, restart := range []bool{false, true} {
@@ -101,9 +101,9 @@ func TestHunksOutliveAWriteThatIsSeen(t *testing.T) {
 	}
 }
 
-// A look calls the user's stash the agent's, if it comes before the turn is over for it. What
-// was pending is the agent's again when its text comes back, unless it is known that the agent
-// has taken it back.
+// A look that comes before the end of the turn takes the user's stash for the agent's change.
+// The pending changes are the agent's again when their text comes back, unless the agent is
+// known to have taken them back.
 func TestHunksComeBackWhoeverWasSaidToTakeThemAway(t *testing.T) {
 	t.Parallel()
 	const mine, theirs = "one\ntwo\nthree\n", "one\nTWO\nthree\n"

@@ -16,7 +16,8 @@ type Author struct {
 	At       time.Time `json:"at,omitzero"`
 }
 
-// better reports whether the same change told by a says more than what is known.
+// better reports whether a says more about the author of a change than known
+// does.
 func (a Author) better(known Author) bool {
 	switch {
 	case known.Inferred && !a.Inferred:
@@ -27,8 +28,8 @@ func (a Author) better(known Author) bool {
 	return known.ToolCall == "" && a.ToolCall != ""
 }
 
-// ErrUnknown refuses a change of a file whose contents before the change nobody
-// has told.
+// ErrUnknown refuses a change of a file whose contents before the change are
+// not known.
 var ErrUnknown = errors.New("what the file was before is not known")
 
 // ErrOpaque refuses an edit by lines of a file that has none, because it is

@@ -149,8 +149,8 @@ type RestoreOptions struct {
 	// Then and Now, if both are set, are the snapshot of the checkpoint and one of
 	// the project as it is. Restore then plans to restore the bytes of Then, also
 	// where the user has changed them since, and of files that are not under
-	// review. The names of files must be those of package tree. What either
-	// snapshot leaves out stays.
+	// review. Files must be named as package tree names them. Files that either
+	// snapshot leaves out stay.
 	Then, Now *Snapshot
 }
 

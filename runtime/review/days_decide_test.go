@@ -69,7 +69,7 @@ func (w *days) changed(i int, f func()) {
 	}
 }
 
-// apply carries a plan out. What cannot be brought back stays.
+// apply carries a plan out. Files that cannot be brought back stay.
 func (w *days) apply(plan *Plan, err error) error {
 	w.refused = nil
 	if plan != nil && err == nil {
@@ -100,7 +100,7 @@ func (w *days) stash(path string, p *paper) error {
 		return err
 	}
 	for _, h := range w.Hunks(path) {
-		// What one agent added and another deleted was never in the base.
+		// A line that one agent added and another deleted was never in the base.
 		if h.Kind != Text || !slices.Equal(h.Old, h.New) {
 			return fmt.Errorf("%s has hunk %+v without what agents have changed", path, h)
 		}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What TestDaysEndWithWhatTheUserDid has found, as short as it can be told.
+// The failures that TestDaysEndWithWhatTheUserDid has found, each as short as
+// possible.
 
 func byAgent(n string) Author { return Author{Session: n, Turn: "t" + n, Source: "shim"} }
 
@@ -130,8 +131,8 @@ func TestWhatIsGoneComesBackOnlyInPlaceOfTheBase(t *testing.T) {
 	}
 }
 
-// What an accepted change hides of a session goes with the rest of it, so that no
-// checkpoint brings it back.
+// Rejecting a session also rejects its changes that an accepted change hides, so
+// that no checkpoint brings them back.
 func TestRejectingASessionRejectsWhatAnAcceptedChangeHides(t *testing.T) {
 	t.Parallel()
 	link := func(target string) State { return State{Kind: Link, Target: target} }
@@ -251,7 +252,8 @@ func TestALinkComesBackThoughLinesOfAnotherSessionWereRejected(t *testing.T) {
 	}
 }
 
-// What a file was at a checkpoint it is again, whatever was decided about it in between.
+// A restored file is as it was at the checkpoint, whatever was decided about it in
+// between.
 func TestAFileThatAnAgentMadeBeforeACheckpointIsRestored(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What TestDaysEndWithWhatTheUserDid judges by.
+// The model by which TestDaysEndWithWhatTheUserDid judges.
 
 // deed is something that an agent did.
 type deed struct {

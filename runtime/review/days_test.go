@@ -439,8 +439,8 @@ func day(steps []uint64) (log []string, err error) {
 }
 
 // TestDaysEndWithWhatTheUserDid is the property of everything that happens to files in
-// days of work. HERMES_SEED is the first sequence that is tried. What fails is made as short as
-// possible.
+// days of work. HERMES_SEED is the first sequence that is tried. A failing sequence is made as
+// short as possible.
 func TestDaysEndWithWhatTheUserDid(t *testing.T) {
 	t.Parallel()
 	first, _ := strconv.Atoi(os.Getenv("HERMES_SEED"))

@@ -64,9 +64,9 @@ func (w weave) committed(text string, runs []*run) []*run {
 	})
 }
 
-// forget drops the older dead lines if they are above a size in bytes. What
-// removed them can then not be undone; until is the last change of which that is
-// so, if any.
+// forget drops the older dead lines if they are above a size in bytes. The
+// decisions that removed them can then not be undone; until is the last change
+// that this concerns, if any.
 func (w weave) forget(size int) (_ weave, until ChangeID) {
 	for {
 		all := w.sum

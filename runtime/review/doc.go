@@ -32,7 +32,7 @@
 // back in its place, with its author.
 //
 // A hunk is a run of pending lines of one session. What the user types into a
-// hunk belongs to the user, but rejecting the hunk then needs a second word.
+// hunk belongs to the user, but rejecting the hunk then needs a confirmation.
 //
 // # Files
 //

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A record is one entry of the journal. The last one about a file counts.
+// A record is one entry of the journal. The last one about a file is the valid
+// one.
 type record struct {
 	File       *savedFile  `json:"file,omitempty"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`

@@ -136,7 +136,7 @@ func (w weave) runs(session func(ChangeID) string, next func() uint64) ([]*run, 
 	})
 }
 
-// summed adds facts to a sum of facts, in which their order counts.
+// summed adds facts to a sum of facts, which depends on their order.
 func summed(sum uint64, facts ...fact) uint64 {
 	for _, f := range facts {
 		sum = (sum^uint64(f.by)<<3^uint64(f.state))*0x9e3779b97f4a7c15 + 1

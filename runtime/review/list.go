@@ -157,7 +157,7 @@ func (f file) kind(n node, lines int) Kind {
 }
 
 // Blame says which change lines of the current text are from. Lines that are
-// not in any Blame are of the base or the user.
+// not in any Blame belong to the base or the user.
 type Blame struct {
 	Range
 	Author  Author

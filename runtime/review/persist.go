@@ -18,7 +18,7 @@ func (r *Review) append(rec record) error {
 	return r.store.Append(data)
 }
 
-// save stores a file. What could not be stored is tried again by Flush.
+// save stores a file. If that fails, Flush tries again.
 func (r *Review) save(path string, f *tracked) error {
 	f.dirty = true
 	r.pendingOf(f) // the numbers of the hunks are stored too
@@ -192,8 +192,8 @@ func (r *Review) Compact() error {
 	})
 }
 
-// Blobs returns what the store must keep for the files under review. What it
-// must keep for checkpoints, their trees know.
+// Blobs returns the blobs that the store must keep for the files under review.
+// The trees of checkpoints name the blobs that checkpoints need.
 func (r *Review) Blobs() iter.Seq[Hash] {
 	return func(yield func(Hash) bool) {
 		r.mu.Lock()

@@ -21,8 +21,9 @@ type Selection struct {
 	Path    string
 	Session string
 	Turn    string
-	// Version, if set, is that of the hunk, or the highest of the hunks that are meant.
-	// A hunk with a higher one is a *ChangedError, and nothing is decided.
+	// Version, if set, is the version of the hunk, or the highest version of the
+	// selected hunks. If one of them has a higher version now, the error is a
+	// *ChangedError, and nothing is decided.
 	Version ChangeID
 	// Decision, if set, is the one that this goes on with: a file of it had changed, and is
 	// decided once more.
@@ -242,8 +243,9 @@ func (r *Review) plan(paths []string, f func(path string, f *tracked) (file, boo
 	return nil, ErrNothing
 }
 
-// order puts what comes back first, so that no text is nowhere in between, as far as its place
-// is free. What is in a folder goes before the folder, and that before what takes its place.
+// order puts files that come back before files that go, as far as their places are free, so
+// that no text is ever missing from the disk. Files in a folder go before the folder, and the
+// folder goes before the file that takes its place.
 func (p *Plan) order() {
 	goes, holds := make(map[string]bool), make(map[string]bool) // and the folders of what goes
 	for _, c := range p.Changes {
@@ -351,8 +353,8 @@ func (f file) decidedBy(act uint32) bool {
 // it, what Change.After says, and then the decision is recorded. If write fails,
 // the file stays as it is, pending, and the others go on. write is called
 // without a lock, so the user may edit meanwhile; the file then fails with
-// ErrStale, and the caller reports with Wrote what it has become. The error also has
-// those of Refused.
+// ErrStale, and the caller reports with Wrote what it has become. The error includes
+// the errors of Refused.
 func (p *Plan) Apply(write func(Change) error) error {
 	if err := p.Begin(); err != nil {
 		return err

@@ -144,7 +144,7 @@ func (p *play) step(op [4]byte) error {
 	return nil
 }
 
-// ambiguous reports whether a line is there twice. The model cannot tell then
+// ambiguous reports whether a line is there twice. The model cannot know then
 // which of them an edit keeps.
 func (p *play) ambiguous() bool {
 	now := p.m.now()

@@ -1,8 +1,8 @@
 package review
 
-// Reread returns what somebody knows of a text who knew it as known and has now
-// read lines start to end, exclusive, of it as it is now. What has changed
-// outside of these lines is still unknown to them.
+// Reread updates a reader's copy of a text. The copy was known, and the reader
+// has now read lines start to end, exclusive, of the text as it is now. Changes
+// outside of these lines are not in the new copy.
 func Reread(known, now string, start, end int) string {
 	if known == now || opaque(known) || opaque(now) {
 		return known

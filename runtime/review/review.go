@@ -31,8 +31,8 @@ type Store interface {
 
 // Options are settings of a Review. The zero value is the default.
 type Options struct {
-	// OnEvent is told every change, in order and outside of any lock, so it may
-	// call the Review. It must not block for long.
+	// OnEvent gets every event, in order and outside of any lock, so it may call
+	// the Review. It must not block for long.
 	OnEvent func(Event)
 	// Remember is how many bytes of rejected and deleted lines a file keeps, so
 	// that decisions can be undone and checkpoints restored. 0 means 1 MiB.
@@ -126,7 +126,7 @@ func Open(s Store, opts Options) (*Review, error) {
 	return r, nil
 }
 
-// locked runs f and then tells what happened.
+// locked runs f under the lock and then reports the events.
 func (r *Review) locked(f func() error) error {
 	r.mu.Lock()
 	err := f()
@@ -134,7 +134,8 @@ func (r *Review) locked(f func() error) error {
 	if r.opts.OnEvent == nil {
 		return err
 	}
-	// Whoever tells events tells all of them, so that they stay in order.
+	// One goroutine at a time reports events, and it reports all of them, so that
+	// they stay in order.
 	for r.telling.TryLock() {
 		r.mu.Lock()
 		events := r.events
@@ -197,8 +198,8 @@ func (r *Review) LastChange(path string) (at time.Time) {
 	return at
 }
 
-// Paths returns the files that are known, sorted, also those of which nothing is
-// pending.
+// Paths returns the known files, sorted, including files without pending
+// changes.
 func (r *Review) Paths() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,9 +209,10 @@ func (r *Review) Paths() []string {
 // Changed records that an agent changed a file, and what the file is now (which
 // is not always what a message said it would be). If the file is not known yet,
 // before is its base; otherwise before is not used, because what an agent
-// changes is the current text. A change that is known already counts once: if
-// this author says more about it, for example the tool call, the author is
-// improved. So the caller may report a change from every source it has.
+// changes is the current text. A change that is already known is not recorded
+// again, but if this author says more about it, for example the tool call, the
+// author is improved. So the caller may report a change from every source it
+// has.
 //
 // After an error of the store the change is known but will be lost with the
 // program, unless Flush succeeds.
@@ -360,8 +362,8 @@ func (r *Review) wrote(path string, s State, undo bool) error {
 	return r.save(path, f)
 }
 
-// Saved says that the user made a file what it was after, from what it was before. It tells
-// whether the review had found that already. If it had only inferred that an agent did it, it
+// Saved says that the user changed a file from before to after. It reports whether the review
+// had found that change already. If the review had only inferred that an agent made it, it
 // becomes the user's.
 func (r *Review) Saved(path string, before, after State) (found bool, err error) {
 	err = r.locked(func() error {
@@ -399,7 +401,7 @@ func (s State) without(before, after State) (State, bool) {
 	return s, true
 }
 
-// reported counts what is pending of a file because an agent, or who saw it, has said so.
+// reported counts the pending changes of a file whose author was reported, not inferred.
 func (r *Review) reported(f file) int {
 	said := func(by ChangeID) bool { return !r.authors[by].Inferred }
 	n := f.text.count(func(l line) bool { open := l.open(); return open != nil && said(open.by) })

@@ -296,7 +296,7 @@ func TestAnAgentThatTakesAFactBackLeavesNothing(t *testing.T) {
 	if got := p.Files(); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	// What is accepted makes what was before it moot.
+	// An accepted change makes pending changes before it moot.
 	p.agent("s", "mode", executable)
 	p.agent("t", "mode", State{Kind: Regular, Text: "a\n", Mode: 0o700})
 	p.accept(Selection{Session: "t"})
@@ -981,7 +981,7 @@ func TestEventsAreToldInOrder(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := r.Flush(); err != nil { // tells what is left
+	if err := r.Flush(); err != nil { // reports the events that are left
 		t.Fatal(err)
 	}
 	if len(changes) != 200 || !slices.IsSorted(changes) {

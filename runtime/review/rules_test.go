@@ -11,7 +11,7 @@ import (
 
 // TestRulesHoldForLinesThatLookAlike plays texts of very few different lines,
 // with empty ones, other line ends and none at the end, where the model cannot
-// tell which line is meant. What it checks does not depend on that.
+// know which line is meant. Its checks do not depend on that.
 func TestRulesHoldForLinesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	total := soak.Of(t, 40_000, 4_000)
@@ -136,8 +136,8 @@ func alike(r *rand.Rand, note func(string, ...any)) error {
 	return nil
 }
 
-// What one agent wrote and another replaced was never in the base, so it is not shown as
-// deleted from it.
+// Text that one agent wrote and another replaced was never in the base, so it is not
+// shown as deleted from it.
 func TestTwoAgentsOnOneLineShowTheBaseOnce(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)

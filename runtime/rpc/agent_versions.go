@@ -135,7 +135,7 @@ func (a *AgentVersions) choose(asked int) (*AgentVersion, error) {
 }
 
 // adapt returns the params of initialize for a version other than the one they
-// were written for. What a newer client wrote and does not fit is dropped
+// were written for. Members of a newer client that do not fit are dropped
 // rather than refused.
 func adapt(params json.RawMessage, asked int, p acp.Protocol) json.RawMessage {
 	version := p.Version()

@@ -13,8 +13,8 @@ const DefaultBudget = 256 << 20
 // than one such message stops reading until handlers of any of them catch up,
 // in the way and with the exceptions of Limits.Bytes; so each connection can
 // always hold one message, and no connection stands still because of others.
-// What a connection holds is returned when its handlers have returned, also
-// when the connection has ended. A Budget is safe for concurrent use.
+// A connection returns the bytes that it holds when its handlers have returned,
+// even after its end. A Budget is safe for concurrent use.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
@@ -59,7 +59,7 @@ func (b *Budget) sub(n int) {
 	}
 }
 
-// watch makes f hear of every sub, until unwatch.
+// watch makes every sub signal f, until unwatch.
 func (b *Budget) watch(f *flow) { b.setWaiting(f, true) }
 
 func (b *Budget) unwatch(f *flow) { b.setWaiting(f, false) }

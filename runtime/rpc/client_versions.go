@@ -64,7 +64,7 @@ func sortVersions[T any](versions []T, number func(T) int) {
 // should close the connection.
 type VersionError struct {
 	Offered []int // what the client speaks
-	Agent   []int // what the agent said it speaks; empty when it did not
+	Agent   []int // what the agent speaks; empty when it did not say
 	Err     error // the agent's answer, when it was an error
 }
 
@@ -93,8 +93,8 @@ func numbers(list []int) string {
 // returns the one that both sides speak with the agent's answer, which is an
 // *InitializeResponse of the version's package. The params hold the members of
 // all versions, so that an agent that knows only an old one finds its own. (The
-// router of the TypeScript SDK, when it has version 1 only, takes just those of
-// version 2 and so sees fewer capabilities than there are.)
+// router of the TypeScript SDK, when it has version 1 only, takes just the
+// members of version 2 and so sees fewer capabilities than there are.)
 //
 // The agent answers with the version to speak; an agent of version 2 may
 // instead refuse with the versions it has, and the best of those is tried. When
@@ -201,8 +201,8 @@ type offered struct {
 
 func (o *offered) answered(result json.RawMessage) { o.versions.agree(result) }
 
-// offer returns params that hold the members of all versions. Of a member that
-// several have, such as _meta, the newest counts.
+// offer returns params that hold the members of all versions. If several have a
+// member, such as _meta, the newest version's is used.
 func offer(versions []*ClientVersion) acp.Appender {
 	params := acp.Extra(`{}`)
 	set(&params, "protocolVersion", fmt.Append(nil, versions[0].Protocol.Version()))

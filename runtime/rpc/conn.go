@@ -42,9 +42,9 @@ import (
 // Cancelling. An outgoing session/cancel or $/cancel_request overtakes what is
 // queued, except the request it is about. Ending the context of a Call sends
 // $/cancel_request; its late answer is ignored and counted. An incoming
-// $/cancel_request ends the context of the request; session/cancel ends those
-// of the session's prompts, with the cause ErrSessionCancelled, and reaches the
-// handler at once, past what is queued.
+// $/cancel_request ends the context of the request; session/cancel ends the
+// contexts of the session's prompts, with the cause ErrSessionCancelled, and
+// reaches the handler at once, past what is queued.
 //
 // Faults. Unknown, late and second answers, lines that are not messages and
 // panics of handlers are counted and reported (Options), answered where the
@@ -360,7 +360,7 @@ func (c *Conn) notifyPeer(ctx context.Context, method string, params acp.Appende
 	return nil
 }
 
-// sendCancel tells the peer that the answer to id is no longer wanted.
+// sendCancel asks the peer to cancel the request id.
 func (c *Conn) sendCancel(id int64) {
 	buf := newBuffer()
 	buf.b, _, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})
@@ -382,8 +382,8 @@ func (c *Conn) encode(id int64, method string, params acp.Appender) (buf *buffer
 	return buf, at, nil
 }
 
-// sessionOf returns the session that params name. Only the text of types that
-// cannot tell is looked at.
+// sessionOf returns the session that params name. It parses the text only if
+// the type does not know.
 func sessionOf(params acp.Appender, text []byte) string {
 	if p, ok := params.(acp.SessionParams); ok {
 		return p.Session()

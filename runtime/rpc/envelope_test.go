@@ -246,7 +246,7 @@ func TestLoneSurrogatesNeverReachAHandlerOrACaller(t *testing.T) {
 	}
 }
 
-// What is written to the disk or run would hold U+FFFD, and its author would not know.
+// The file or the command would hold U+FFFD, and its author would not know.
 func TestHalfASurrogatePairIsNeitherWrittenNorRun(t *testing.T) {
 	t.Parallel()
 	_, w := dial(t, echo, rpc.Options{})

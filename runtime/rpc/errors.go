@@ -26,8 +26,8 @@ var ErrRequestCancelled = errors.New("$/cancel_request")
 var ErrTurnEnded = errors.New("the turn is over")
 
 // ClosedError is what calls fail with when the connection has ended. Cause is
-// why: ErrClosed, io.EOF, *StalledError, what the transport said, or, when an
-// agent process is behind it, its *launch.ExitError.
+// why: ErrClosed, io.EOF, *StalledError, the error of the transport, or, when
+// an agent process is behind it, its *launch.ExitError.
 type ClosedError struct {
 	Method string // of the call that failed; empty from Conn.Err
 	Cause  error

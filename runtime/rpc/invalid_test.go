@@ -22,8 +22,8 @@ func says(u acp.SessionUpdate) *acp.SessionNotification {
 	return &acp.SessionNotification{SessionID: "s", Update: u}
 }
 
-// What a program of this side cannot mean is an error of its call, and nothing
-// of it reaches the peer.
+// A message that the program cannot have meant is an error of its call, and
+// none of it reaches the peer.
 func TestAMessageThatIsNotWhatTheProgramMeantIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

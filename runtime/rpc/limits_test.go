@@ -141,7 +141,7 @@ func TestInitializeAndNewSessionAreNotWaitedForForEver(t *testing.T) {
 	}
 }
 
-// What a peer calls things is not kept once they are handled.
+// Names that a peer sends are not kept once their messages are handled.
 func TestLongNamesAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := handler{

@@ -41,8 +41,8 @@ const earlyWait = 5 * time.Second
 // waited for 5 s. The agent may be waiting for its answer before it answers the
 // call.
 //
-// A session that a call names, such as that of session/load, is known from the
-// start of the call.
+// A session that a call names, such as the session of session/load, is known
+// from the start of the call.
 func WithOpened(ctx context.Context, f func(ctx context.Context, id acp.SessionID, result json.RawMessage)) context.Context {
 	outer, _ := ctx.Value(openedKey{}).(*opened)
 	return context.WithValue(ctx, openedKey{}, &opened{f, outer})
@@ -118,7 +118,7 @@ type early struct {
 	sum   held
 }
 
-// held counts what waits in a lane.
+// held counts the messages and bytes that wait in a lane.
 type held struct {
 	session         string
 	messages, bytes int

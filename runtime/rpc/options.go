@@ -7,7 +7,8 @@ import (
 )
 
 // Options configures a Conn. The zero value is right for every handler that says which
-// side it is, as those of AgentSide, ClientSide, AgentVersions and ClientVersions do.
+// side it is, as the handlers of AgentSide, ClientSide, AgentVersions and
+// ClientVersions do.
 type Options struct {
 	// Server makes this the agent's side; a handler of acp.SideAgent sets it. A server answers lines that are not messages and refuses messages
 	// without "jsonrpc":"2.0". A client reports and drops such lines, because
@@ -36,7 +37,7 @@ type Options struct {
 	// outermost.
 	Middleware []Middleware
 	// Tap is a Middleware.Tap of the program itself, which knows its side. It comes
-	// before those of Middleware.
+	// before the taps of Middleware.
 	Tap func(Direction, []byte)
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// What is written at once, so that an urgent message never waits long.
+// Limits of one write, so that an urgent message never waits long.
 const (
 	batchMessages = 256
 	batchBytes    = 128 << 10

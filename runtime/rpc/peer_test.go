@@ -64,7 +64,7 @@ func TestAMethodInTheWrongFormIsNotExecuted(t *testing.T) {
 	}
 }
 
-// told says when its value has been encoded.
+// told closes its channel when its value has been encoded.
 type told struct {
 	acp.Appender
 	encoded chan struct{}

@@ -97,8 +97,8 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	return c.request(f, buf)
 }
 
-// unreadable deals with a line that is not JSON. A request or an answer that can be told from its
-// beginning costs itself: the one is refused, and the call of the other fails.
+// unreadable deals with a line that is not JSON. If its beginning shows that it is a request, the
+// request is refused. If it shows an answer, the call that it answers fails.
 func (c *Conn) unreadable(f *frame, msg []byte, err error, last bool) {
 	kind := FaultParse
 	if msg[0] != '{' {

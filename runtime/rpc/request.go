@@ -105,7 +105,7 @@ func isQuestion(method string) bool {
 var errHalf = errors.New("half a surrogate pair (such as \\ud83d without \\ude00) is not a character; send both halves, or \\ufffd")
 
 // lasts reports whether the text of a method stays on the disk or becomes part of a
-// command. What was replaced in it would not be noticed.
+// command. Nobody would notice the characters that were replaced in it.
 func lasts(method string) bool {
 	return method == acp.MethodFsWriteTextFile || method == acp.MethodTerminalCreate
 }
@@ -153,7 +153,7 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	}
 	if err := c.in.add(req, &c.lim); err != nil {
 		if err == errReused {
-			// Its id would make the answer look like that of the first.
+			// An answer with its id would look like the answer to the first.
 			c.fault(FaultDuplicate, err, buf.b)
 			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
 			return false

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// TimeoutError says that the peer did not answer within a limit: that of
-// Limits.Initialize or Limits.NewSession. It is a context.DeadlineExceeded.
+// TimeoutError says that the peer did not answer within Limits.Initialize or
+// Limits.NewSession. It is a context.DeadlineExceeded.
 type TimeoutError struct {
 	Method string
 	Limit  time.Duration

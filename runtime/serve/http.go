@@ -16,7 +16,7 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute // of a TCP connection between requests
 	maxHeader     = 64 << 10        // bytes
-	maxStreams    = 1100            // of an HTTP/2 connection: those of a connection and some calls
+	maxStreams    = 1100            // of an HTTP/2 connection: the event streams of one client, and some calls
 )
 
 // Health answers load balancers: 200 while connections are accepted.

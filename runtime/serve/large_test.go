@@ -31,8 +31,8 @@ func (*reader) WriteTextFile(context.Context, *acp.WriteTextFileRequest) (*acp.W
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// A message above the limit costs itself, in both directions. Whoever waits hears of the limit, and
-// all sessions go on.
+// A message above the limit is dropped, in both directions. Its sender gets an error about the
+// limit, and all sessions go on.
 func TestAMessageAboveTheLimitCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	const limit = 20_000

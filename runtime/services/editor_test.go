@@ -151,7 +151,7 @@ func TestWhatABufferHoldsIsMergedByWhatTheAgentRead(t *testing.T) {
 	}
 }
 
-// What Writable has allowed is written where it was, or not at all.
+// A write that Writable has allowed goes to that place, or fails.
 func TestWhatIsProtectedOnlyLaterIsNotWritten(t *testing.T) {
 	t.Parallel()
 	e, dir := newEditor(t, services.Options{})

@@ -57,7 +57,7 @@ func (s *Services) WriteTextFile(ctx context.Context, p *acp.WriteTextFileReques
 }
 
 // Readable checks a read of a file as ReadTextFile does, and says where the file is.
-// An editor that serves the text of a buffer tells Shown of it.
+// An editor that serves the text of a buffer calls Shown with it.
 func (s *Services) Readable(p *acp.ReadTextFileRequest) (files.Location, error) {
 	_, at, err := s.place(opRead, p.SessionID, p.Path)
 	if err != nil {
@@ -67,8 +67,9 @@ func (s *Services) Readable(p *acp.ReadTextFileRequest) (files.Location, error) 
 }
 
 // Writable checks a write of a file as WriteTextFile does, and says where the file is.
-// An editor that writes into a buffer asks Rebase what the buffer is to hold, and tells
-// Shown what it holds. For a file on disk there is WriteFile.
+// An editor that writes into a buffer gets the new text of the buffer from Rebase, and
+// calls Shown with the text that the buffer then has. For a file on disk there is
+// WriteFile.
 func (s *Services) Writable(ctx context.Context, p *acp.WriteTextFileRequest) (files.Location, error) {
 	_, at, err := s.place(opWrite, p.SessionID, p.Path)
 	if err == nil {
@@ -121,8 +122,8 @@ func because(op, path string, err error) error {
 }
 
 // WriteFile writes the file on disk at a place that Writable has returned for p, and
-// returns what the file then holds. What others have changed since the agent last
-// read or wrote the file stays; see Rebase.
+// returns what the file then holds. Changes by others since the agent last read or
+// wrote the file stay; see Rebase.
 func (s *Services) WriteFile(p *acp.WriteTextFileRequest, at files.Location) (string, error) {
 	written, err := s.writeFile(p, at)
 	if err != nil {

@@ -59,7 +59,7 @@ type Options struct {
 	// Policy holds the permission rules; nil: none. Those that deny bind the
 	// file methods, too.
 	Policy *permission.Policy
-	// Ask and Decided are those of permission.Gate.
+	// Ask and Decided: see permission.Gate.
 	Ask     func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
 	Decided func(*acp.RequestPermissionRequest, acp.RequestPermissionOutcome, *permission.Rule, error)
 
@@ -330,7 +330,7 @@ func (s *Services) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.sessions.Close()
-	ids := s.sessions.Sessions() // those of version 2 have no room
+	ids := s.sessions.Sessions() // sessions of version 2 are not in s.open
 	for id := range s.open {
 		ids = append(ids, id)
 	}

@@ -276,7 +276,7 @@ func selected(r *acp.RequestPermissionResponse) string {
 	return "cancelled"
 }
 
-// C067, C131. The kind was told by an earlier update.
+// C067, C131. An earlier update had the kind.
 func TestPermissionsOverAConnection(t *testing.T) {
 	t.Parallel()
 	policy, err := permission.Open("")

@@ -11,8 +11,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// Bounds of what is remembered of the files that one agent was shown. Of a text
-// that is not kept there is still a checksum.
+// Limits of the texts that are kept of the files that one agent was shown. A
+// text that is not kept leaves a checksum.
 const (
 	maxShownText  = 8 << 20  // bytes of one text
 	maxShownTexts = 64 << 20 // bytes of all texts
@@ -93,9 +93,9 @@ func (s *shown) end(session acp.SessionID) {
 	}
 }
 
-// Shown says that an agent was shown lines of a file, or wrote all of it. Text is
-// that of the whole file, real its Location.Real. ReadTextFile, WriteTextFile and
-// WriteFile do this themselves.
+// Shown says that an agent was shown lines of a file, or wrote all of it. text is
+// the whole text of the file, real its Location.Real. ReadTextFile, WriteTextFile
+// and WriteFile do this themselves.
 func (s *Services) Shown(id acp.SessionID, real, text string, lines files.Range) {
 	file := shownFile{id, real}
 	start := max(int(lines.Line.Or(1)), 1) - 1
@@ -139,9 +139,9 @@ func (s *Services) Rebase(id acp.SessionID, real, now, content string) (string, 
 	return merged, nil
 }
 
-// Merge is review.Merge for two texts of a file. The line ends and the byte order
-// mark are those of ours. Two texts that both began from nothing overlap: one
-// behind the other they would make no sense.
+// Merge is review.Merge for two texts of a file. The result has the line ends and
+// the byte order mark of ours. Two texts that both began from nothing overlap,
+// because one behind the other they would make no sense.
 func Merge(base, ours, theirs string) (merged string, conflicts []review.Conflict) {
 	base, theirs = files.Fit(base, ours), files.Fit(theirs, ours)
 	if base == "" && ours != "" && theirs != "" && ours != theirs {

@@ -1,6 +1,6 @@
 // Package servicesv2 is package services for agents of version 2 of the protocol:
 // permission, elicitation and session state. In version 2 clients do not serve
-// files or terminals; terminals of the agent are part of the state. The state is that of package
+// files or terminals; terminals of the agent are part of the state. The state is kept by package
 // history, in the types of version 1 wherever they exist, so that a program that shows sessions
 // need not know their version.
 package servicesv2

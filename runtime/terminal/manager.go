@@ -61,11 +61,11 @@ type Options struct {
 	// MaxTerminals bounds the terminals not yet released; 0 means
 	// DefaultMaxTerminals.
 	MaxTerminals int
-	// Keeper is that of launch.Command: with it commands end whatever process
-	// group or session they have moved to, even when this process is killed.
+	// Keeper: see launch.Command.Keeper. With it, commands end even in another
+	// process group or session, and even when this process is killed.
 	Keeper []string
-	// Wrapper is that of launch.Command: a program that confines the commands, as
-	// it does the agent.
+	// Wrapper: see launch.Command.Wrapper. It confines the commands, as it does
+	// the agent.
 	Wrapper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size

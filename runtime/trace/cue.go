@@ -154,7 +154,7 @@ func member(object json.RawMessage, name string) string {
 	return string(text)
 }
 
-// substitutions replace recorded values with those of this play.
+// substitutions replace recorded values with the values of this play.
 type substitutions struct {
 	pairs [][2][]byte
 	seen  map[string]bool

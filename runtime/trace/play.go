@@ -180,7 +180,7 @@ func (p *player) play(ctx context.Context) error {
 }
 
 // owes reports whether a request of the peer has no answer in the recording. Such
-// a recording ends too early, as that of an agent that dies does, and the peer
+// a recording ends too early, for example because the agent died, and the peer
 // would wait forever.
 func (p *player) owes() bool {
 	answered := map[*cue]bool{}

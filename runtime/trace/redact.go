@@ -280,8 +280,8 @@ func isText(b []byte) bool {
 	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0
 }
 
-// redactText hides text with the shape of a secret. random says whether long
-// random text counts.
+// redactText hides text with the shape of a secret. random says whether to hide
+// long random text, too.
 func redactText(b []byte, random bool) ([]byte, bool) {
 	if len(b) < minSecret {
 		return b, false

@@ -123,8 +123,8 @@ func shapedSpans(b []byte) [][2]int {
 	return spans
 }
 
-// at looks for the secret at a word. The span is that of the text with the shape,
-// even if it is not a secret, and zero if there is none.
+// at looks for the secret at a word. The span covers the text with the shape,
+// even if it is not a secret. It is zero if there is no such text.
 func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if s.apart && i > 0 && kinds[b[i-1]] != 0 && kinds[b[i-1]] != other {
 		return span, false
@@ -154,8 +154,8 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 const window = 256
 
 // A run of characters is a key when it is long and its characters change kind
-// as often as random ones do, which those of LongNamesWithManyWords2 do not.
-// Longer runs are data, such as an image.
+// as often as random ones do, which the characters of LongNamesWithManyWords2
+// do not. Longer runs are data, such as an image.
 const (
 	minRun = 32
 	maxRun = 1024

@@ -36,7 +36,7 @@ type PipeLimits struct {
 	Idle time.Duration
 }
 
-// Errors that end a Pipe, besides those of its ends and of its context.
+// Errors that end a Pipe, besides the errors of its ends and of its context.
 var (
 	ErrStalled = errors.New("the other end does not read")
 	ErrIdle    = errors.New("idle for too long")

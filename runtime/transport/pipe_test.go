@@ -128,7 +128,7 @@ func TestAMessageAboveTheLimitOfAPipe(t *testing.T) {
 	for name, c := range map[string]struct {
 		msg  string
 		back bool   // to who has sent it, otherwise to who was to get it
-		want string // empty: nobody is told
+		want string // empty: nobody gets an error
 	}{
 		"a request":               {`{"jsonrpc":"2.0","id":"a","method":"m","params":"` + long + `"}`, true, `"id":"a"`},
 		"an answer":               {`{"jsonrpc":"2.0","id":7,"result":"` + long + `"}`, false, `"id":7`},

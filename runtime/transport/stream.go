@@ -41,9 +41,8 @@ type Stream struct {
 }
 
 // NewStream returns a Stream that reads lines from r and writes lines to w.
-// Close closes those of the two that are io.Closers; Read and Write return
-// ErrClosed after that, provided closing unblocks them, as it does for pipes
-// and sockets.
+// Close closes r and w if they are io.Closers; Read and Write return ErrClosed
+// after that, provided closing unblocks them, as it does for pipes and sockets.
 func NewStream(r io.Reader, w io.Writer) *Stream {
 	return &Stream{r: r, w: w, max: DefaultMaxMessage}
 }
@@ -139,8 +138,9 @@ func (s *Stream) fill() {
 }
 
 // trim drops the white space around a line and a leading byte order mark: a peer
-// that opens its output again for each message starts each with one. It also drops what a
-// launcher has told a terminal, such as its title, right before a message.
+// that opens its output again for each message starts each with one. It also drops escape
+// sequences that a launcher has written for a terminal, such as a title, right before a
+// message.
 func trim(line []byte) []byte {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	for rest := line; len(rest) > 0 && rest[0] == '\x1b'; {

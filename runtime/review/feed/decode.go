@@ -303,8 +303,8 @@ func version(d *jx.Dec) *Version {
 	return v
 }
 
-// check refuses a version whose text is not what its hash and size say, and works
-// them out if they are not said.
+// check refuses a version whose text contradicts its hash or size, and computes
+// them if they are missing.
 func (v *Version) check(d *jx.Dec, m jx.Mark, name string) {
 	if v.Text == nil || d.Failed() {
 		return

@@ -51,12 +51,13 @@
 // With "whole":true the reason is about everything that it reports, and not about one
 // change: how it finds changes, for example.
 //
-// A program that has not the review of the project asks the one that has it to give it
-// up. A result says that it does, once it has answered; an error says why not:
+// A program asks the one that has the review of the project to give it up. A result
+// means that it does so right after the answer; an error says why not:
 //
 //	{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"…","pid":4711}}
 //
-// A producer that knows that something has changed, but not what, has all files looked at:
+// A producer that knows that something has changed, but not what, asks for a look at all
+// files:
 //
 //	{"jsonrpc":"2.0","method":"_hermes/scan","params":{"sessionId":"…"}}
 //

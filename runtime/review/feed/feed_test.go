@@ -267,7 +267,8 @@ func TestASocketHasAnAddressThatEverySystemTakes(t *testing.T) {
 	}
 }
 
-// The temporary folder may be too long for a socket, and that of the project, too.
+// The path of the temporary folder may be too long for a socket, and so may the
+// path of the project.
 func TestAFolderOfSocketsGoesWithTheLastOne(t *testing.T) {
 	for _, temp := range []string{sockdir.New(t), filepath.Join(sockdir.New(t), strings.Repeat("x", 80))} {
 		t.Setenv("TMPDIR", temp)
@@ -390,8 +391,8 @@ func TestAProducerThatDoesNotReadDelaysNobody(t *testing.T) {
 	}
 }
 
-// A program gets the review from the one that has it, or hears why not. It is given up when
-// that has been said.
+// A program gets the review from the one that has it, or an error that says why not. The
+// review is given up after the answer.
 func TestAReviewIsGivenToAnotherProgram(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(sockdir.New(t), "d", "s")
@@ -532,7 +533,7 @@ func TestOneConnectionTooManyIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// What a message cannot have as text is told by hash and size.
+// Content that a message cannot hold as text is reported by hash and size.
 func TestBinaryAndLargeContentIsToldByHashAndSize(t *testing.T) {
 	t.Parallel()
 	r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)

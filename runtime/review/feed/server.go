@@ -52,8 +52,9 @@ type Position struct {
 
 // Server takes reports. Its fields must not change once it serves.
 type Server struct {
-	// Handle is given the reports, one at a time, those of a connection in order.
-	// A producer of requests waits for it. Its error is the answer to the producer.
+	// Handle gets the reports one at a time, and the reports of a connection in
+	// order. A producer that sends requests waits for it. Its error is the answer
+	// to the producer.
 	Handle func(ctx context.Context, r Report) error
 	// Ask decides about a change that waits to be allowed, and may take its time:
 	// several questions may be open, and other reports are handled meanwhile. Its
@@ -61,10 +62,10 @@ type Server struct {
 	// before the answer. ctx ends when whoever asks is gone. Nil denies everything.
 	Ask func(ctx context.Context, r Report) error
 	// Yield gives up the review to a program that asks for it. Its error says why not. then
-	// is called once the program has been told that it gets the review. Nil refuses all.
+	// is called after the answer that grants the review. A nil Yield refuses all.
 	Yield func(to Program) (then func(), err error)
-	// Positions are those of an earlier Server, so that producers that connect
-	// again tell nothing twice.
+	// Positions are the positions of an earlier Server, so that producers that
+	// connect again report nothing twice.
 	Positions []Position
 	// Logger gets what was refused and why; nil: nothing is logged.
 	Logger *slog.Logger

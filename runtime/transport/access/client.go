@@ -19,8 +19,8 @@ const (
 )
 
 // Client says how a client reaches a server over HTTP or WebSocket. Plain http
-// is for this machine only, redirects stay on the server's origin, proxies are
-// those of the environment (HTTPS_PROXY, NO_PROXY), and cookies follow their
+// is for this machine only, redirects stay on the server's origin, proxies come
+// from the environment (HTTPS_PROXY, NO_PROXY), and cookies follow their
 // Domain, Path, Secure and expiry.
 type Client struct {
 	// Token, when there is one, is sent as a bearer token.

@@ -19,7 +19,8 @@ type Guard struct {
 	Token Token
 	// Hosts are further names of the server, with a port or for any port.
 	Hosts []string
-	// Origins are those of allowed web pages, such as "https://app.example.com".
+	// Origins are the origins of allowed web pages, such as
+	// "https://app.example.com".
 	Origins []string
 }
 

@@ -62,7 +62,7 @@ type client struct {
 	mu       sync.Mutex
 	giveUp   context.CancelFunc // ends initialize; nil before it
 	id       string             // of the connection, "" before initialize
-	streams  map[string]*stream // by session; "" is that of the connection
+	streams  map[string]*stream // by session; "" is the stream of the connection
 	streamed map[string]bool    // sessions that had a stream with numbered events
 	waiting  map[string]waiting // calls by id
 	asked    map[string]string  // the agent's requests: the session they came from

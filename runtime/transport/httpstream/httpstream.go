@@ -61,7 +61,7 @@ func aboutSession(method string) (session, known bool) {
 }
 
 // answeredOn returns the session on whose stream the answer to a client's
-// request travels, "" for that of the connection.
+// request travels, "" for the stream of the connection.
 func answeredOn(e *envelope.Envelope, session string) string {
 	if string(e.Method) == acp.MethodSessionLoad {
 		return ""

@@ -109,8 +109,8 @@ func (m *mailbox) advance(n int) {
 	m.c.progressed()
 }
 
-// keep counts the bytes of sent events that are kept. Those of a finished
-// connection are no longer counted.
+// keep counts the bytes of sent events that are kept. The server no longer
+// counts the bytes of a finished connection.
 func (m *mailbox) keep(n int) {
 	m.kept += n
 	if !m.c.over {

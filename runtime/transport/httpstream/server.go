@@ -88,7 +88,7 @@ func (s *Server) warn(msg string, args ...any) {
 }
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
-	// The deadline of an earlier stream may still be that of the TCP connection.
+	// The TCP connection may still have the deadline of an earlier stream.
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(initTimeout + s.stall()))
 	connection, session, err := ids(r)
 	switch {

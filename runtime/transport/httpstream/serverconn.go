@@ -39,7 +39,7 @@ type serverConn struct {
 	in     chan []byte // from POST to Read
 
 	mu       sync.Mutex
-	streams  map[string]*mailbox // by session; "" is that of the connection
+	streams  map[string]*mailbox // by session; "" is the mailbox of the connection
 	over     bool                // nothing more is counted in what the server keeps
 	queued   int                 // bytes that wait to be sent
 	progress chan struct{}       // closed and replaced when something was sent

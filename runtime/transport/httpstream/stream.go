@@ -20,7 +20,7 @@ const (
 	firstPause = 100 * time.Millisecond
 	longPause  = 3 * time.Second
 	quiet      = 50 * time.Millisecond // without an event, a replay is over
-	beginning  = "0"                   // the id before that of the first event
+	beginning  = "0"                   // the id before the first event's
 )
 
 // How streams end.
@@ -34,7 +34,7 @@ var (
 // stream is one event stream of a connection.
 type stream struct {
 	c       *client
-	session string // "" for that of the connection
+	session string // "" for the stream of the connection
 	attach  bool   // the session may not exist yet, so refusals are temporary
 	first   bool   // the first stream of its session on this connection: it begins with event 1
 	ctx     context.Context

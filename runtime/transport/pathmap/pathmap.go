@@ -115,7 +115,8 @@ type Map struct {
 	calls map[string]string // methods by id
 }
 
-// New returns a Map. The rule with the longest folder that fits counts.
+// New returns a Map. The rule with the longest folder that fits a path applies
+// to it.
 func New(rules ...Rule) *Map {
 	m := &Map{calls: make(map[string]string)}
 	for _, r := range rules {

@@ -45,7 +45,7 @@ var notPaths = map[string]string{
 	"fileType": "a kind of file, which a peer may extend",
 }
 
-// program is the one position of a path whose name in version 1 is not that of a path.
+// program is the one position of a path whose name in version 1 does not say path.
 const program = "mcpServers/command"
 
 // walk calls tell with every string of a schema: its position without lists, and

@@ -17,8 +17,8 @@ import (
 // Server accepts connections and hands each to Handle. Its fields must not
 // change while it serves.
 type Server struct {
-	// Handle owns the connection it gets and returns when it is over. Its
-	// context ends with that of Serve.
+	// Handle owns the connection it gets and returns when it is over. Its context
+	// ends with the context of Serve.
 	Handle func(ctx context.Context, t transport.Transport)
 	// Admit, when set, may refuse a connection; release is called at its end.
 	// The client gets to know the error: over TCP as the answer to the

@@ -26,8 +26,8 @@ const firstMessage = 30 * time.Second
 // initialize request; another first message closes the connection with 1002.
 type Server struct {
 	Guard access.Guard
-	// Handle owns the connection it gets and returns when it is over. Its
-	// context is that of the request.
+	// Handle owns the connection it gets and returns when it is over. Its context
+	// is the context of the request.
 	Handle func(ctx context.Context, t transport.Transport)
 	// Admit, when set, may refuse a connection, which is answered with 503;
 	// release is called at its end.

@@ -143,7 +143,7 @@ func (c *conn) frame(dst []byte, r io.Reader, wanted bool) ([]byte, error) {
 	}
 }
 
-// ending turns the error of a WebSocket into that of a transport.
+// ending turns the error of a WebSocket into the error of a transport.
 func (c *conn) ending(err error) error {
 	var ce websocket.CloseError
 	switch {
@@ -205,8 +205,8 @@ func (c *conn) ping() {
 // maxReason is how long the reason of a closing frame may be, in bytes.
 const maxReason = 120
 
-// because notes the reason to close with. Of a long one the end says more than the beginning, which
-// may be the path of a program.
+// because notes the reason to close with. A long reason loses its middle and keeps more of its end,
+// because the beginning may be the path of a program.
 func (c *conn) because(err error) {
 	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
 	if len(text) > maxReason {
