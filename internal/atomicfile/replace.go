@@ -149,7 +149,7 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*os.File, string, error) {
 	}
 }
 
-// IsTemp reports whether a name is that of a temporary file of this package.
+// IsTemp reports whether a temporary file of this package has such a name.
 func IsTemp(name string) bool {
 	return len(name) == tempLen && strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
@@ -180,7 +180,7 @@ func Sweep(dir *os.Root) {
 	}
 }
 
-// Reason strips the name from an operating system error: it may be that of a
+// Reason strips the name from an operating system error: it may name a
 // temporary file, and the caller names the file anyway.
 func Reason(err error) error {
 	var pe *fs.PathError

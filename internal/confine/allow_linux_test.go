@@ -73,7 +73,7 @@ func TestWhatIsAllowedWorks(t *testing.T) {
 	}
 }
 
-// docs/confine.md says so of what Python's multiprocessing, Chromium and others need.
+// docs/confine.md says that Python's multiprocessing, Chromium and others need this.
 func TestSemaphoresWorkWhereSharedMemoryMayBeWritten(t *testing.T) {
 	t.Parallel()
 	if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
-// Whoever is in a box starts others in it, with an environment of its choice and in
+// A program in a box starts others in it, with an environment of its choice and in
 // folders that it has changed.
 func TestWhatAProgramChoosesDoesNotWidenItsBox(t *testing.T) {
 	t.Parallel()

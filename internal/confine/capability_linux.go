@@ -25,7 +25,7 @@ func dropCapabilities() error {
 		if mask[c/32]&(1<<(c%32)) != 0 {
 			continue
 		}
-		// Who may not do this has none of them to lose.
+		// A process that may not do this has none of them to lose.
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) {
 			return err
 		}

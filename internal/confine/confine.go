@@ -45,7 +45,7 @@ type Rules struct {
 	// Nil means everything but Hide.
 	Read []string `json:"read,omitzero"`
 	// Hide lists what may not be read although Read is nil. Nil means Secrets.
-	// What is also in Write may be read and changed.
+	// Paths that are also in Write may be read and changed.
 	Hide []string `json:"hide,omitzero"`
 	// Net is what may be reached.
 	Net Net `json:"net,omitzero"`
@@ -66,8 +66,8 @@ type Rules struct {
 type Net struct {
 	// All puts no bound on networks.
 	All bool
-	// Ports are those of TCP connections that the program may open. Port 53 also
-	// allows UDP, to any port: Linux cannot tell them apart.
+	// Ports are the ports to which the program may open TCP connections. Port 53
+	// also allows UDP, to any port: Linux cannot tell them apart.
 	Ports []uint16
 }
 
@@ -123,7 +123,7 @@ func (r Rules) Missing() []string { return missing(r) }
 
 // Exec confines this process and replaces it by the program at path, which is
 // not looked up; argv[0] is its name. It returns only if it fails: with an error
-// that wraps ErrUnsupported, one that names a path of the rules, or that of
+// that wraps ErrUnsupported, one that names a path of the rules, or the error of
 // execve. The process may be confined by then, so end it.
 func Exec(r Rules, path string, argv, env []string) error {
 	r, err := r.resolved()
@@ -136,8 +136,8 @@ func Exec(r Rules, path string, argv, env []string) error {
 	return execute(r, path, argv, env)
 }
 
-// resolved returns the rules with absolute paths without links, since what
-// counts is where a path leads.
+// resolved returns the rules with absolute paths without links, since the rules
+// apply to where a path leads.
 func (r Rules) resolved() (Rules, error) {
 	var err error
 	if r.Exact {

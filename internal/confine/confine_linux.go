@@ -59,7 +59,7 @@ func missing(r Rules) []string {
 
 func execute(r Rules, path string, argv, env []string) error {
 	runtime.LockOSThread() // seccomp binds the thread that calls it, and execve keeps only that one
-	// What was opened before is not confined.
+	// Files that were opened before are not confined.
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("confine: close_range: %w", err)
 	}

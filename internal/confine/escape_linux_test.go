@@ -172,7 +172,7 @@ func (p *place) run(t *testing.T, r *confine.Rules, argv ...string) (string, err
 	}
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	cmd.Dir, cmd.Env = p.project, env
-	// What this program has open is not for the confined one.
+	// A file that this program has open must not reach the confined one.
 	open, err := os.OpenFile(p.outside+"/file", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

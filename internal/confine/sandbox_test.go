@@ -84,7 +84,8 @@ func TestABoxNamesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s, %v: %v, want %q", c.text, c.more, err, c.want)
 		}
 	}
-	// What is named itself is meant, and what does not exist hides nothing.
+	// A path in hide may be in write, too, and a path that does not exist hides
+	// nothing.
 	for _, text := range []string{`{"hide":["` + home + `/.ssh"],"write":["` + home + `/.ssh"]}`, `{"hide":["` + home + `/none"],"write":["` + home + `"]}`} {
 		var s confine.Sandbox
 		if err := json.Unmarshal([]byte(text), &s); err != nil {

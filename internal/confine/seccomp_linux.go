@@ -8,9 +8,9 @@ import (
 	"github.com/hermes-nvim/hermes/internal/seccomp"
 )
 
-// What Landlock does not cover is refused by a filter of system calls. It
-// decides by numbers and flags, never by what a pointer leads to, which the
-// program could change after the decision.
+// A filter of system calls refuses what Landlock does not cover. It decides by
+// numbers and flags, never by what a pointer leads to, which the program could
+// change after the decision.
 
 // refused are calls that get around paths, or that only root may make and that
 // reach beyond files. They fail with EPERM.
@@ -52,7 +52,7 @@ func compile(r Rules) []seccomp.Step {
 		p = append(p, seccomp.When(number, seccomp.Fail(unix.EPERM))...)
 	}
 	// Memory, queues and semaphores of other programs have numbers in place of paths.
-	// Whoever knows the number of one need not open it first.
+	// A program that knows such a number need not open anything first.
 	for _, number := range shared {
 		p = append(p, seccomp.When(number, seccomp.Fail(unix.ENOSYS))...)
 	}

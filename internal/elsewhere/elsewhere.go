@@ -27,7 +27,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// What agents send besides the protocol.
+// Methods that agents send besides the protocol.
 const (
 	MethodTurn      = "_hermes/turn"
 	MethodToolCall  = "_hermes/tool_call"

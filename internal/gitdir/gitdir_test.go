@@ -64,7 +64,8 @@ func TestGitDirsAreThoseOfGit(t *testing.T) {
 	}
 }
 
-// What git does not take for a repository is none: agents and their sandboxes leave such things.
+// A folder that git does not take for a repository is none: agents and their sandboxes leave
+// such folders.
 func TestARepositoryIsWhatGitTakesForOne(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {

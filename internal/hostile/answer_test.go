@@ -111,8 +111,8 @@ func TestWrongAnswersToEveryMethodDoNoHarm(t *testing.T) {
 				name := method + ", " + test.name
 				// The next call shows that the connection continues.
 				p := start(t, "HEAR\n"+test.script+"\nHEAR _more\n"+answer+`"result":{}}`+"\nEOF")
-				// A call that gets no answer is given up when it is out, or once the agent has
-				// said what is no answer to it.
+				// A call that gets no answer is given up when it has been sent, or once the
+				// agent has sent a message that is no answer to it.
 				ctx, opts := patience.Context(t, patience.Soon), rpc.Options{}
 				if test.ends(context.DeadlineExceeded) {
 					d := newDeadline(t)

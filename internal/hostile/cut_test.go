@@ -54,8 +54,8 @@ func hearing(t *testing.T, input string) ([]string, rpc.Stats, error) {
 	return r.msgs, c.Stats(), c.Err()
 }
 
-// messages are the messages to cut: those of a turn, and one with every way to write a
-// character.
+// messages returns the messages to cut: the messages of a turn, and one with every way
+// to write a character.
 func messages(t *testing.T, round int) []string {
 	t.Helper()
 	_, _, lines := turn(t)

@@ -38,7 +38,7 @@ const (
 	dripping  = "drips"        // it does not end, but continues byte by byte for a while
 )
 
-// headers is more than those of an event stream have, in bytes.
+// headers is more than the headers of an event stream have, in bytes.
 const headers = 250
 
 // saboteur is a server that does one thing wrong.

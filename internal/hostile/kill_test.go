@@ -82,8 +82,8 @@ func TestAnAgentKilledAtAnyMessageOfARecordedTurnFailsItsPromptAtOnce(t *testing
 	t.Logf("%d cuts in %d turns", len(cuts), len(turns))
 }
 
-// recordedTurns returns what agents said in the turns of the recordings of
-// package trace, in the session and with the id of killAt's prompt.
+// recordedTurns returns the messages of agents in the turns of the recordings
+// of package trace, in the session and with the id of killAt's prompt.
 func recordedTurns(t *testing.T) (turns []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../runtime/trace/testdata/*.jsonl")

@@ -198,7 +198,7 @@ func exitOf(t *testing.T, err error) *launch.ExitError {
 	return exit
 }
 
-// turn is a whole turn as an agent said it, and its lines.
+// turn returns a whole turn as an agent sent it, and its lines.
 func turn(t *testing.T) (path string, text []byte, lines []string) {
 	t.Helper()
 	path, err := filepath.Abs("testdata/turn.jsonl")

@@ -247,7 +247,7 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 	if f != nil && f.dies {
 		closed(t, name, a.conn, a.process)
 	}
-	if f != nil { // what is of no session is in no order with the answer
+	if f != nil { // messages without a session are in no order with the answer
 		for end := time.Now().Add(patience.Soon); a.faults.Load()-faults < int64(f.heard); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Errorf("%s: only %v", name, a.conn.Stats())

@@ -140,7 +140,8 @@ func (v Value) Float() (f float64, ok bool) {
 }
 
 // Get returns a member of an object, or the member of a member and so on. It is
-// absent if there is none. Of duplicate members it is the first.
+// absent if there is none. If there are several with the name, it returns the
+// first.
 func (v Value) Get(path ...string) Value {
 	for _, name := range path {
 		v = v.member(name)

@@ -168,8 +168,8 @@ func (d *Dec) missing(m Mark, seen uint64, names string) {
 // Reject fails with a message about the value that started at m.
 func (d *Dec) Reject(m Mark, msg string) { d.failAt(m.p, badRange, msg) }
 
-// BadValue records that the value at m is not among those of an enum. The name of
-// the enum and its values are separated by spaces.
+// BadValue records that the value at m is not a value of an enum. The name of the
+// enum and its values are separated by spaces.
 func (d *Dec) BadValue(m Mark, enum string, v []byte) {
 	if d.code == ok {
 		d.val = string(v)

@@ -3,7 +3,7 @@ package jx
 import "encoding/json"
 
 // Policy says what a decoder does with an optional member that has no usable
-// value. The bits are those of the schema's marks.
+// value. Its bits are the marks of the schema.
 type Policy uint8
 
 const (
@@ -66,8 +66,8 @@ func Strs[S ~string](d *Dec, p Policy) (list []S) {
 	return list
 }
 
-// Need fails unless seen has all bits of mask: those of the required members,
-// whose names are separated by spaces. The object started at m.
+// Need fails unless seen has all bits of mask: the bits of the required
+// members, whose names are separated by spaces. The object started at m.
 func (d *Dec) Need(m Mark, seen, mask uint64, names string) {
 	if seen&mask != mask {
 		d.missing(m, seen, names)

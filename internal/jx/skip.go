@@ -14,7 +14,7 @@ func (d *Dec) Skip() {
 }
 
 // Token checks the next value, moves past it and returns its text, which aliases
-// that of d; nil after a failure.
+// the text of d; nil after a failure.
 func (d *Dec) Token() []byte {
 	d.Peek()
 	start := d.p

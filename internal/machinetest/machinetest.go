@@ -48,8 +48,8 @@ func Listed[S ~string](t *testing.T, all []S) {
 	}
 }
 
-// reachable are the states that a table leads to from the first one, which
-// counts only when something leads back to it.
+// reachable returns the states that a table leads to from the first one. The
+// first one itself is among them only if something leads back to it.
 func reachable[E, S comparable](table machine.Table[E, S], first S) []S {
 	found, open := []S{}, []S{first}
 	for len(open) > 0 {

@@ -47,8 +47,9 @@ func relative(folder, path string) (name string, ok bool) {
 
 const separator = string(os.PathSeparator)
 
-// clean returns an absolute path that does not end in a separator: that of the root is
-// empty. Watches compare thousands of paths at a time, nearly all of them clean already.
+// clean returns an absolute path that does not end in a separator: the path of the root
+// becomes empty. Watches compare thousands of paths at a time, nearly all of them clean
+// already.
 func clean(path string) string {
 	if separator != "/" || strings.Contains(path, "//") || strings.Contains(path, "/.") {
 		path = filepath.Clean(path)

@@ -72,7 +72,7 @@ type countdown struct {
 	last time.Time
 }
 
-// tick is the most that counts at a time.
+// tick is the most time that is taken off at once.
 const tick = 100 * time.Millisecond
 
 func from(d time.Duration) *countdown { return &countdown{d, time.Now()} }

@@ -51,8 +51,9 @@ type Preset struct {
 	// State lists the folders and files in which the agent keeps its logins,
 	// settings and conversations, so that it can change them in a sandbox. A path
 	// may begin with "~/", or with "${NAME:-PATH}" for a variable that moves it.
-	// What is missing is made before, because the agent cannot: a folder, whose
-	// path ends in a slash, or a file ending in .json with an empty object.
+	// Missing ones are made before the start, because the agent cannot make them:
+	// a folder if the path ends in a slash, or a file ending in .json with an
+	// empty object.
 	State []string `json:"state,omitempty"`
 	// Sandbox confines the agent and its commands; nil: nothing is confined.
 	Sandbox *confine.Sandbox `json:"sandbox,omitempty"`

@@ -38,7 +38,7 @@ var known = sync.OnceValue(Builtin)
 var moved = lazyregexp.New(`^\$\{(\w+):-([^}]*)\}`)
 
 // state returns the paths of State, without those that do not exist and cannot be made.
-// Without State, that of the preset for the same program counts.
+// If State is nil, the preset for the same program supplies it.
 func (p Preset) state(env []string) ([]string, error) {
 	list := p.State
 	if list == nil {

@@ -10,7 +10,7 @@ import (
 // Death has no effect here: the program keeps running when this process dies.
 type Death int
 
-// What Linux would do in that case.
+// What Linux would do when this process dies.
 const (
 	Terminated Death = iota
 	Killed

@@ -28,7 +28,8 @@ type Group struct {
 
 func newGroup(x *exec.Cmd) *Group { return &Group{leader: x.Process.Pid} }
 
-// Leader returns the process id of the leader, which is also that of the group.
+// Leader returns the process id of the leader, which is also the id of the
+// group.
 func (g *Group) Leader() int { return g.leader }
 
 func (g *Group) signal(sig syscall.Signal) (alive bool) {

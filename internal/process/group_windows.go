@@ -15,7 +15,7 @@ import (
 // Death makes no difference here: the program always ends with this process.
 type Death int
 
-// What Linux would do in that case.
+// What Linux would do when this process dies.
 const (
 	Terminated Death = iota
 	Killed

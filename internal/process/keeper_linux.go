@@ -45,7 +45,7 @@ const (
 	orderKill  = 'k' // KILL to all
 )
 
-// What a keeper reports.
+// The reports of a keeper.
 const (
 	reportStarted = 'p' // number: process id of the program
 	reportFailed  = 'f' // number: errno
@@ -231,7 +231,7 @@ func Keep(args []string) int {
 		return 2
 	}
 	defer control.Close()
-	Seclude() // its environment is that of the program, which may have keys
+	Seclude() // it has the environment of the program, which may hold keys
 	// A keeper ends only with its work. It catches signals instead of ignoring
 	// them, because the program would inherit ignored ones.
 	Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM,

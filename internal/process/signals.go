@@ -6,7 +6,7 @@ import (
 	"os/signal"
 )
 
-// Notify is signal.Notify for those of the signals that are not ignored: what is
+// Notify is signal.Notify for the signals that are not ignored. A signal that is
 // ignored, as by nohup, stays ignored, here and in programs that are started later.
 func Notify(c chan<- os.Signal, signals ...os.Signal) {
 	for _, s := range heeded(signals) {
@@ -14,7 +14,7 @@ func Notify(c chan<- os.Signal, signals ...os.Signal) {
 	}
 }
 
-// NotifyContext is signal.NotifyContext for those of the signals that are not ignored.
+// NotifyContext is signal.NotifyContext for the signals that are not ignored.
 func NotifyContext(ctx context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	list := heeded(signals)
 	if len(list) == 0 { // which would stand for all

@@ -38,8 +38,8 @@ type Edition struct {
 	doc     *document
 }
 
-// draft is the schema of version 2 as it was drafted in August 2026, reduced like those
-// of package schema.
+// draft is the schema of version 2 as it was drafted in August 2026, reduced like the
+// schemas of package schema.
 //
 //go:embed draft.json
 var draft []byte
@@ -87,9 +87,9 @@ type about struct {
 	Ignore bool   `json:"x-docs-ignore"`
 }
 
-// Load compiles a schema of the protocol. If it is tolerant, what the protocol tells a
-// reader to repair is not wrong: bad values that count as absent, bad elements that are
-// dropped, null that counts as empty.
+// Load compiles a schema of the protocol. If tolerant is set, faults that the protocol
+// has a reader repair are not wrong: bad values that count as absent, bad elements that
+// are dropped, null that counts as empty.
 func Load(text []byte, tolerant bool) (*Edition, error) {
 	var r root
 	if err := json.Unmarshal(text, &r); err != nil {

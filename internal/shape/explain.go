@@ -21,7 +21,7 @@ type Mistake struct {
 }
 
 // Explain returns what is wrong with v, each mistake once, in the order of the pointers.
-// Of a union it explains the branch that was probably meant. Unlike Check it takes its
+// For a union it explains the branch that was probably meant. Unlike Check it takes its
 // time.
 func (s *Shape) Explain(v jtree.Value) []Mistake {
 	if s == nil || s.Fits(v) {
@@ -204,7 +204,8 @@ func (c *checker) near(p *parts, v jtree.Value, missing string) string {
 	return jx.Near(missing, undeclared)
 }
 
-// listed are the words that a schema or its branches list, and those of a tag.
+// listed returns the words that a schema or its branches list, and the words of
+// a tag.
 func (s *Shape) listed() []string {
 	list := slices.Concat(s.values, slices.Sorted(maps.Keys(s.cases)))
 	for _, n := range s.numbers {

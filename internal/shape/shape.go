@@ -126,8 +126,8 @@ func (c *checker) fail(p Problem) {
 	}
 }
 
-// mismatch notes that a value does not fit a schema. What it should be is only looked up
-// if somebody wants to know.
+// mismatch notes that a value does not fit a schema. The right value is only looked up
+// if somebody asks for it.
 func (c *checker) mismatch(s *Shape, v jtree.Value, rule string) {
 	if c.report == nil {
 		c.failed, c.stopped = true, true

@@ -119,7 +119,7 @@ func supervise(control *os.File, path string, argv []string) int {
 }
 
 // doors are variables that tell how to reach programs outside, such as the editor and
-// the terminal. These run commands and change files for whoever asks.
+// the terminal. These programs run commands and change files for anyone who asks.
 var doors = []string{
 	"NVIM", "NVIM_LISTEN_ADDRESS", "TMUX", "TMUX_PANE", "STY", "ZELLIJ", "ZELLIJ_SESSION_NAME", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "ALACRITTY_SOCKET",
 	"VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "EMACS_SOCKET_NAME", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST",
@@ -220,7 +220,7 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 		return nil, err
 	}
 	if c.Gate != nil {
-		unix.Umask(0) // that of the program counts
+		unix.Umask(0) // the umask of the program applies
 		// Nobody else may look into this process, and so decide in its place.
 		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	}
@@ -238,7 +238,7 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	return p, nil
 }
 
-// ownArgs are the arguments of this process up to those of Child.
+// ownArgs returns the arguments of this process before those for Child.
 func ownArgs() []string {
 	for i, a := range os.Args {
 		if a == childSupervisor {
@@ -322,8 +322,8 @@ func (p *program) obey(in *json.Decoder) {
 	}
 }
 
-// reap tells the front what becomes of the program, and returns when no process is
-// left.
+// reap reports to the front what becomes of the program, and returns when no
+// process is left.
 func (p *program) reap(tell func(word)) {
 	for {
 		var w unix.WaitStatus

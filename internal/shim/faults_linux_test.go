@@ -250,7 +250,7 @@ func (s *shimmed) without(before, after string, command ...string) (out string) 
 }
 
 // A program that is only watched goes on, and so does the journal when there is room
-// again. What is missing in between is said.
+// again. The gap is reported.
 func TestAFullDiskDoesNotStopAProgram(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -362,7 +362,7 @@ func TestASilentEditorDelaysNothing(t *testing.T) {
 	}
 }
 
-// What is no text has a size and a hash in a report, and no content.
+// In a report, a file that is no text has a size and a hash, and no content.
 func TestReportsOfBinaryFilesHaveNoContent(t *testing.T) {
 	t.Parallel()
 	s := newShimmed(t)

@@ -35,12 +35,13 @@ type call struct {
 	number      uint32
 	verb        verb
 	dir, path   int // the path that changes, and the folder it is relative to
-	dir2, path2 int // the other path: that of a file that gets another name, the new one of a rename, where a link leads
+	dir2, path2 int // the other path: the file that gets another name, the new name, or where a link leads
 	flags       int // for openHow, struct open_how; for truncate, the length
 	mode        int // for mknod, the device follows; for chmod, the new one
 }
 
-// numbers are those of the calls that change no file of the project by themselves.
+// numbers are the numbers of calls that change no file of the project by
+// themselves.
 type numbers struct {
 	uring   uint32
 	limit   uint32 // prlimit64

@@ -20,7 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/process"
 )
 
-// word is what the front and the supervisor tell each other.
+// word is a message between the front and the supervisor.
 type word struct {
 	Config *Config        `json:"config,omitempty"` // to the supervisor, first
 	Signal syscall.Signal `json:"signal,omitempty"` // to the supervisor: pass it on; to the front: the program stopped
@@ -32,8 +32,8 @@ type word struct {
 	Lost        string           `json:"lost,omitempty"` // to the front: why something is not in the journal
 }
 
-// minControl is the lowest descriptor for what the processes tell each other. Those
-// below are left to the program, which may have been given some.
+// minControl is the lowest descriptor for messages between the processes. Lower
+// ones are left to the program, which may have been given some.
 const minControl = 64
 
 // minFiles is how many files a process of the shim may have to open at once.

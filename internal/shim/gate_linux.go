@@ -24,8 +24,9 @@ import (
 
 // In gate mode the supervisor makes every call itself, with the rights of the
 // thread, and gives it the result. Nothing that the program does between the
-// decision and the call counts, because neither its memory nor the path is looked
-// at again: the file is reached through the folder that the decision was about.
+// decision and the call has an effect, because neither its memory nor the path is
+// looked at again: the file is reached through the folder that the decision was
+// about.
 
 // lookEvery is how often it is checked whether a thread still waits.
 const lookEvery = 250 * time.Millisecond
@@ -96,8 +97,8 @@ func (g *gate) ask(ctx context.Context, r feed.Report) error {
 	return err
 }
 
-// judge is what the lists say about an operation. What they do not know and is
-// inside the project has to be asked.
+// judge returns what the lists say about an operation. If they do not name a
+// place inside the project, the editor has to be asked.
 func (s *supervisor) judge(o *operation, p *planned) verdict {
 	if o.nameless() {
 		return allowed // it changes nothing until it gets a name
@@ -219,11 +220,11 @@ func (s *supervisor) deny(o *operation, p *planned, reason string) {
 	o.close()
 }
 
-// questions are what the editor is asked.
+// questions returns the questions for the editor.
 func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
 	r := feed.Report{Kind: feed.Write, Path: o.target.path, Phase: feed.Ask, Agent: s.gate.agent, PID: int(o.tid), Author: review.Author{Session: s.gate.session, Source: "shim"}}
 	if o.verb == link && s.inside(o.other.path) && s.gate.listed(o.other.path) == unknown {
-		// Whoever may change the new name may change the file.
+		// A program that may change the new name may change the file.
 		file := r
 		file.Path = o.other.path
 		list = append(list, file)

@@ -174,8 +174,8 @@ mkdir -m 700 ../dir: done
 	if got := s.lines(journal.Post); !slices.Equal(got, done) {
 		t.Errorf("got\n  %s", strings.Join(got, "\n  "))
 	}
-	// The editor is asked before, and has the old content. What the lists say, and
-	// what is outside, is no question.
+	// The editor is asked before the change, and has the old content. Paths in the
+	// lists and paths outside are not asked about.
 	for _, r := range reports() {
 		if r.Phase != feed.Ask {
 			continue
@@ -214,8 +214,8 @@ func TestAListedFolderSaysNothingAboutOneThatBeginsAlike(t *testing.T) {
 	}
 }
 
-// What the editor or the terminal does for a program passes a gate, so that it does not
-// get the keys to them.
+// No gate stops what the editor or the terminal does for a program, so a program in a
+// gate does not get the variables that lead to them.
 func TestAGateDoesNotNameProgramsOutside(t *testing.T) {
 	t.Parallel()
 	for _, gated := range []bool{false, true} {
@@ -321,7 +321,7 @@ func TestASwappedPathDoesNotGetThroughAGate(t *testing.T) {
 	t.Logf("%d swaps, %s", count, out)
 }
 
-// What a gate lets through is done with the rights of who asked.
+// A call that a gate lets through is made with the rights of the caller.
 func TestAGateGivesNobodyRights(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

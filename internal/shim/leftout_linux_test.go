@@ -57,7 +57,8 @@ func (s *shimmed) repository() {
 	}
 }
 
-// What a program writes decides neither what it is asked about nor what is recorded.
+// Files that a program writes decide neither which of its changes are asked about
+// nor which are recorded.
 func TestAProgramCannotHaveItsChangesIgnored(t *testing.T) {
 	t.Parallel()
 	for name, hide := range hidings {
@@ -152,7 +153,7 @@ change one; git add -f build/other; change two; git rm -q -f --cached build/othe
 	}
 }
 
-// Of what is below ".git", the shim leaves out what git only keeps.
+// Below ".git", the shim leaves out files that git only keeps.
 func TestWhatSteersGitIsGated(t *testing.T) {
 	t.Parallel()
 	s := newShimmed(t)

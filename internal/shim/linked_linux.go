@@ -12,8 +12,8 @@ import (
 )
 
 // A file of the project may have had another name, outside of it, before the program started, and
-// its folder may be in a mount that has no place. What is changed there is not followed, because
-// nothing there is watched. So it is counted and named.
+// its folder may be in a mount that has no place. Changes there are not followed, because nothing
+// there is watched. So they are counted and named.
 
 // maxLinked is how many files of the project are looked at to find one.
 const maxLinked = 100_000

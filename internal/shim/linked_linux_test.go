@@ -11,8 +11,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
 )
 
-// A file of the project that had another name before is changed by that one unseen, and that is
-// said.
+// A change of a file of the project by another name that it had before is not seen, but
+// reported as missing.
 func TestAChangeByANameOutsideIsCounted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]int{

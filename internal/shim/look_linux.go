@@ -41,7 +41,7 @@ func (p *place) stat() (status, bool) {
 	return s, err == nil
 }
 
-// inode tells files apart, whatever their names are.
+// inode identifies a file, whatever its name is.
 func (i identity) inode() [2]uint64 { return [2]uint64{i.dev, i.ino} }
 
 // isFile reports whether two identities are of one file, changed or not.
@@ -56,8 +56,8 @@ func (p *place) see() *content {
 	return p.show(&s)
 }
 
-// first returns what was at a place when it was found, and, because that may be long
-// ago, what is there now if it is called again.
+// first returns the content of a place when it was found. If it is called again, it
+// returns the content of now, because the first may be old.
 func (p *place) first() *content {
 	if !p.fresh {
 		return p.see()

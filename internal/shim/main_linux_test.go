@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 			syscall.Exit(helper(os.Args[2:]))
 		}
 	}
-	// What the programs make and say is compared.
+	// The tests compare the modes and messages of the programs.
 	syscall.Umask(0o022)
 	os.Setenv("LC_ALL", "C")
 	status := m.Run()

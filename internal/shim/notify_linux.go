@@ -84,8 +84,8 @@ func (l listener) valid(id uint64) bool {
 	return l.ioctl(notifyValid, unsafe.Pointer(&id)) == nil
 }
 
-// resume lets the call go on. What its pointers lead to may have changed meanwhile,
-// so this must never carry out a decision.
+// resume lets the call go on. The memory that its pointers lead to may have changed
+// meanwhile, so this must never carry out a decision.
 func (l listener) resume(id uint64) {
 	a := answer{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	l.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))

@@ -36,7 +36,7 @@ type errUnreadable struct{ error }
 func (e errUnreadable) Unwrap() error { return e.error }
 
 // decode finds out what a notice is about. It returns nil for a call that changes
-// nothing. An error is that of the call itself, or errUnreadable.
+// nothing. An error is the error of the call itself, or errUnreadable.
 func (s *supervisor) decode(n *notice) (*operation, error) {
 	c := callOf(n)
 	if c == nil {

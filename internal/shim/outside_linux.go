@@ -28,10 +28,10 @@ import (
 // maxAddress is how long an address of a socket may be, in bytes.
 const maxAddress = 128
 
-// lookAgain is how long a socket is taken for that of a supervised program.
+// lookAgain is how long a socket is taken for one of a supervised program.
 const lookAgain = time.Second
 
-// maxInside is how many sockets are remembered as those of supervised programs.
+// maxInside is how many sockets of supervised programs are remembered.
 const maxInside = 1000
 
 // answering are sockets of programs that only answer: names, users, keys, and the log.
@@ -78,7 +78,7 @@ type door struct {
 	file     int // the socket, opened with O_PATH; -1 for an abstract name
 }
 
-// key tells doors apart.
+// key identifies a door.
 func (d *door) key() string {
 	if d.file < 0 {
 		return d.name
@@ -128,8 +128,8 @@ func (s *supervisor) doorOf(tid uint32, address []byte) (*door, error) {
 	return d, nil
 }
 
-// addressOf returns the socket of a connect and where it leads. An error is that of the call
-// itself, or errUnreadable.
+// addressOf returns the socket of a connect and where it leads. An error is the error of the
+// call itself, or errUnreadable.
 func addressOf(n *notice) (fd int, address []byte, err error) {
 	read := func(at uint64, buf []byte) (int, error) {
 		n, err := readMemory(n.tid, at, buf)
@@ -367,9 +367,9 @@ func supervised() map[int]bool {
 	return ours
 }
 
-// oldest returns the process that was started first, or 0 if there is none. What has just been
-// forked holds the sockets of its parent, too, and may have the smaller number. It may have begun
-// in the same tick of the clock, so that a parent counts as older than its child.
+// oldest returns the process that was started first, or 0 if there is none. A process that has
+// just been forked holds the sockets of its parent, too, and may have the smaller number. Both
+// may have begun in the same tick of the clock, so a parent is taken to be older than its child.
 func oldest(pids []int) (first int) {
 	least, parents := ^uint64(0), map[int]int{}
 	for _, pid := range pids {
@@ -403,7 +403,7 @@ func holds(pid int, socket uint32) bool {
 	})
 }
 
-// Of linux/unix_diag.h.
+// Constants of linux/unix_diag.h.
 const (
 	diagByFamily = 20    // SOCK_DIAG_BY_FAMILY
 	diagShow     = 1 | 2 // UDIAG_SHOW_NAME, UDIAG_SHOW_VFS

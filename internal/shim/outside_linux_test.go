@@ -104,7 +104,8 @@ func TestAProgramThatWorksOutsideIsNamed(t *testing.T) {
 	}
 }
 
-// What the list of a gate allows may be asked, and networks are none of its business.
+// A program may connect to sockets that the list of a gate allows. Networks are none
+// of the gate's business.
 func TestAGateLetsConnectToWhatItAllows(t *testing.T) {
 	t.Parallel()
 	s := newShimmed(t)

@@ -93,9 +93,9 @@ type portable struct {
 
 	mu     sync.Mutex
 	last   *tree.Snapshot
-	said   map[string]bool // what was not seen, as far as the journal has it
+	said   map[string]bool // reasons in the journal why something was not seen
 	fault  error           // why the journal does not have the last look
-	faulty bool            // it was said that there is one
+	faulty bool            // the fault has been reported
 }
 
 // Comparing is what the record of Portable cannot have.
@@ -143,8 +143,8 @@ func (p *portable) skips(folder string) bool {
 
 func (p *portable) noticed(n watch.Notice) { p.look(n.Err) }
 
-// look records what has changed since the last look. What the journal could not take, the next
-// look finds again. watched is why not every folder is watched, or nil.
+// look records what has changed since the last look. Changes that the journal could not take
+// are found again by the next look. watched is why not every folder is watched, or nil.
 func (p *portable) look(watched error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

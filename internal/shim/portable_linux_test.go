@@ -55,8 +55,8 @@ func TestPortableHasNoGate(t *testing.T) {
 	}
 }
 
-// A record of compared files is never said to be complete, and names what it could not compare,
-// once.
+// A record of compared files never claims to be complete, and names each file that it could not
+// compare once.
 func TestPortableSaysWhatItsRecordLacks(t *testing.T) {
 	t.Parallel()
 	s := newShimmed(t)
@@ -75,7 +75,8 @@ func TestPortableSaysWhatItsRecordLacks(t *testing.T) {
 	}
 }
 
-// What the journal cannot take is recorded when there is room again, or it is said that it is not.
+// Changes that the journal cannot take are recorded when there is room again, or reported as
+// missing.
 func TestPortableRecordsLaterWhatTheJournalCouldNotTake(t *testing.T) {
 	t.Parallel()
 	for name, room := range map[string]bool{"with room again": true, "without": false} {

@@ -61,8 +61,8 @@ func (r *recorder) sync() {
 	<-written
 }
 
-// keep puts what is about to happen into the journal, at once. What could not be kept
-// must not happen.
+// keep puts a change that is about to happen into the journal, at once. If keep
+// fails, the change must not happen.
 func (r *recorder) keep(c *change) error {
 	c.kept = make(chan error, 1)
 	r.first <- c
@@ -122,7 +122,8 @@ func (r *recorder) flush() {
 	if r.fault == "" {
 		return
 	}
-	// What could not be written is in the journal as soon as something can be.
+	// The journal gets a note about the failed writes as soon as it can be
+	// written.
 	r.journal.Add(journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, Text: "the journal could not be written: " + r.fault})
 	if r.journal.Flush() == nil {
 		r.fault = ""
@@ -182,8 +183,8 @@ func (r *recorder) takeFirst(c *change) {
 	c.kept <- errors.Join(unread, err)
 }
 
-// event keeps the contents of a change and is what the journal says of it. It returns what
-// kept a content from being read, and what kept one from being stored.
+// event keeps the contents of a change and returns its event for the journal. unread is
+// why a content could not be read, and err why one could not be stored.
 func (r *recorder) event(c *change) (e journal.Event, unread, err error) {
 	var before, after error
 	e = c.Event

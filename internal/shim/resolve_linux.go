@@ -51,7 +51,7 @@ type resolver struct {
 	text      [unix.PathMax]byte
 }
 
-// fileID tells files apart, and the mounts through which they are reached.
+// fileID identifies a file and the mount through which it is reached.
 type fileID struct {
 	dev   uint64
 	ino   uint64
@@ -181,8 +181,8 @@ func (r *resolver) place(tid uint32, dirfd int32, path string, follow, inRoot bo
 }
 
 // asAtStart returns the path that a file of the project had at the start, if the
-// project has been renamed since, or a folder above it. What belongs to the project is
-// decided by the folder itself, not by its name.
+// project has been renamed since, or a folder above it. The folder itself decides what
+// belongs to the project, not its name.
 func (r *resolver) asAtStart(path string) string {
 	if path == "" || pathname.Within(r.rootPath, path) {
 		return path
@@ -208,7 +208,8 @@ func (r *resolver) reach(path string) string {
 	return "/proc/self/fd/" + strconv.Itoa(r.project) + strings.TrimPrefix(path, r.rootPath)
 }
 
-// above reports whether a folder is that of the project, or one that it is in.
+// above reports whether a folder is the project's, or one that the project is
+// in.
 func (r *resolver) above(id identity) bool {
 	at, err := reopen(-1, r.project)
 	for err == nil {
@@ -389,7 +390,7 @@ func (l *lookup) open(at int, name string) (place, error) {
 	if err != nil || s.kind() != unix.S_IFREG && s.kind() != unix.S_IFDIR {
 		return p, nil // a terminal, a pipe
 	}
-	// Its name is that of the folder it is in and its own.
+	// Its path is the path of its folder and its own name.
 	path, err := l.nameOf(fd)
 	if err != nil || strings.HasSuffix(path, " (deleted)") {
 		return p, nil
@@ -420,7 +421,7 @@ func (l *lookup) canonical(p *place) string {
 }
 
 // alias returns the path below the project of a file that is reached through
-// another mount. The text of its path may be that of another file here.
+// another mount. Another file may have the same path here.
 func (l *lookup) alias(id fileID, path string) string {
 	if id.dev == l.resolver.root.dev && l.rootMount.device != "" {
 		m, err := mountOf(procPath(l.tid, "mountinfo"), id.mount)

@@ -31,7 +31,7 @@ var ErrUnavailable = errors.New("this system does not show what programs do to f
 
 // Config says what to do with a program. All of it goes to the supervisor.
 type Config struct {
-	// Root is the folder of the project. What is outside is not reported.
+	// Root is the folder of the project. Changes outside are not reported.
 	Root string `json:"root"`
 	// Journal is the folder of the events and contents. It is created.
 	Journal string `json:"journal"`
@@ -49,13 +49,13 @@ type Config struct {
 	Gate *Gate `json:"gate,omitempty"`
 }
 
-// Gate says which changes are allowed. Whoever listens at Config.Socket is asked
-// about what neither list names, one change at a time. An error denies the change,
-// and so does no answer. The program gets EACCES. A question is taken back when the
-// thread that waits for its answer is killed.
+// Gate says which changes are allowed. The program that listens at Config.Socket is
+// asked about changes that neither list names, one at a time. An error denies the
+// change, and so does no answer. The program gets EACCES. A question is taken back
+// when the thread that waits for its answer is killed.
 type Gate struct {
 	Allow []string `json:"allow,omitempty"` // files and folders
-	Deny  []string `json:"deny,omitempty"`  // files and folders; counts more than Allow
+	Deny  []string `json:"deny,omitempty"`  // files and folders; wins over Allow
 	// Timeout is how long an answer may take from the moment of the question: 60 s.
 	Timeout time.Duration `json:"timeout,omitempty"`
 }

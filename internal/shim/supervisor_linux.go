@@ -99,8 +99,8 @@ func (s *supervisor) doQueued() {
 	}
 }
 
-// run serves the program until its last process makes no calls any more. What that has open
-// may be closed a little later, so that end comes after it.
+// run serves the program until its last process makes no calls any more. The files of that
+// process may be closed a little later, so end is called after run.
 func (s *supervisor) run() {
 	// The listener comes first: whatever was closed before a call is then seen
 	// before the call.
@@ -228,8 +228,8 @@ func (s *supervisor) unseen(pid int, why string) {
 	s.record(&change{Event: journal.Event{Time: time.Now(), Phase: journal.Post, Op: journal.Unseen, PID: pid, Text: why}})
 }
 
-// isOurs reports whether an error is that of the supervisor, which the call itself need
-// not have.
+// isOurs reports whether an error comes from the supervisor, so that the call itself
+// might not have it.
 func isOurs(err error) bool {
 	if _, unreadable := err.(errUnreadable); unreadable {
 		return true

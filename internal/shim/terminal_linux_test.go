@@ -65,8 +65,8 @@ func TestAProgramGetsTheSameArgumentsAndEnvironment(t *testing.T) {
 	}
 }
 
-// Whoever reads what a program writes learns that it has ended, although what it
-// left behind is still supervised.
+// A reader of the output of a program learns that it has ended, although
+// processes that it left behind are still supervised.
 func TestOutputEndsWithTheProgram(t *testing.T) {
 	t.Parallel()
 	s := newShimmed(t)

@@ -26,7 +26,7 @@ func (s *shimmed) notFollowed() (reasons []string) {
 	return reasons
 }
 
-// The memory of a program that is not dumpable can be read by root alone. What it changes is
+// The memory of a program that is not dumpable can be read by root alone. Its changes are
 // counted and named, and refused in a gate.
 func TestAChangeByAProgramThatHidesItsMemoryIsCounted(t *testing.T) {
 	t.Parallel()

@@ -67,8 +67,8 @@ func run(to, alone string, rates bool, files []string) error {
 }
 
 // appendTo appends to a list of scripts/verdict: a line with what failed and why, and indented
-// lines with what it said of that, the command that runs it alone and, of unstable tests, what
-// they printed when they failed.
+// lines with its messages, the command that runs it alone and, for unstable tests, their
+// output when they failed.
 func appendTo(name string, tests []*test, alone string) error {
 	if len(tests) == 0 {
 		return nil
@@ -196,7 +196,7 @@ func (t *test) summary() string {
 	return what
 }
 
-// said is the beginning and the end of what the message of summary says below its first line.
+// said returns the beginning and the end of the message of summary, without its first line.
 func (t *test) said() string {
 	const first, last = 8, 4 // lines
 	for _, r := range t.runs {

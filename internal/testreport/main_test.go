@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What go test -json prints, shortened: TestFlaky fails and passes when it runs again, TestAlways
-// fails each time.
+// The output of go test -json, shortened: TestFlaky fails and passes when it runs again,
+// TestAlways fails each time.
 const twice = `{"Action":"start","Package":"m/a"}
 {"Action":"run","Package":"m/a","Test":"TestFlaky"}
 {"Action":"output","Package":"m/a","Test":"TestFlaky","Output":"=== RUN   TestFlaky\n"}

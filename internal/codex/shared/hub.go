@@ -195,7 +195,7 @@ func (h *hub) attend(app *server) {
 
 // note keeps the reason why there is no app-server, for Join.
 func (h *hub) note(err error) {
-	_ = os.WriteFile(filepath.Join(h.opts.Dir, lastFile), []byte(err.Error()), 0o600) // nobody is left to be told
+	_ = os.WriteFile(filepath.Join(h.opts.Dir, lastFile), []byte(err.Error()), 0o600) // nobody is left to report to
 }
 
 // stop ends the app-server.

@@ -122,7 +122,7 @@ func benchmarkLint(b *testing.B, write func(io.Writer, int) (int, error)) {
 			}
 		})
 	}
-	// What the same bytes cost the standard library.
+	// The cost of the same bytes in the standard library.
 	b.Run("json.Valid", func(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {

@@ -34,7 +34,7 @@ import (
 )
 
 // MaxLine bounds one line of a capture in bytes: the largest message that is read, in
-// base64, plus the rest of the record. Of a longer line only the beginning is read.
+// base64, plus the rest of the record. Only the beginning of a longer line is read.
 const MaxLine = lint.MaxMessage/3*4 + 1<<20
 
 // beginning is how much is read of a line that is too long, in bytes.
@@ -164,8 +164,8 @@ func (r *Reader) fail(err error) {
 	r.err = err
 }
 
-// read returns the next line that is not blank, and whether it has an end. Of a line
-// that is too long it returns the beginning and counts the rest.
+// read returns the next line that is not blank, and whether it has an end. If a line
+// is too long, it returns the beginning and counts the rest.
 func (r *Reader) read() (line []byte, whole bool, err error) {
 	for {
 		r.line++

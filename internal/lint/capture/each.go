@@ -95,7 +95,7 @@ func wait(ctx context.Context, empty chan *batch) bool {
 }
 
 // fill reads records until there are enough, and reports whether the last one is giant:
-// then its bytes are those of the reader.
+// then its bytes belong to the reader.
 func (b *batch) fill(r *Reader) (giant bool) {
 	b.text, b.records = b.text[:0], b.records[:0]
 	r.tree = b.tree

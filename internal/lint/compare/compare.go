@@ -197,7 +197,7 @@ func (c *comparison) part(old, new *part) {
 		m := []*part{old, new}[list].messages[i]
 		return fmt.Sprint(m.label, " ", m.hash) // in so long a turn only equal messages are paired
 	})
-	// What is gone here and new there has moved.
+	// A message that is gone in one place and new in another has moved.
 	moved := map[int]int{}
 	for i, p := range pairs {
 		if p.new >= 0 {
@@ -290,7 +290,7 @@ func (c *comparison) value(change *Change, oldAt, newAt string, old, new *node) 
 	if old != nil && new != nil {
 		a, b := old.raw, new.raw
 		if len(a) > maxExcerpt || len(b) > maxExcerpt {
-			a, b = old.plain(), new.plain() // whose first difference is one that counts
+			a, b = old.plain(), new.plain() // as compared, so that their first difference is a real one
 		}
 		from := common(a, b)
 		v.Old, v.New = excerpt(a, from), excerpt(b, from)

@@ -323,8 +323,8 @@ func TestSecretsAreNotInDifferences(t *testing.T) {
 	}
 }
 
-// Each element is in one pair, in its order, and the pairs of a list with itself are
-// those of equal elements. Both ways to align agree on that.
+// Each element is in one pair, in its order, and the pairs of a list with itself
+// have equal elements. Both ways to align agree on that.
 func TestAnAlignmentHasEveryElementOnce(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

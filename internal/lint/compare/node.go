@@ -25,7 +25,8 @@ type member struct {
 	node *node
 }
 
-// node makes a node of a value, which is that of a member, or of its elements.
+// node makes a node of a value. name is its member, or the member whose list
+// has it.
 func (n *names) node(name string, v jtree.Value) *node {
 	x := &node{kind: v.Kind(), raw: v.Text()}
 	switch {

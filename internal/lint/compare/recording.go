@@ -15,7 +15,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// What a capture may have at most to be compared: both are in memory at once.
+// Limits of a capture that can be compared: both captures are in memory at
+// once.
 const (
 	maxMessages = 500_000
 	maxBytes    = 256 << 20

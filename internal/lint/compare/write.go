@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// Text writes what is different for people. Of each message at most limit values are
-// shown; 0 shows all.
+// Text writes what is different for people. It shows at most limit values of each
+// message; 0 shows all.
 func (r *Result) Text(to io.Writer, limit int) error {
 	w := bufio.NewWriter(to)
 	part := ""

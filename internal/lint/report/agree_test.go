@@ -101,8 +101,8 @@ func ran(decision string, steps ...report.Step) *report.Run {
 	return r
 }
 
-// Whatever was found out, each format says what the exit status says, and so does each
-// step, rule and file in it.
+// Whatever the result, each format agrees with the exit status, and so does each step,
+// rule and file in it.
 func TestAllFormatsSayWhatTheExitStatusSays(t *testing.T) {
 	t.Parallel()
 	writers := map[string]func(io.Writer, report.Outcome) error{"html": report.HTML}

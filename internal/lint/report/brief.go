@@ -8,8 +8,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// What one line says about a message: the values at these paths, where * is every element
-// of a list.
+// One line about a message has the values at these paths, where * is every element of a
+// list.
 var (
 	asked = map[string][]string{
 		"initialize":                 {"protocolVersion", "clientInfo.name", "clientInfo.version", "info.name", "info.version"},
@@ -60,7 +60,7 @@ var (
 	}
 )
 
-// brief says in a few words what a message is about. The root is that of the masked
+// brief says in a few words what a message is about. root is the root of the masked
 // message.
 func brief(m *lint.Message, root jtree.Value) string {
 	var paths []string

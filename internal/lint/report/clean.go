@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// clean returns text of a capture on one line. What a terminal would obey and what a
-// reader does not see, such as characters that turn text around, is escaped.
+// clean returns text of a capture on one line. It escapes characters that a terminal
+// would obey and characters that a reader does not see, such as those that turn text
+// around.
 func clean(s string) string {
 	for i, r := range s {
 		if !strconv.IsPrint(r) || r == '\ufffd' {

@@ -10,7 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// What an HTML report holds at most, so that a browser opens it quickly.
+// Limits of an HTML report, so that a browser opens it quickly.
 const (
 	maxRows    = 100_000  // of all captures
 	maxText    = 4 << 10  // bytes of a message
@@ -38,9 +38,9 @@ type row struct {
 	Number  int     `json:"n,omitempty"` // of the message
 	Line    int     `json:"l,omitempty"`
 	At      float64 `json:"t"`           // milliseconds since the first row; -1 if it is not known
-	From    string  `json:"d"`           // client or agent, or who said something else
+	From    string  `json:"d"`           // client or agent, or the source of something else
 	Kind    string  `json:"k"`           // request, answer, notification, batch, malformed, text, stderr, http, end, begin
-	Method  string  `json:"m,omitempty"` // of an answer: that of the request
+	Method  string  `json:"m,omitempty"` // of an answer: the method of the request
 	Tag     string  `json:"u,omitempty"` // of session/update
 	ID      string  `json:"i,omitempty"`
 	Session int     `json:"s,omitempty"`
@@ -60,7 +60,7 @@ type session struct {
 	Cwd string `json:"cwd,omitempty"`
 }
 
-// Conversation is what was said in a capture. Its members are for the HTML report.
+// Conversation has the messages of a capture. Its members are for the HTML report.
 type Conversation struct {
 	used *Recorder
 
@@ -73,7 +73,7 @@ type Conversation struct {
 	lanes map[string]int // sessions by id
 	tree  jtree.Tree
 
-	// Of the connection that is being judged.
+	// The state of the connection that is being judged.
 	requests map[string]int // rows of unanswered requests
 	turns    map[*lint.Turn]int
 	tools    map[lint.Of]int

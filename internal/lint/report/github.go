@@ -88,8 +88,8 @@ func commandProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// GitHubLog calls write with a writer to the log of a step. GitHub obeys no commands in
-// what is written, because agents choose parts of it.
+// GitHubLog calls write with a writer to the log of a step. Workflow commands are
+// disabled in the output, because agents choose parts of it.
 func GitHubLog(to io.Writer, write func(io.Writer) error) error {
 	token := rand.Text()
 	if _, err := fmt.Fprintf(to, "::stop-commands::%s\n", token); err != nil {

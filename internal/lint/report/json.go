@@ -12,8 +12,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// JSON writes findings for programs, one object a line: {"file":…,"finding":{…}} for
-// each finding that was kept, {"file":…,"summary":{…}} after those of a file, and {"result":{…}} at the end.
+// JSON writes findings for programs, one object a line: {"file":…,"finding":{…}} for each finding
+// that was kept, {"file":…,"summary":{…}} after the findings of a file, and {"result":{…}} at the
+// end.
 func JSON(to io.Writer, all Outcome) error {
 	files := all.Files
 	w := bufio.NewWriter(to)

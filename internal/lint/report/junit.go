@@ -47,7 +47,8 @@ type (
 
 // JUnit writes a test suite for each capture, with a test for each step of a run and for
 // each rule. A rule with findings of a severity that fails has failed; other findings are
-// its output. What was not exercised was skipped. What could not be judged is an error.
+// its output. Steps and rules that were not exercised are skipped. A capture that could
+// not be judged is an error.
 func JUnit(to io.Writer, o Outcome) error {
 	all := junitSuites{Name: "hermes lint"}
 	for i := range o.Files {

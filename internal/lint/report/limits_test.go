@@ -15,7 +15,7 @@ func TestTheSizeOfAPageIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		used       Recorder
-		rows, long int // that are kept, and those of them that are not cut
+		rows, long int // rows that are kept, and how many of them are not cut
 	}{
 		{"nothing", Recorder{}, 300, 300},
 		{"many lines", Recorder{rows: maxRows - 100}, 100, 100},

@@ -102,7 +102,7 @@ const (
 )
 
 // SARIF writes findings in the Static Analysis Results Interchange Format 2.1.0, for
-// GitHub's code scanning and other services. Version is that of this program.
+// GitHub's code scanning and other services. version is the version of this program.
 func SARIF(to io.Writer, all Outcome, version string) error {
 	files := all.Files
 	run := sarifRun{

@@ -78,7 +78,8 @@ func TestAScoreboardIsReadAgain(t *testing.T) {
 	}
 }
 
-// The status of all is what Sum says of all, and that of a row what it says of one.
+// The status of a whole board is what Sum returns for all rows, and the status of a
+// row what it returns for that row.
 func TestAScoreboardFailsWhereARunFails(t *testing.T) {
 	t.Parallel()
 	good, bad := Row{Agent: "good", Run: &Run{Decision: "CONFORMANT"}}, Row{Agent: "bad", Run: &Run{Decision: "NOT CONFORMANT"}}

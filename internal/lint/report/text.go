@@ -19,7 +19,7 @@ type TextOptions struct {
 
 // Text writes findings for people: by file and rule, the worst first, with the value
 // and the message that each is about. It writes no control characters other than line
-// feeds and, with Colour, those of colours.
+// feeds and, with Colour, the sequences of colours.
 func Text(to io.Writer, all Outcome, o TextOptions) error {
 	files := all.Files
 	w := &text{bufio.NewWriter(to), o}

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxFiles = 100  // that a tool call names
-	maxCalls = 1000 // of a turn that are told apart
+	maxCalls = 1000 // of a turn that are known by their ids
 )
 
 // Calls are the tool calls of a turn. The zero value has none. It is safe for
@@ -130,9 +130,9 @@ func (c *Calls) Reset() {
 	c.seen, c.about = nil, nil
 }
 
-// Tell has files looked at: before the tool call changes them, as far as that can be
-// known, and when it has ended. Files that are not in the folders of the session do not
-// count, because an agent must not have them read by naming them.
+// Tell has the recorder look at files before the tool call changes them, as far as that
+// can be known, and when it has ended. Files outside of the folders of the session are
+// left out, because an agent must not have them read by naming them.
 func (n *News) Tell(r Recorder, author review.Author, ws *files.Workspace) {
 	author.ToolCall, author.Source, author.Inferred = string(n.Call), "tool", false
 	switch {

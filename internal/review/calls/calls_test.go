@@ -14,7 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// looks notes what it is told.
+// looks records the calls of its methods.
 type looks struct{ done []string }
 
 func (l *looks) Expect(paths ...string) {

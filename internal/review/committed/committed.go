@@ -1,7 +1,7 @@
 // Package committed reads what the last commit of a git repository holds. Git itself
-// never runs: what a repository configures can run programs. So only objects are read
-// that stand alone in a file, as those of a commit do until git packs them; of others,
-// it is not known what they hold.
+// never runs, because the settings of a repository can run programs. So only objects
+// that have a file of their own are read, as the objects of a commit have until git
+// packs them. The contents of other objects are not known.
 package committed
 
 import (
@@ -73,7 +73,7 @@ func name(text string) string {
 }
 
 // File returns the text that a commit has at a path with slashes. exists is false if it
-// has none. What is not a file, or not known, is ErrUnknown.
+// has none. If it is not a file or not known, the error is ErrUnknown.
 func (r Repository) File(commit, path string) (text string, exists bool, err error) {
 	data, err := r.object(commit, "commit")
 	if err != nil {

@@ -296,8 +296,8 @@ func (p printer) mark(sign byte, lines []string) {
 	}
 }
 
-// authorsOf returns the authors of hunks, oldest first. What differs only in time
-// is one.
+// authorsOf returns the authors of hunks, oldest first. Authors that differ only
+// in time are one.
 func authorsOf(hunks []review.Hunk) (out []review.Author) {
 	for _, h := range hunks {
 		for _, a := range h.Authors {

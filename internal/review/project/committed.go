@@ -8,8 +8,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// What the user commits is accepted, if Options.Settle says so. Commits that are made
-// while an agent works may be the agent's, and accept nothing.
+// Changes that the user commits are accepted, if Options.Settle says so. Commits that
+// are made while an agent works may be the agent's, and accept nothing.
 
 // settleCommitted accepts what the last commit has as the files have it, if it is new.
 func (p *Project) settleCommitted() {

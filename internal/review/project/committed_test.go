@@ -6,7 +6,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// What the user commits is accepted, and nothing else.
+// Changes that the user commits are accepted, and no others.
 func TestACommitOfTheUserAccepts(t *testing.T) {
 	t.Parallel()
 	text := "1\n2\n3\n4\n5\n"

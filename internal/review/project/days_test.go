@@ -126,8 +126,8 @@ func (w *days) step() {
 	}
 }
 
-// listen has reports come. What is in the journals already comes first, or at the same time. The
-// agents go on with what the program does not know yet.
+// listen starts to take reports. The reports that the journals already hold come before, or at
+// the same time. Then the agents go on with the reports that the program does not know yet.
 func (w *days) listen() {
 	w.tell = w.rig.tell()
 	if w.rand.IntN(2) == 0 {

@@ -129,8 +129,8 @@ func (p *Project) Apply(plan *review.Plan, editor func(review.Change) error) err
 	return errors.Join(errs...)
 }
 
-// ApplyOne is Apply for one file of a plan that has begun. Whoever looks at the file while
-// it is made leaves it alone, because the review does not know of the decision yet.
+// ApplyOne is Apply for one file of a plan that has begun. A look at the file meanwhile
+// leaves it alone, because the review does not know of the decision yet.
 func (p *Project) ApplyOne(plan *review.Plan, c review.Change, editor func(review.Change) error) error {
 	put := p.put
 	if editor != nil && p.Held(c.Path) {

@@ -80,7 +80,7 @@ func TestADecisionChangesTheDisk(t *testing.T) {
 	}
 }
 
-// Another program has changed the file, and nobody has said so.
+// Another program has changed the file, and nobody has reported it.
 func TestADecisionLooksFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\nb\nc\nd\n")
@@ -113,7 +113,7 @@ func TestADecisionDoesNotOverwriteWhatChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// Whoever looks at a file while a decision makes it finds the decision, and no change of the
+// A look at a file while a decision writes it finds the decision, and no change of the
 // user's.
 func TestALookInADecisionIsNotAChange(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestALookInADecisionIsNotAChange(t *testing.T) {
 	}
 }
 
-// What somebody else writes while Neovim makes a decision is found afterwards.
+// A write by somebody else while Neovim makes a decision is found afterwards.
 func TestWhatIsWrittenInADecisionIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\nb\n")

@@ -37,7 +37,8 @@ func (p *Project) Listen() (stop func(), err error) {
 			p.store.Save(feedCache, data)
 		}
 	}
-	// What has been handled and decided must not come again after a crash.
+	// Reports that have been handled and decided must not come again after a
+	// crash.
 	soon := time.AfterFunc(saveAfter, save)
 	s.Handle = func(ctx context.Context, r feed.Report) error {
 		soon.Reset(saveAfter)
@@ -98,8 +99,8 @@ func (p *Project) Journal(ctx context.Context, dir string) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Program returns the names under which a process that is a shim reports: those of
-// the agent and of the session. They are empty if its journal is not here.
+// Program returns the names of the agent and of the session under which a shim
+// with the process id reports. They are empty if its journal is not here.
 func (p *Project) Program(pid int) (agent, session string) {
 	suffix := fmt.Sprintf("-%d", pid)
 	for _, dir := range slices.Backward(p.journals()) {
@@ -114,7 +115,7 @@ func (p *Project) Program(pid int) (agent, session string) {
 }
 
 // Process returns the process of the shim that reports as a session of an agent. It is
-// 0 if no journal here is of that session, or a later shim got its number. The process
+// 0 if that session has no journal here, or a later shim got its number. The process
 // may have ended.
 func (p *Project) Process(agent, session string) int {
 	later := map[int]bool{}
@@ -226,7 +227,7 @@ func (p *Project) report(ctx context.Context, r feed.Report) error {
 	case pre && busy:
 		p.Look(running, toldOf(paths)...)
 	case pre:
-		for _, path := range paths { // nobody works, so what is there is the user's
+		for _, path := range paths { // nobody works, so the present text is the user's
 			p.UserWrote(path)
 		}
 	default:

@@ -18,7 +18,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// tell listens and returns what sends reports.
+// tell listens and returns a function that sends reports.
 func (r *rig) tell() func(feed.Report) {
 	r.t.Helper()
 	stop, err := r.Listen()
@@ -75,7 +75,7 @@ func TestAReportedChangeIsTheReportersAndWhatWasThereTheUsers(t *testing.T) {
 	r.write("a", "user\n1\ntwo\n")
 	r.write("ignored", "user\ny\n")
 	r.write("made", "new\n")
-	for range 2 { // a report that is told again counts once
+	for range 2 { // a report that is sent again is handled once
 		for _, name := range []string{"a", "ignored", "made"} {
 			tell(feed.Report{Kind: feed.Write, Path: r.path(name), Author: hook, Agent: "claude"})
 		}
@@ -132,8 +132,8 @@ func TestReportsDuringATurnWithoutASessionAreOfTheRunningOne(t *testing.T) {
 	r.reported(`a agent/s hook true +"2\n" -"1\n"`)
 }
 
-// What the user saves in another editor is the user's, also while an agent works, and also if
-// the agent has changed the file before or after.
+// Text that the user saves in another editor is the user's, also while an agent works, and
+// also if the agent has changed the file before or after.
 func TestWhatTheUserSavesElsewhereIsTheUsers(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{false, true} {
@@ -144,7 +144,7 @@ func TestWhatTheUserSavesElsewhereIsTheUsers(t *testing.T) {
 			if held {
 				r.must(r.Hold(r.path("a"), Text{Text: buffer}))
 			}
-			follows := func() { // as the editor does when it has been told to look
+			follows := func() { // as the editor does after OnLook
 				if held && disk != buffer {
 					if buffer = disk; r.Saved(r.path("a"), disk) {
 						r.must(r.Merged(r.path("a"), disk))
@@ -193,7 +193,8 @@ func TestWhatTheUserSavesElsewhereIsTheUsers(t *testing.T) {
 	}
 }
 
-// A look for an agent may find what the user saves in another editor before that says so.
+// A look for an agent may find a save of the user in another editor before that editor
+// reports it.
 func TestWhatTheUserSavesElsewhereIsTheUsersAlsoIfItIsFoundFirst(t *testing.T) {
 	t.Parallel()
 	const base, agents, saved = "1\n2\n3\n4\n5\n", "1\nTWO\n3\n4\n5\n", "1\nTWO\n3\n4\nFIVE\n"
@@ -230,7 +231,7 @@ func TestWhatTheUserSavesElsewhereIsTheUsersAlsoIfItIsFoundFirst(t *testing.T) {
 			if c.held {
 				r.must(r.Hold(path, Text{Text: buffer}))
 			}
-			takes := func(text string) { // as the editor does when it has been told to look
+			takes := func(text string) { // as the editor does after OnLook
 				if a := r.Awaited(path); c.held && a != nil && buffer != text && buffer != c.buffer {
 					buffer = text
 					r.must(r.Changed(*a, path, nil, text))
@@ -297,7 +298,8 @@ func TestAFileThatTheUserMakesElsewhereIsTheUsersAlsoIfItIsFoundFirst(t *testing
 	r.reported()
 }
 
-// Who says that the user has saved what an agent has reported does not make it the user's.
+// A report that the user has saved a change that an agent has reported does not make it
+// the user's.
 func TestASaveTakesNothingFromWhatIsKnownExactly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "a", "1\n2\n")
@@ -329,7 +331,7 @@ func TestAReportAboutAFileOutsideIsRefused(t *testing.T) {
 	r.reported()
 }
 
-// What only a report says that a file was is shown and never written.
+// A text that a file had only according to a report is shown and never written.
 func TestWhatOnlyAReportSaysIsNeverWritten(t *testing.T) {
 	t.Parallel()
 	evil, now, plain := "evil\n", "x\n", "1\n"
@@ -449,8 +451,8 @@ func TestAChangeFromBeforeTheReviewIsTheReporters(t *testing.T) {
 		`made shim shim true +"new\n" -""`, `to shim shim true +"moved\n" -""`)
 }
 
-// What was announced is about to be reported, so it is not the user's, although it is
-// seen before.
+// An announced change is about to be reported, so it is not the user's, although a
+// look sees it before the report.
 func TestAnAnnouncedChangeWaitsForItsReport(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "1\n")

@@ -205,7 +205,7 @@ func TestAnyNameIsAName(t *testing.T) {
 	}
 }
 
-// Whatever happens within one second stays apart: checkpoints, decisions, contents.
+// Checkpoints, decisions and contents within one second stay apart.
 func TestWhatHappensInTheSameSecondStaysApart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "0\n")

@@ -11,17 +11,17 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// Text is what an editor says of a buffer.
+// Text is the text of a buffer, as an editor reports it.
 type Text struct {
 	Text     string
-	Undo     bool // what differs is the editor's undo or redo
+	Undo     bool // the difference is the editor's undo or redo
 	Reloaded bool // the user has read the disk into the buffer, which others may have changed
 }
 
 // Hold says that an editor has the file in a buffer and what its text is there.
-// From now on the review has the text of the buffer; the disk only counts as a
-// reason to look. Text that the review does not have is the user's, unless the
-// buffer has just been read from the disk while an agent works.
+// From now on the review has the text of the buffer; a change on the disk is
+// only a reason to look. Text that the review does not have is the user's,
+// unless the buffer has just been read from the disk while an agent works.
 func (p *Project) Hold(path string, t Text) error {
 	p.caughtUp()
 	name := p.Name(path)
@@ -62,9 +62,9 @@ func (p *Project) Hold(path string, t Text) error {
 	return p.review.Wrote(name, s, t.Undo)
 }
 
-// Taken says that an editor has read what the disk had, as Told.After, into a buffer that
-// it holds from now on. Told.Before counts if nothing else is known of the file. It reports
-// false if the disk has another text by now, which is known already.
+// Taken says that an editor has read the text of the disk, Told.After, into a buffer that
+// it holds from now on. Told.Before is used only if nothing else is known of the file. It
+// reports false if the disk has another text by now, which is known already.
 func (p *Project) Taken(author review.Author, user bool, t Told) bool {
 	name := p.Name(t.Path)
 	if p.isApart(name) {
@@ -134,8 +134,8 @@ func (p *Project) Parted(author review.Author, path string) {
 	p.add(&job{author: author, files: []Told{{Path: p.Path(name)}}, sure: true})
 }
 
-// letGo follows a file on the disk again, which was in a state when its buffer last had its
-// text. What the user has not saved goes with the buffer.
+// letGo follows a file on the disk again. disk is the state that it had when its buffer
+// last had its text. Text that the user has not saved goes with the buffer.
 func (p *Project) letGo(name string, disk review.State) {
 	p.mu.Lock()
 	if h := p.held[name]; h != nil && h.author != nil {
@@ -268,7 +268,8 @@ func (p *Project) wait(author review.Author, name string, disk review.State, tra
 	}
 }
 
-// changedIn records what has reached a buffer. was counts if the file is not known.
+// changedIn records a change that has reached a buffer. was is used only if the
+// file is not known.
 func (p *Project) changedIn(b inBuffer, name string, was, now review.State) error {
 	if _, current, known := p.review.Known(name); known {
 		was = current

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What was ignored when a turn began decides which of its files are reviewed.
+// The ignore rules at the beginning of a turn decide which of its files are
+// reviewed.
 func TestAnAgentCannotTakeFilesOutOfTheReview(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(r *rig){

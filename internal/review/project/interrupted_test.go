@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// Who uses the review next learns that a program ended before a turn was over, and learns it
-// once.
+// The next user of the review gets to know, once, that a program ended before a turn was
+// over.
 func TestATurnThatNobodySawTheEndOfIsNamed(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -41,8 +41,8 @@ func TestATurnThatNobodySawTheEndOfIsNamed(t *testing.T) {
 	}
 }
 
-// A prompt does not wait for its checkpoint for ever. What its turn changes before the
-// checkpoint is made is taken back with the rest.
+// A prompt does not wait for its checkpoint for ever. Changes that its turn makes
+// before the checkpoint are taken back with the rest.
 func TestGoingBackToALateCheckpointTakesBackAllOfItsTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\n")

@@ -109,7 +109,7 @@ func (p *Project) Called(session, call string, at time.Time, ended bool) {
 }
 
 // join says in which turn and tool call a reported change belongs. A report without a
-// session is of the only turn that its agent ran then.
+// session belongs to the only turn that its agent ran then.
 func (p *Project) join(author review.Author, r feed.Report) review.Author {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,8 +150,8 @@ func (p *Project) join(author review.Author, r feed.Report) review.Author {
 }
 
 // Checkpoint makes a checkpoint of a prompt to a program whose turns nobody reports.
-// What the session reports next belongs to that turn. It returns when that is done or
-// ctx ends; then it is done later.
+// The next reports of the session belong to that turn. Checkpoint returns when the
+// checkpoint is made, or when ctx ends; then it is made later.
 func (p *Project) Checkpoint(ctx context.Context, session, turn, name string) error {
 	var err error
 	j := &job{user: true, scan: true, done: make(chan struct{})}

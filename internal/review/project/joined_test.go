@@ -76,7 +76,8 @@ func TestReportsOfAShimJoinTheTurnOfItsAgent(t *testing.T) {
 	}
 }
 
-// Several sessions of one agent cannot be told apart by a process that serves all.
+// A process that serves several sessions of one agent does not show which session
+// a change is from.
 func TestAReportOfAnAgentThatWorksTwiceIsOfTheAgent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "1\n")

@@ -29,7 +29,7 @@ type job struct {
 	seen       time.Time     // when the scan began
 	turn       review.Author // of a prompt: whose turn begins
 	late       time.Time     // when the prompt was sent, if it did not wait for the look
-	unseen     []string      // files that cannot be reviewed, which is not told yet
+	unseen     []string      // files that cannot be reviewed, to be reported
 	why        string        // the first one cannot, and
 	by         review.Author // whose it is
 }
@@ -61,8 +61,8 @@ func (p *Project) addLocked(j *job) bool {
 	return true
 }
 
-// takes makes the job do another one too, if it is of the same author, or if it
-// must.
+// takes makes the job do another one too, if both have the same author, or if
+// it must.
 func (j *job) takes(o *job, must bool) bool {
 	same := j.user == o.user && j.author == o.author
 	switch {
@@ -143,7 +143,7 @@ func (p *Project) do(ctx context.Context, j *job) {
 	}
 }
 
-// isFile reports whether a name is, or was, that of a file.
+// isFile reports whether a name belongs, or belonged, to a file.
 func (p *Project) isFile(name string) bool {
 	if s, err := p.readAny(name); err != nil || s.Kind != review.Absent {
 		return err == nil && s.Target != "a folder"
@@ -327,7 +327,8 @@ func (p *Project) scanAll(ctx context.Context, j *job) *tree.Snapshot {
 	return now
 }
 
-// sync tells the review what a file is that was known before the program began.
+// sync gives the review the present state of a file that was known before the
+// program began.
 func (p *Project) sync(ctx context.Context, now *tree.Snapshot, name string, j *job) {
 	s, err := p.stateNow(now, name)
 	p.isSeen(j, j.author, name, err)

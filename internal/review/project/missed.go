@@ -82,8 +82,8 @@ func (p *Project) hasCaughtUp(r feed.Report, paths []string) bool {
 		!slices.ContainsFunc(paths, func(path string) bool { return !p.redone[p.Name(path)] })
 }
 
-// told calls f with what a report says that each of its files was and is, nil for no
-// file. It returns false if the report does not say that.
+// told calls f for each file of a report, with the texts that it had before and
+// after; nil means no file. It returns false if the report does not have them.
 func (p *Project) told(r feed.Report, textOf func(*feed.Version) (*string, bool), f func(Told)) bool {
 	before, ok := textOf(r.Before)
 	after, whole := textOf(r.After)
@@ -110,8 +110,8 @@ func modeOf(v *feed.Version) *fs.FileMode {
 	return v.Mode
 }
 
-// states returns what a file was and is. Permissions that are not said are those of
-// another state of it.
+// states returns the states of a file before and after. Missing permissions are
+// taken from another state of it.
 func (t Told) states(like review.State) (before, after review.State) {
 	return stateOf(t.Before, t.modes[0], like), stateOf(t.After, t.modes[1], like)
 }
@@ -138,8 +138,8 @@ func (p *Project) isMissed(r feed.Report) bool {
 	return !r.At.IsZero() && (p.opened.IsZero() || r.At.Before(p.opened))
 }
 
-// missed returns what a report says of the files. Of several changes of a file, the
-// first says what it was, and the last what it is.
+// missed returns what a report says of the files. If a file has changed several
+// times, the first report says what it was, and the last what it is.
 func (p *Project) missed(r feed.Report) (told []Told) {
 	known := p.told(r, p.textOf, func(t Told) {
 		p.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What waits for its other name is the latest, and takes little memory.
+// Only the latest files wait for their other name, and take little memory.
 func TestFilesThatMayHaveMovedTakeLittleMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ files, bytes, first, kept int }{

@@ -92,8 +92,9 @@ func (p *Project) isApart(name string) bool {
 	return false
 }
 
-// names returns the names under which a path that an agent told is under review:
-// its own, and if that is of a link inside of the folder, that of the file.
+// names returns the names under which a path that an agent has named is under
+// review: its own and, if that is a link inside of the folder, the name of the
+// file.
 func (p *Project) names(path string) []string {
 	name, target := p.linkName(path), p.Name(path)
 	if p.isApart(name) || p.isApart(target) {

@@ -1,15 +1,15 @@
 // Package project keeps the review of a folder while agents work in it. It knows
 // when to look at the disk, what was there before, and whose change it is.
 //
-// What a file was before comes from a snapshot of the folder, which is taken when
-// a prompt is sent and when a turn ends. So a file need not be known before an
-// agent changes it. Of a home folder, or one that contains it, no snapshot is
-// taken unless Options.Home says so; of such a folder, of files that git ignores and of files outside of the
-// folder only those are under review that somebody has named before they changed.
+// The state of a file before a change comes from a snapshot of the folder, which is taken
+// when a prompt is sent and when a turn ends. So a file need not be known before an agent
+// changes it. No snapshot is taken of a home folder, or of one that contains it, unless
+// Options.Home says so. Files of such a folder, files that git ignores and files outside
+// of the folder are under review only if somebody has named them before they changed.
 //
-// A change belongs to whoever is known to have made it. What is left when a tool
-// call, a command or a turn ends belongs to that session, inferred. What is left
-// when a prompt is sent belongs to the user.
+// A change belongs to whoever is known to have made it. Other changes that are
+// found when a tool call, a command or a turn ends belong to that session,
+// inferred. Changes that are found when a prompt is sent belong to the user.
 package project
 
 import (
@@ -36,21 +36,21 @@ import (
 type Options struct {
 	// Program names this program to others that find the project in use.
 	Program string
-	// OnEvent is told what happens in the review. See review.Options.
+	// OnEvent gets the events of the review. See review.Options.
 	OnEvent func(review.Event)
-	// OnLook is told that the disk has another text of a held file than the one
-	// that was known, and whose it is. The editor reports with Changed what
-	// becomes of it.
+	// OnLook is called when the disk has another text of a held file than the one
+	// that was known, with the author of that text. The editor reports with
+	// Changed what becomes of it.
 	OnLook func(author review.Author, name string)
-	// OnRelease is told that the disk has something at the name of a held file that no
-	// buffer can have, such as nothing. The file is not held any more.
+	// OnRelease is called when the disk has something at the name of a held file that
+	// no buffer can have, such as nothing. The file is not held any more.
 	OnRelease func(name string)
 	// Barrier waits until everything is known that the user did before the call,
 	// such as saves. It may give up, also when ctx ends.
 	Barrier func(ctx context.Context)
-	// OnTrouble is told once when what happens cannot be stored, because the disk
-	// is full for example, and with nil when everything is stored again. Until then
-	// Flush must be called now and then. It must not call the Project.
+	// OnTrouble is called once when the review cannot be stored, for example
+	// because the disk is full, and with nil when everything is stored again. Until
+	// then Flush must be called now and then. It must not call the Project.
 	OnTrouble func(error)
 	// OnAsk decides about a change that a program outside wants to make, and may wait
 	// for the user; see feed.Server. Nil denies all of them.
@@ -58,10 +58,10 @@ type Options struct {
 	// OnYield gives up the review to another program that asks for it; see feed.Server.
 	// Nil: it is kept.
 	OnYield func(to feed.Program) (then func(), err error)
-	// OnUnseen is told that an agent may have changed something that nobody has seen,
-	// and what is known of its session.
+	// OnUnseen is called when an agent may have changed something that nobody has
+	// seen. u has all that is known of its session.
 	OnUnseen func(author review.Author, u Unrecorded)
-	// Logger is told what is not under review, and why. Nil: nobody is.
+	// Logger gets what is not under review, and why. Nil: nothing is logged.
 	Logger *slog.Logger
 	// Apart are folders below this one, with links resolved, that have a review of
 	// their own. Their files are not under review here.
@@ -106,7 +106,7 @@ type Project struct {
 	mu        sync.Mutex
 	closed    bool
 	last      *tree.Snapshot // nil before the first
-	clock     uint64         // counts scans and what is in later
+	clock     uint64         // counts scans and entries of later
 	later     map[string]later
 	writing   map[string]int       // by Write and ApplyOne, how many
 	gone      map[string]time.Time // files without the text that they had, and since when
@@ -244,11 +244,11 @@ func isDir(path string) error {
 // Root returns the folder, with links resolved.
 func (p *Project) Root() string { return p.root }
 
-// Review returns what is under review, for everything that needs no look at the
-// disk. Reject, Undo and Restore are those of the Project.
+// Review returns the review, for everything that needs no look at the disk. For
+// Reject, Undo and Restore use the methods of the Project.
 func (p *Project) Review() *review.Review { return p.review }
 
-// event counts what the journal gets, and passes it on.
+// event counts the records of the journal, and passes events on.
 func (p *Project) event(e review.Event) {
 	p.mu.Lock()
 	p.records++

@@ -189,7 +189,7 @@ func (r *rig) is(want ...string) {
 	}
 }
 
-// told compares the changes of agents that were told.
+// told compares the changes of agents that OnEvent got.
 func (r *rig) told(want ...string) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -294,7 +294,7 @@ func TestTheUsersSaveInATurnIsTheUsers(t *testing.T) {
 	}
 }
 
-// The scan sees the save, and only then hears of it.
+// The scan sees the save, and only then the editor reports it.
 func TestASaveThatIsToldLateIsTheUsers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\n", "g", "a\n")
@@ -502,7 +502,8 @@ func TestFilesThatNoSnapshotHasAreKnownBeforeTheyChange(t *testing.T) {
 	r.is(want...)
 }
 
-// A tool call says what the file was; only if that is all of it, it counts.
+// A tool call says what the file was. That is used only if it is the whole text
+// and nothing else is known.
 func TestATextThatAToolCallTellsCountsIfNothingElseIsKnown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, ".git/HEAD", "ref: refs/heads/main\n", ".gitignore", "*.x\n", "f", "real\n", "1.x", "was\n", "2.x", "was\n", "3.x", "was\n")
@@ -739,7 +740,7 @@ func TestABufferThatHasWhatWentAwayBringsItsHunksBack(t *testing.T) {
 	}
 }
 
-// The buffer was read from the disk before anybody said that it had changed.
+// The buffer was read from the disk before anybody reported the change.
 func TestABufferThatHasTheDisksTextIsNotTheUsersInATurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\nb\n")
@@ -877,8 +878,8 @@ func replace(path, text string) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// A prompt does not wait for ever for the look that comes before it. What changes then
-// is the session's, and what changed before the user's.
+// A prompt does not wait for ever for the look that comes before it. Changes after the
+// prompt are the session's, and changes before it the user's.
 func TestAChangeAfterAPromptThatDidNotWaitIsTheSessions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "a\n", "g", "a\n", "gone", "a\n")

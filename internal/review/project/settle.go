@@ -7,15 +7,16 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// Programs write in pieces, and empty or remove a file before they write it. A text
-// counts when its writer is done, which is judged here, for every reader: of a text that
-// was read when nobody had touched the file for a while, and of one that is missing when
-// it has been missing for a while by the clock of this program. What the system says of
-// such a file does not count: on ext4 an emptied file has the time of the write before
+// Programs write in pieces, and empty or remove a file before they write it. So a text
+// is taken only when its writer is done, which is judged here for every reader. A text
+// is done if nobody had touched the file for a while when it was read. A missing text is
+// done if it has been missing for a while by the clock of this program. The times of
+// such a file do not show that: on ext4 an emptied file has the time of the write before
 // for as long as its blocks are being freed.
 //
-// No wait decides whose a line is. What is attributed after settleLimit may be a part of
-// a write; what is missing from it then comes back as it was, see review.Review.Synced.
+// No wait decides whose a line is. A text that is taken because the limit is over may be
+// a part of a write; lines that are missing from it then come back as they were, see
+// review.Review.Synced.
 type settling struct {
 	quiet time.Duration // how long a file must have been left alone
 	gone  time.Duration // how long it must have been empty or gone
@@ -53,8 +54,8 @@ func (p *Project) settle(ctx context.Context, j *job, name string, s review.Stat
 	}
 }
 
-// unsettled returns how long to wait until what was read counts, if it is still the same
-// then.
+// unsettled returns how long to wait until the state that was read is taken, if it is
+// still the same then.
 func (p *Project) unsettled(j *job, name string, s review.State, seen time.Time) time.Duration {
 	missing := p.missing(name, s)
 	if j.waited >= p.opts.settle.limit {

@@ -89,8 +89,8 @@ func TestAFileThatIsBeingWrittenIsSeenWhenItIsWritten(t *testing.T) {
 	}
 }
 
-// What is pending is pending when the file is written again, whatever looks have seen
-// meanwhile, and whether or not they have waited.
+// Pending changes are pending again when the file is written, whatever looks have
+// seen meanwhile, and whether or not they have waited.
 func TestHunksOutliveAFileThatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	for how, begin := range vanish {
@@ -157,7 +157,7 @@ func TestAFileThatAScanHasSeenEmptyIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// A file that stays empty, or gone, counts in the end.
+// A file that stays empty, or gone, is taken as such in the end.
 func TestAFileThatStaysEmptyIsSeen(t *testing.T) {
 	t.Parallel()
 	for how, begin := range vanish {

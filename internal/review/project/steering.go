@@ -16,11 +16,12 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// What git obeys is not under review: most of it is no text of the project, and git itself
-// writes it. But it can run programs and hide files, so a change of it is named.
+// Files that git obeys are not under review: most of them are no text of the project, and
+// git itself writes them. But they can run programs and hide files, so a change of them is
+// reported by name.
 
-// steering returns what of a repository a path leads to that git obeys, such as ".git/hooks";
-// nothing if it leads to none.
+// steering returns the part of a repository that a path leads to, such as ".git/hooks", if
+// git obeys it, and "" otherwise.
 func (p *Project) steering(path string) string {
 	words := strings.Split(p.linkName(path), "/")
 	for i, word := range words {
@@ -36,7 +37,7 @@ func (p *Project) steering(path string) string {
 	return ""
 }
 
-// noticeSteering tells of files that an author has changed and git obeys.
+// noticeSteering reports files that an author has changed and git obeys.
 func (p *Project) noticeSteering(author review.Author, paths ...string) {
 	for _, path := range paths {
 		if what := p.steering(path); what != "" && !isAbs(what) {
@@ -50,12 +51,12 @@ func (p *Project) steered(author review.Author, what string) {
 }
 
 const (
-	maxObeyed = 1 << 20 // bytes that count of a file
+	maxObeyed = 1 << 20 // bytes of a file that are compared
 	maxHooks  = 1_000
 )
 
-// obeyed returns what the files are that git obeys in the repository of the project, by what is
-// said of them if they change. Samples of hooks do not count.
+// obeyed returns the states of the files that git obeys in the repository of the project, by
+// the names under which their changes are reported. Samples of hooks are left out.
 func (p *Project) obeyed() map[string]string {
 	all := make(map[string]string)
 	add := func(what, path string) {
@@ -107,8 +108,8 @@ func readObeyed(path string) []byte {
 	return text
 }
 
-// noticeObeyed tells what an author has changed of what git obeys, since the last look at all
-// files.
+// noticeObeyed reports which files that git obeys an author has changed since the last look
+// at all files.
 func (p *Project) noticeObeyed(j *job) {
 	last := p.obeys
 	p.obeys = p.obeyed()

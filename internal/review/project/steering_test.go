@@ -10,7 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// What git obeys is not under review, so that an agent has changed it is said.
+// Files that git obeys are not under review, so a change of them by an agent is
+// reported.
 func TestAChangeOfWhatGitObeysIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ path, want string }{

@@ -9,8 +9,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// keeper is the store as the review sees it. The project is told what cannot be
-// stored.
+// keeper is the store as the review sees it. It passes the errors of the store
+// to the project.
 type keeper struct {
 	review.Store
 	told func(error)
@@ -34,7 +34,7 @@ func (k keeper) Compact(records iter.Seq[[]byte]) error {
 	return err
 }
 
-// trouble tells once that something cannot be stored.
+// trouble reports once that something cannot be stored.
 func (p *Project) trouble(err error) {
 	if err == nil || errors.Is(err, store.ErrTooLarge) || errors.Is(err, store.ErrClosed) {
 		return

@@ -54,7 +54,7 @@ func (p *Project) Prompt(ctx context.Context, session, turn, name string) error 
 	}
 }
 
-// Told is what a tool call says of a file.
+// Told is what a tool call says about a file.
 type Told struct {
 	Path string
 	// Before and After are its texts, if the tool call has them. They count only
@@ -86,7 +86,7 @@ func (p *Project) Look(author review.Author, files ...Told) {
 }
 
 // Scan looks at all files, after something that may have changed any of them.
-// What changed is the author's.
+// The changes are the author's.
 func (p *Project) Scan(author review.Author) {
 	p.add(&job{author: author, scan: true})
 }

@@ -39,8 +39,8 @@ func Replay(ctx context.Context, state, root string, opts Options) (err error) {
 	return p.Wait(ctx)
 }
 
-// Unheard lists the journals with changes that the review of a folder has not taken, of some
-// journals, or else of all. What cannot be read has none.
+// Unheard lists the journals with changes that the review of a folder has not taken, among
+// the given ones, or else among all. A journal that cannot be read has none.
 func Unheard(state, root string, journals ...string) (list []string) {
 	dir := store.Dir(state, root)
 	if journals == nil {

@@ -15,7 +15,8 @@ type Unrecorded struct {
 	Session string `json:"session"`
 	journal.Missing
 	At time.Time `json:"at"` // of the last time
-	// Stored says that a program that had the review open before was told.
+	// Stored says that an earlier program, which had the review open, has reported
+	// this.
 	Stored bool `json:"-"`
 }
 
@@ -40,13 +41,13 @@ func (p *Project) Unrecorded() []Unrecorded {
 }
 
 // notRecorded counts a change of an author without a record, or notes what the whole record
-// lacks, and tells of it.
+// lacks, and reports it.
 func (p *Project) notRecorded(author review.Author, reason string, whole bool) {
 	p.once("", reason)
 	p.countUnrecorded(author, 1, reason, whole)
 }
 
-// countUnrecorded counts n of them. The reason is in the log.
+// countUnrecorded counts n changes without a record. The reason is in the log.
 func (p *Project) countUnrecorded(author review.Author, n int, reason string, whole bool) {
 	p.mu.Lock()
 	u := Unrecorded{Session: author.Session}

@@ -78,7 +78,8 @@ func (p *Project) changedUnseen(j *job, name string, err error) {
 	p.isSeen(j, j.authorOf(name), name, err)
 }
 
-// unknown notes that a file has changed of which nothing was known, unless it is said why.
+// unknown notes that a file without a known state has changed, unless the reason why it is
+// unknown is noted.
 func (p *Project) unknown(j *job, author review.Author, name string) {
 	p.mu.Lock()
 	_, said := p.unseen[name]
@@ -96,7 +97,7 @@ func reasonOf(err error) error {
 	return err
 }
 
-// tellUnseen tells which files a look has found that cannot be reviewed.
+// tellUnseen reports the files of a look that cannot be reviewed.
 func (p *Project) tellUnseen(j *job) {
 	n := len(j.unseen)
 	if n == 0 {

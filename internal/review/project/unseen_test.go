@@ -18,7 +18,8 @@ type sayings struct {
 	list []string
 }
 
-// says returns what is told from now on of what was not recorded, since the last call.
+// says returns a function that returns what was reported as not recorded since its
+// last call.
 func (r *rig) says() func() []string {
 	var s sayings
 	r.opts.OnUnseen = func(a review.Author, u Unrecorded) {
@@ -36,8 +37,8 @@ func (r *rig) says() func() []string {
 	}
 }
 
-// hides are ways in which the file d/f leaves the looks at all files. Each names what leaves with
-// it, and what is said of that.
+// hides are ways in which the file d/f leaves the looks at all files. Each names the place that
+// leaves with it, and the reason that is reported.
 var hides = map[string]struct {
 	hide, show func(r *rig)
 	place, why string
@@ -163,7 +164,7 @@ func (r *rig) plan() *review.Plan {
 	return plan
 }
 
-// What an agent makes that no look can review is named.
+// A file that an agent makes and that no look can review is reported by name.
 func TestANewFileThatCannotBeReviewedIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -210,7 +211,8 @@ func TestANewFileThatCannotBeReviewedIsNamed(t *testing.T) {
 	}
 }
 
-// What was there before, and could not be looked at then, is not shown as new.
+// A file that was there before, but could not be looked at then, is not shown
+// as new.
 func TestWhatComesIntoSightIsNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "d/f", "one\n")
@@ -278,7 +280,8 @@ func TestAFolderThatBecomesAFileHasNoFiles(t *testing.T) {
 	}
 }
 
-// Of a file that no look has had, a tool call can say what it is, not what it was.
+// For a file that no look has had, a tool call can say what it is, but not what it
+// was.
 func TestAFileThatNoLookHadIsNamedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "d/f", "one\n")

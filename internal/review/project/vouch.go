@@ -10,10 +10,10 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// Anybody may report anything, so what a report says that a file was is a claim. The
+// Anybody may report anything, so the old text of a file in a report is a claim. The
 // reports of the shim are more: it keeps them in a journal, with the contents, in the
-// state directory, where an agent that is confined cannot write. What such a journal
-// says as well is as good as seen.
+// state directory, where an agent that is confined cannot write. A text that such a
+// journal has, too, is as good as seen.
 
 // maxVouchers is how many journals are open at once.
 const maxVouchers = 8
@@ -140,9 +140,9 @@ func (p *Project) reportedExactly(j *job, author review.Author, name string, tol
 	}
 }
 
-// chain makes told what a journal says of the files of a report. It returns false if
-// the journal does not say it, or if the change was missed and the order in which that
-// of the file came to be known is not that of the journal.
+// chain sets told to what a journal says of the files of a report. It returns false if
+// the journal does not say it, or if the change was missed and the file was known
+// before from elsewhere, so that the order of the journal does not hold for it.
 func (p *Project) chain(r feed.Report, in *journal.Reader, told *[]Told) bool {
 	var all []Told
 	missed := p.began.Sub(r.At) >= time.Millisecond // as reports say it

@@ -247,7 +247,7 @@ func TestWhatWasWrittenOutsideReachesABufferAsTheUsers(t *testing.T) {
 	}
 }
 
-// Whoever is not in a journal may say what they like.
+// A report without a journal may claim anything.
 func TestAForgedReportOfAShimDecidesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "f", "x\n", ".gitignore", "ignored\n", "ignored", "x\n")
@@ -332,7 +332,7 @@ func TestASaveThatTheEditorReportsAfterAnExactReportIsTheUsers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "a", "1\n")
 	tell, s := r.tell(), r.shim("x")
-	r.write("a", "user\n1\n") // the editor is busy and says so later
+	r.write("a", "user\n1\n") // the editor is busy and reports the save later
 	tell(s.appends("a", "agent\n"))
 	r.UserWrote(r.path("a"))
 	r.wait()

@@ -15,7 +15,7 @@ const toolTime = time.Second
 const maxAnnounced = 1000 // files that programs outside are about to change
 
 // Watch looks at the files under review whenever the system says that they have
-// changed, not only when a tool call or a turn ends. What changed belongs to the
+// changed, not only when a tool call or a turn ends. The changes belong to the
 // running session, inferred, or to the user if none runs. stop ends it; call it
 // before Close.
 func (p *Project) Watch() (stop func(), err error) {
@@ -85,8 +85,8 @@ func (p *Project) announce(paths []string, soon bool) {
 	}
 }
 
-// areAnnounced reports whether some files are about to be changed by a program outside,
-// which then says so.
+// areAnnounced reports whether a program outside is about to change some files, and
+// will report that.
 func (p *Project) areAnnounced(paths []string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -82,7 +82,7 @@ func TestAWatchedChangeDuringATurnIsTheSessionsInferred(t *testing.T) {
 	r.write("a", "1\n2\n3\n")
 	until("a", "1\n2\n3\n")
 	r.reported(`a s disk false +"2\n3\n" -""`)
-	// A tool call that says more about it later counts.
+	// A tool call that later says more about the change improves its author.
 	r.Look(review.Author{Session: "s", Turn: "t", ToolCall: "c", Source: "tool"}, Told{Path: r.path("a")})
 	r.wait()
 	r.reported(`a s tool true +"2\n3\n" -""`)

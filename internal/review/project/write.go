@@ -45,8 +45,8 @@ func (p *Project) written(name string) {
 	}
 }
 
-// beginWrite notes what a file is before a write. What has changed in it without
-// being noticed is attributed to the same session.
+// beginWrite notes what a file is before a write. Changes in it that nobody has
+// noticed are attributed to the same session.
 func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok bool) {
 	author := j.author
 	p.attributing.Lock()
@@ -83,8 +83,8 @@ func unnoticed(author review.Author) review.Author {
 // UserWrote notes that the user has saved a file.
 func (p *Project) UserWrote(path string) { p.userSaved(path, nil, nil) }
 
-// userSaved is UserWrote for a version that the file need no longer be. What has followed
-// is not the user's. was is what the file was before, nil if that is not said.
+// userSaved is UserWrote for a version that the file may no longer have. Later changes
+// are not the user's. was is the version before the save, nil if it is not known.
 func (p *Project) userSaved(path string, was, as *feed.Version) {
 	name := p.Name(path)
 	if p.isApart(name) {
@@ -142,8 +142,9 @@ func (p *Project) userSaved(path string, was, as *feed.Version) {
 	}
 }
 
-// isSaveFound tells whether the review has found what the user saved before that was told,
-// and sees to it that it is the user's there. before is nil if there was no file.
+// isSaveFound reports whether the review had found a save of the user before it was
+// reported, and makes sure that the change is the user's there. before is nil if there was
+// no file.
 func (p *Project) isSaveFound(name string, before *string, after review.State) bool {
 	was := review.State{Kind: review.Absent}
 	if before != nil {

@@ -26,7 +26,7 @@ type script struct {
 	blobs   map[string]bool
 	errs    []error
 	recover bool            // go on after errors as a program would
-	onDid   func(op string) // is told of each operation that did not fail
+	onDid   func(op string) // is called after each operation that did not fail
 	next    []string        // the records after a compaction that is under way
 }
 
@@ -73,7 +73,7 @@ func (c *script) heal(s *Store) error {
 // run returns the store that it left open, nil if it could not be opened.
 func (c *script) run() *Store {
 	c.blobs = make(map[string]bool)
-	c.opts.Delay = time.Hour // no flush but those of the script
+	c.opts.Delay = time.Hour // no flushes but the script's
 	s, err := Open(c.dir, c.opts)
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -262,7 +262,7 @@ func aKillAtAnyStep(t *testing.T, alone bool) {
 	}
 }
 
-// What a failed write left must not follow the next record.
+// The remains of a failed write must not follow the next record.
 func TestAFailedWriteLeavesNothingBehindLaterRecords(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"write", "truncate"} {
@@ -423,8 +423,8 @@ func TestAJournalIsReadUpToTheCut(t *testing.T) {
 	}
 }
 
-// What a failing disk or a power cut left behind the last good record may
-// matter to someone.
+// The bytes that a failing disk or a power cut left behind the last good record
+// may matter to someone.
 func TestADamagedEndIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

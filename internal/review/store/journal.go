@@ -340,7 +340,8 @@ func (s *Store) Compact(records iter.Seq[[]byte]) error {
 			return failed("compact the journal", s.journalPath(), fmt.Errorf("%w of %d bytes", ErrFull, s.limits.Journal))
 		}
 	}
-	// What the new journal names must be on the disk before it is.
+	// The blobs that the new journal names must be on the disk before the journal
+	// is.
 	s.flusher.one.Lock()
 	defer s.flusher.one.Unlock()
 	if err := s.flushBlobs(); err != nil {

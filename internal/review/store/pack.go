@@ -54,8 +54,8 @@ func checksum(head [headLen]byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:4], castagnoli), castagnoli, head[8:])
 }
 
-// listPacks adds the blobs in packs to those that are known. Of two with one hash,
-// the later one counts: it was written because the other was damaged.
+// listPacks adds the blobs in packs to those that are known. If two have one hash,
+// it takes the later one, which was written because the other was damaged.
 func (s *Store) listPacks(known map[Hash]blob) (last pack, ends map[int]int64, err error) {
 	sizes, err := s.packSizes()
 	ends = make(map[int]int64, len(sizes))
@@ -248,8 +248,8 @@ func (s *Store) prunePacks() error {
 	return errors.Join(errs...)
 }
 
-// removePack removes a pack. What is needed of it goes to another one, and is on the
-// disk before.
+// removePack removes a pack. Blobs of it that are needed go to another pack, and are
+// on the disk before.
 func (s *Store) removePack(number int) error {
 	b := &s.blobs
 	moved, err := s.movePacked(number)

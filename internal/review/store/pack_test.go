@@ -49,7 +49,7 @@ func TestAPackGrowsUntilItIsFull(t *testing.T) {
 }
 
 // A pack that does not end with a whole blob stays as it is, and what it has stays
-// readable. What follows goes to another one.
+// readable. Later blobs go to another one.
 func TestADamagedPackLosesOnlyWhatIsDamaged(t *testing.T) {
 	t.Parallel()
 	whole := func() (dir string, blobs []Hash, data []byte) {
@@ -173,7 +173,7 @@ func TestPacksArePrunedWhileBlobsCome(t *testing.T) {
 	}
 }
 
-// What Prune cannot move stays where it is.
+// Blobs that Prune cannot move stay where they are.
 func TestAFailedMoveLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, failing := range []string{"create", "write", "flush", "remove"} {

@@ -23,8 +23,8 @@ const expired = ".expired-"
 
 func projectsDir(state string) string { return filepath.Join(state, "review") }
 
-// Projects lists the stores below a state directory. What cannot be read is left
-// out.
+// Projects lists the stores below a state directory. Stores that cannot be read
+// are left out.
 func Projects(state string) ([]Project, error) {
 	dir := projectsDir(state)
 	entries, err := os.ReadDir(dir)
@@ -59,7 +59,7 @@ func Expire(state string, since time.Time) ([]Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What an earlier call could not finish.
+	// Removals that an earlier call could not finish.
 	leftovers, _ := filepath.Glob(filepath.Join(projectsDir(state), expired+"*"))
 	for _, dir := range leftovers {
 		os.RemoveAll(dir)

@@ -80,8 +80,8 @@ func TestStoresThatNobodyUsesAreRemoved(t *testing.T) {
 	}
 }
 
-// Whoever opens a store while it is removed gets a new one, or is refused, but
-// never one without a name.
+// An Open of a store that is being removed returns a new store, or fails, but
+// never returns one without a name.
 func TestAStoreCanBeOpenedWhileItIsRemoved(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Group is a set of blobs that are useful only together, such as those of a
+// Group is a set of blobs that are useful only together, such as the blobs of a
 // checkpoint.
 type Group struct {
 	At     time.Time // its age decides which goes first

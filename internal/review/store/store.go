@@ -1,9 +1,9 @@
 // Package store keeps the state of the reviews of one project below a state
 // directory: blobs, which are named by their content, and a journal of records.
 //
-// What a method has written survives the end of the program at any moment, and
-// a power cut once Sync has returned, which also happens on its own within a
-// second. Any error leaves the old state or the new one.
+// Data that a method has written survives the end of the program at any moment,
+// and a power cut once Sync has returned, which also happens on its own within
+// a second. Any error leaves the old state or the new one.
 //
 // One program at a time has a store open for writing. Others get a
 // *LockedError, and may read.
@@ -308,8 +308,8 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// Holder returns who says in the lock that they have the store open for writing,
-// nil if nobody does. A program that was killed says so still.
+// Holder returns the program that has the store open for writing according to
+// the lock, nil if none has. The lock still names a program that was killed.
 func (s *Store) Holder() *LockedError {
 	if e := readHolder(s.path("lock")); e.PID != 0 {
 		return e

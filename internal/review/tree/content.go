@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// coarsestClock is that of FAT. A file that changed less than that before it
-	// was read may change again without another time, so it is read again.
+	// coarsestClock is the resolution of times on FAT. A file that changed less
+	// than that before it was read may change again without another time, so it is
+	// read again.
 	coarsestClock = 2 * time.Second
 	maxTries      = 3 // to read a file that changes meanwhile
 )
@@ -91,7 +92,7 @@ func (c *scan) readEntry(ctx context.Context, f *found) result {
 	}
 }
 
-// known returns what can be said of a file that is not read.
+// known returns what is known of a file without reading it, and whether that is all.
 func (c *scan) known(path string, info fs.FileInfo) (r result, done bool) {
 	now := identify(info)
 	r = result{entry: describe(path, info), record: record{id: now}}

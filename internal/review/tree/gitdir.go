@@ -17,15 +17,15 @@ type repository struct {
 	tracked *tracked
 }
 
-// settings are those of a git configuration that matter here.
+// settings are the part of a git configuration that matters here.
 type settings struct {
 	home         string
 	excludesFile string
 	ignoreCase   bool
-	hash         int // the bytes of a hash, 0 for those of SHA-1
+	hash         int // the bytes of a hash, 0 for SHA-1
 	files        int // that were read
 	// asOf is a time in nanoseconds: files whose status changed later count as empty. 0
-	// means that all count.
+	// means that no file is too late.
 	asOf int64
 }
 
@@ -43,7 +43,7 @@ func readRepository(dir string, user settings) repository {
 // userSettings reads the configuration of the user. See settings for asOf.
 func userSettings(getenv func(string) string, asOf int64) settings {
 	s := settings{asOf: asOf}
-	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // that of Windows
+	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // the latter on Windows
 	config := getenv("XDG_CONFIG_HOME")
 	if config == "" && home != "" {
 		config = filepath.Join(home, ".config")

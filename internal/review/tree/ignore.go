@@ -103,8 +103,8 @@ func (s settings) readFile(name string) string {
 // below.
 func isGit(name string) bool { return strings.EqualFold(name, ".git") }
 
-// rules returns the rules that count least: the excludes of the user, then those
-// of the repository.
+// rules returns the rules with the lowest priority: the excludes of the user,
+// then the excludes of the repository.
 func (r repository) rules() *rules {
 	fold := r.config.ignoreCase
 	var all *rules
@@ -125,11 +125,11 @@ func ownPolicy(dir, path string, user settings) policy {
 	return p
 }
 
-// policyOf returns the policy for the root of a scan: that of the repository that it
-// is in, if any.
+// policyOf returns the policy for the root of a scan, from the repository that it is
+// in, if any.
 //
-// If that repository ignores the root itself, as one of somebody's home may, it
-// says nothing about what is in it.
+// If that repository ignores the root itself, as the repository of a home
+// folder may, its rules do not apply inside.
 func policyOf(root string, user settings) policy {
 	top, up, ok := gitdir.Above(root)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/review/store"
 )
 
-// identity tells a file from itself after a change, without reading it. As in
-// git, the device is not part of it: some systems number devices anew.
+// identity shows whether a file has changed, without reading it. As in git, the
+// device is not part of it: some systems number devices anew.
 type identity struct {
 	size    int64
 	changed int64 // its time of modification, in nanoseconds

@@ -15,8 +15,8 @@ import (
 var errPath = errors.New("not a path below the root")
 
 // Look is a Scan of some files, also of those that git ignores: it returns the
-// last snapshot with these paths as they are now. Of a directory it only learns
-// whether it is still one, and if not, that nothing is below it.
+// last snapshot with these paths as they are now. For a directory it only finds
+// out whether it is still one, and if not, that nothing is below it.
 func (s *Scanner) Look(ctx context.Context, last *Snapshot, paths ...string) (*Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *Scanner) look(ctx context.Context, last *Snapshot, paths []string) (*Sn
 		return nil, err
 	}
 	maps.Copy(s.index, index)
-	// What was known of these paths, and of what is below those that are not
-	// directories, is not known any more.
+	// The entries of these paths are replaced, and so are entries below paths that
+	// are not directories.
 	known := func(path string) bool {
 		if _, ok := seen[path]; ok {
 			return false

@@ -10,14 +10,14 @@ import (
 	"github.com/hermes-nvim/hermes/internal/gitdir"
 )
 
-// Matcher tells what git ignored in a project when the Matcher was made, one path at a
-// time. It is safe for concurrent use.
+// Matcher reports whether git ignored a path of a project when the Matcher was made.
+// It is safe for concurrent use.
 //
 // It reads the files with patterns of a directory when the first path in the directory
 // is asked about, and never again. Files whose status has changed by then count as
 // empty, because nobody knows what was in them. See Made for directories that come
-// later. What git tracks is read again when it changes, and what it tracked before is not
-// ignored either.
+// later. The list of tracked files is read again when it changes, and files that were
+// tracked before are not ignored either.
 type Matcher struct {
 	root string
 	user settings
@@ -28,8 +28,8 @@ type Matcher struct {
 }
 
 // NewMatcher returns what git ignores below root. getenv finds the configuration of
-// git; nil means os.Getenv. Files that changed after asOf do not count; zero means
-// that all do.
+// git; nil means os.Getenv. Files with patterns that changed after asOf count as
+// empty; zero means that none do.
 func NewMatcher(root string, getenv func(string) string, asOf time.Time) *Matcher {
 	if getenv == nil {
 		getenv = os.Getenv
@@ -64,8 +64,8 @@ func (g *Matcher) Made(path string) {
 	}
 }
 
-// Ignores reports whether git ignores a path below the root, with slashes. What git
-// itself keeps is ignored, too, but nothing that git tracks. The path need not exist; it
+// Ignores reports whether git ignores a path below the root, with slashes. The files of
+// git itself are ignored, too, but nothing that git tracks. The path need not exist; it
 // is taken to be a file unless it ends with a slash.
 func (g *Matcher) Ignores(path string) bool {
 	g.mu.Lock()

@@ -75,8 +75,8 @@ func TestAMatcherAgreesWithAScan(t *testing.T) {
 	}
 }
 
-// What is written after a Matcher was made decides nothing, also where it has not
-// looked before.
+// Files that are written after a Matcher was made decide nothing, even where it
+// has not looked before.
 func TestAMatcherKnowsWhatWasIgnoredAtItsStart(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

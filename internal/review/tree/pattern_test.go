@@ -155,8 +155,8 @@ func TestPatternsIgnoreWhatGitIgnores(t *testing.T) {
 	for _, l := range []string{"A", "a", "[A-C]", "[[:upper:]]", "*.O", "X/**/B", "[!a]", "Ä", "[Z-a]", "[!A]", "[![:upper:]]", `\A`, "[[:lower:]]"} {
 		check(l, true)
 	}
-	// Of stars in a row beside a name, versions of git say different things, and
-	// "**" before a slash with a backslash is not what it is without.
+	// Versions of git disagree about stars in a row beside a name, and "**" before
+	// an escaped slash means something else than before a plain one.
 	odd := regexp.MustCompile(`[^/]\*\*|\*\*[^/]|\\/`)
 	for range 100 {
 		var text []string

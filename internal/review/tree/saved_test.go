@@ -99,7 +99,7 @@ func TestPruningKeepsWhatSnapshotsNeed(t *testing.T) {
 		all, saved = append(all, s), append(saved, save(t, s, st))
 	}
 	blobs := NewBlobs(st)
-	// What the oldest three need, in whatever order they are asked for.
+	// The blobs that the oldest three need, whatever the order of the calls.
 	live := make(map[store.Hash]bool)
 	for _, i := range []int{1, 0, 2} {
 		for h := range blobs.Of(saved[i]) {
@@ -205,7 +205,7 @@ func TestASnapshotIsSavedWholeOrNotAtAll(t *testing.T) {
 	if h, err := s.Save(reading); !errors.Is(err, store.ErrReadOnly) || !h.IsZero() {
 		t.Errorf("%v, %v", h, err)
 	}
-	// A scan for a store that cannot be written still tells what is there.
+	// A scan for a store that cannot be written still finds the files.
 	p := New(root, reading, Options{Getenv: nowhere})
 	again, err := p.Scan(t.Context())
 	if err != nil || !errors.Is(again.Unkept, store.ErrReadOnly) || len(changes(s, again)) > 0 {

@@ -45,7 +45,7 @@ func again(t *testing.T, attr *syscall.SysProcAttr) (dir string, here bool) {
 	return dir, true
 }
 
-// What cannot be read is neither deleted nor unchanged.
+// A file that cannot be read is neither deleted nor unchanged.
 func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
 	t.Parallel()
 	dir, here := again(t, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}})
@@ -122,7 +122,8 @@ func TestATreeOfAnyDepthIsRead(t *testing.T) {
 	}
 }
 
-// Who may not read a file, or list a folder, has not changed it as long as its status is the same.
+// A program that may not read a file, or list a folder, has not changed it as long as its status
+// is the same.
 func TestWhatIsUnreadableIsUnseenWhenItsStatusChanges(t *testing.T) {
 	t.Parallel()
 	dir, here := again(t, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}})

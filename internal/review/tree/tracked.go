@@ -71,8 +71,8 @@ func (t *tracked) update() bool {
 const maxIndex = 256 << 20
 
 // indexNames returns the names in an index of git whose hashes have that many bytes,
-// and the name of the shared index that the rest is in. Of a damaged index, it returns
-// what comes before the damage.
+// and the name of the shared index that the rest is in. If the index is damaged, it
+// returns the names before the damage.
 func indexNames(data string, hash int) (names []string, shared string) {
 	const (
 		header, stat, flagsSize = 12, 40, 2

@@ -136,7 +136,7 @@ func FuzzIndexNames(f *testing.F) {
 	})
 }
 
-// What was ignored at the last Scan decides about a Rescan, and not what was written
+// The rules at the last Scan decide about a Rescan, and not rules that were written
 // since.
 func TestARescanIgnoresWhatWasIgnoredBefore(t *testing.T) {
 	t.Parallel()

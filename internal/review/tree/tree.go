@@ -2,9 +2,9 @@
 // what changed and bring it back.
 //
 // A picture has each file below the root with its mode, its hash, and for a
-// link where it leads. The contents go to a store. What git ignores is left out,
-// and git itself is neither run nor touched. Links are never followed. Names are
-// the bytes that the system has.
+// link where it leads. The contents go to a store. Files that git ignores are
+// left out, and git itself is neither run nor touched. Links are never followed.
+// Names are the bytes that the system has.
 //
 // Files that did not change since the last picture are not read again.
 package tree

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// hides reports whether a reason leaves out files that somebody may change. What git ignores is
-// left out on purpose, what is special has no content, and what is in a loop is seen elsewhere.
+// hides reports whether a reason leaves out files that somebody may change. Files that git
+// ignores are left out on purpose, special files have no content, and files in a loop are seen
+// elsewhere.
 func (r Reason) hides() bool { return r == Unreadable || r == TooMany || r == TooDeep }
 
-// After returns the snapshot with the entries that an earlier one has of files which this one had
-// to leave out: they are the last that is known of them. The files stay left out, so that Compare
-// says nothing of them before a later snapshot has them again.
+// After returns the snapshot with the entries of an earlier one for files that this one had to
+// leave out: nothing newer is known of them. The files stay left out, so that Compare says
+// nothing of them before a later snapshot has them again.
 func (s *Snapshot) After(last *Snapshot) *Snapshot {
 	if last == nil || !slices.ContainsFunc(s.Left, func(l Left) bool { return l.Reason.hides() }) {
 		return s
@@ -36,9 +37,9 @@ func (s *Snapshot) After(last *Snapshot) *Snapshot {
 }
 
 // Unseen is what Compare cannot say: the paths that may have changed from one snapshot to another
-// while one of them leaves them out, sorted. The reason is that of the new snapshot, or else that
-// of the old one. What was unreadable and has the same status is not among them: who may not read
-// it, may not change it without that.
+// while one of them leaves them out, sorted. The reason is taken from the new snapshot, or else
+// from the old one. An unreadable file with the same status is not among them: a program that may
+// not read it cannot change it without changing its status.
 func Unseen(old, new *Snapshot) (unseen []Left) {
 	for _, l := range new.Left {
 		was, again := old.leftAt(l.Path)

@@ -16,7 +16,7 @@ import (
 )
 
 // Add watches files, by absolute paths. They need not exist, nor their folders.
-// What happens to them after Add has returned is noticed.
+// Changes of them after Add has returned are noticed.
 func (w *Watcher) Add(files ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

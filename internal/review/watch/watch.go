@@ -172,7 +172,7 @@ func (w *Watcher) pump() {
 // listen handles events until the Watcher is closed, also while notify runs.
 func (w *Watcher) listen(notices chan<- Notice) {
 	defer close(notices)
-	var first time.Time // of the events that were not told
+	var first time.Time // of the events without a notice yet
 	timer := time.NewTimer(w.opts.Delay)
 	timer.Stop()
 	defer timer.Stop()

@@ -144,7 +144,7 @@ func TestEveryWayToChangeAFileIsNoticedAndTheNextOneToo(t *testing.T) {
 			w.Add(w.path("d/e/f"))
 			w.shell(script)
 			w.sees("d/e/f")
-			for i := range 2 { // the first may be told with the above
+			for i := range 2 { // the first may be in one notice with the above
 				w.write("d/e/f", fmt.Sprint(i))
 				w.sees("d/e/f")
 			}
@@ -242,7 +242,7 @@ func TestATreeIsWatchedAsItGrowsAndShrinks(t *testing.T) {
 	if told := w.sees("a/b/new"); strings.Contains(fmt.Sprint(told), ".git") {
 		t.Errorf("%+v", told)
 	}
-	// Folders that come at once are told as a whole, and what comes later by name.
+	// Folders that come at once are reported as a whole, and later files by name.
 	w.shell(`mkdir -p c/d/e; echo > c/d/e/f`)
 	w.sees("c")
 	w.write("c/d/e/g", "")

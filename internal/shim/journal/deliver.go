@@ -47,8 +47,8 @@ func (d *delivery) run(ctx context.Context) {
 }
 
 // Replay reports what is in a journal to an editor, as far as the editor does not
-// know it yet. It is for journals whose program has ended; of others it reports
-// what is there.
+// know it yet. It is for journals whose program has ended; of another journal it
+// reports the events so far.
 func Replay(ctx context.Context, dir, socket string) error {
 	d, err := deliveryOf(dir)
 	if err != nil {
@@ -161,8 +161,8 @@ func (d *delivery) connection(ctx context.Context) {
 	}
 }
 
-// report is what an editor is told about a change. Each has a report, so that no
-// number is missing.
+// report returns the report of an event to an editor. Each event has one, so
+// that no number is missing.
 func (d *delivery) report(e Event) feed.Report {
 	r := feed.Report{
 		Kind: feed.Write, Path: e.Path, Phase: feed.Post, Agent: d.journal.agent, PID: e.PID,

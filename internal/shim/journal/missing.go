@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Missing is what a record lacks. The zero value is that of a complete one.
+// Missing is what a record lacks. The zero value means a complete record.
 type Missing struct {
 	// Limit says what the record cannot have because of how changes are found, or is "".
 	Limit  string `json:"limit,omitempty"`
@@ -13,7 +13,8 @@ type Missing struct {
 	Reason string `json:"reason"` // of the last time
 }
 
-// Add counts what was not seen. whole says that the reason is a limit of the whole record.
+// Add counts n changes that were not seen. whole says that the reason is a limit of the
+// whole record.
 func (m *Missing) Add(n int, reason string, whole bool) {
 	if whole {
 		m.Limit = reason
@@ -22,7 +23,7 @@ func (m *Missing) Add(n int, reason string, whole bool) {
 	m.Count, m.Reason = m.Count+n, reason
 }
 
-// String is what is said of the record.
+// String describes what the record lacks.
 func (m Missing) String() string {
 	text := m.Limit
 	if m.Count > 0 && text != "" {

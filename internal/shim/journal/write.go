@@ -38,8 +38,8 @@ type Writer struct {
 	written chan struct{} // closed at the next flush
 }
 
-// Create makes the folder of a journal. There must be none in it. The agent and the
-// session are those of the reports; see Event.
+// Create makes the folder of a journal. There must be none in it. agent and session
+// are the names in its reports; see Event.
 func Create(dir, root, agent, session string) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
