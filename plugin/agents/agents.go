@@ -33,7 +33,7 @@ type Options struct {
 	Reviews *reviews.Reviews
 	Traffic *traffic.Listening
 
-	Version  string   // of this program, told to agents
+	Version  string   // of this program, sent to agents
 	Keeper   []string // launch.Command's, for agents and their commands
 	Launcher []string // of confine.Sandbox.Box; nil: agents cannot be confined by rules
 	Shim     []string // this program as hermes shim; nil: agents cannot run in one
@@ -53,8 +53,8 @@ func New(o Options) *Agents {
 	return &Agents{Options: o, connections: make(map[string]*connection)}
 }
 
-// Connect starts an agent, or reaches one that runs. What it says wins over what setup says of the
-// agent, and that over its preset.
+// Connect starts an agent, or reaches one that runs. Its members win over the setup of the agent,
+// and the setup wins over the preset.
 type Connect struct {
 	Agent string `json:"agent"`
 	setup.Command
@@ -152,7 +152,7 @@ func (a *Agents) Stop(why error) {
 	}
 }
 
-// Names are those of the agents that run or are about to.
+// Names returns the names of the agents that run or are about to.
 func (a *Agents) Names() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -168,7 +168,7 @@ func (a *Agents) Session(agent string, id acp.SessionID) (*serve.Session, error)
 	return c.pool.forRequest("", id).session(id)
 }
 
-// Sessions are those of all agents.
+// Sessions returns the sessions of all agents.
 func (a *Agents) Sessions() (list []*serve.Session) {
 	for _, first := range a.all() {
 		for _, c := range first.pool.all() {

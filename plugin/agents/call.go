@@ -59,7 +59,7 @@ func (c *connection) needsLogin(err error) error {
 	return announced.NeedsLogin(err, c.name, &c.cmd, c.said())
 }
 
-// said is what the agent has said of itself, as JSON.
+// said returns the agent's answer to initialize, as JSON.
 func (c *connection) said() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,15 +70,15 @@ func badAnswer(method string, err error) error {
 	return &wire.Error{Kind: wire.ErrorAgent, Message: method + ": the agent's answer is not valid", Cause: err}
 }
 
-// What the turns of a session need.
+// The methods that the turns of a session need.
 
-// Name is that of the agent.
+// Name is the name of the agent.
 func (c *connection) Name() string { return c.name }
 
 // Context ends with the connection.
 func (c *connection) Context() context.Context { return c.ctx }
 
-// Timeouts are those of the configuration.
+// Timeouts are the timeouts of the configuration.
 func (c *connection) Timeouts() *setup.Timeouts { return &c.agents.Config().Timeouts }
 
 // Fit makes a prompt one that the agent takes.

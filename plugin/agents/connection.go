@@ -147,8 +147,8 @@ func (c *connection) bringUp() (stage string, err error) {
 	return "initialize", err
 }
 
-// noteInit keeps what the agent has said of itself. What has carried the answer here still
-// runs then.
+// noteInit keeps the agent's answer to initialize. A program that carries messages here,
+// such as ssh, still runs at that moment, and is noticed.
 func (c *connection) noteInit() {
 	if proc := c.proc.Load(); proc != nil && slices.ContainsFunc(proc.Programs(), setup.NamesCarrier) {
 		c.carried.Store(true)
@@ -265,7 +265,7 @@ func (c *connection) stop(cause error) {
 	c.end(cause)
 }
 
-// cancelTurns tells the agent to end its turns, unless they go on elsewhere. It never
+// cancelTurns cancels the turns of the agent, unless they go on elsewhere. It never
 // waits.
 func (c *connection) cancelTurns() {
 	if setup.Is(c.cmd.Quirks.Elsewhere) {
@@ -289,8 +289,8 @@ func (c *connection) cancelTurns() {
 }
 
 // Why is the reason for which the connection was stopped or has ended, nil for
-// one that goes on. What fails afterwards fails because of it, whatever it has
-// noticed of the end.
+// one that goes on. Later failures have this reason, whatever their own errors
+// say.
 func (c *connection) Why() error {
 	c.mu.Lock()
 	stopped := c.stopped

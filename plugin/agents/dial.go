@@ -26,7 +26,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 			Protocol: acp.V1, Params: c.initialize(), Handler: c.client.Handler(c),
 		}},
 		Conn: rpc.Options{
-			// What waits here waits for Neovim, behind the queue.
+			// Messages that wait here wait for Neovim, behind the queue.
 			Limits:  rpc.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.agents.Config().Timeouts.NewSession.Or(time.Minute)},
 			OnFault: func(f rpc.Fault) { f.Log(log); c.faults.Note(f) },
 			Tap:     c.tap.Message,

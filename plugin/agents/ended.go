@@ -27,10 +27,10 @@ func cause(err error) error {
 	case errors.Is(err, io.EOF):
 		return &rpc.ClosedError{Cause: io.EOF}
 	}
-	return cause(closed.Cause) // the end of a client holds that of its connection
+	return cause(closed.Cause) // the error of a client holds the error of its connection
 }
 
-// stderr is what the agent has last said aside from the protocol; proc may be nil.
+// stderr returns the end of the agent's standard error; proc may be nil.
 func stderr(proc *launch.Process) string {
 	if proc == nil {
 		return ""
@@ -38,7 +38,8 @@ func stderr(proc *launch.Process) string {
 	return strings.TrimSpace(proc.Stderr())
 }
 
-// hint is the last line of it that says something, nil for nothing.
+// hint is the last line of the agent's output that is not blank, nil if there
+// is none.
 func hint(proc *launch.Process) error {
 	if proc == nil || proc.Said() == "" {
 		return nil

@@ -115,7 +115,7 @@ func (p *pool) taken(c *connection, id acp.SessionID) bool {
 	return holder != nil && holder != c
 }
 
-// tellEnd tells Neovim why the connection ended.
+// tellEnd sends Neovim the reason why the connection ended.
 func (c *connection) tellEnd(err error, sessions []*serve.Session) {
 	if c.isFirst() {
 		c.agents.Push(disconnected(c.name, err, c.proc.Load()).Item(events.Disconnected))
@@ -129,7 +129,8 @@ func (c *connection) tellEnd(err error, sessions []*serve.Session) {
 	}
 }
 
-// tellClosed tells Neovim of a session that nobody has closed.
+// tellClosed sends Neovim an event that a session has ended, which nobody has
+// closed.
 func (c *connection) tellClosed(id acp.SessionID, why string) {
 	c.agents.Push(new(wire.Object).Str("sessionId", string(id)).
 		Str("agent", c.name).Str("reason", why).Item(events.Reply(acp.MethodSessionClose)))

@@ -9,7 +9,7 @@ import (
 )
 
 // redialled follows a connection that broke: operations wait for the next one,
-// the agent resumes its sessions, and Neovim is told about each.
+// the agent resumes its sessions, and Neovim gets an event for each.
 func (c *connection) redialled(e redial.Event) {
 	select {
 	case <-c.up:
@@ -45,7 +45,7 @@ func (c *connection) redialled(e redial.Event) {
 	}
 }
 
-// restored tells Neovim that the agent has resumed the session.
+// restored sends Neovim the event that the agent has resumed the session.
 func (c *connection) restored(s *serve.Session, answer acp.Appender) {
 	method := acp.MethodSessionResume
 	if s.Replays(false) {

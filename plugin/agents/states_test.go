@@ -14,7 +14,7 @@ func TestEveryStateIsReachedLeftAndListed(t *testing.T) {
 	machinetest.Listed(t, slices.DeleteFunc(all, func(s connectionState) bool { return s == stateDisconnected })) // those are not in the list
 }
 
-// What comes late does not undo what came before it.
+// A late event does not undo the events before it.
 func TestLateEventsChangeNothing(t *testing.T) {
 	t.Parallel()
 	c := lone(t)

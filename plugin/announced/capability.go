@@ -1,5 +1,5 @@
-// Package announced has what an agent has said of itself in its answer to initialize: what it
-// takes, and how one logs in to it.
+// Package announced reads the answer of an agent to initialize: what the agent takes, and how
+// one logs in to it.
 package announced
 
 import (
@@ -192,7 +192,7 @@ func localFile(uri string) string {
 }
 
 // holds reports whether the file is there and has this text; any, if text is empty.
-// What a link leads to from its folder is another file.
+// It follows no link that leads out of the folder of the file.
 func holds(file, text string) bool {
 	ws, err := files.Open([]string{filepath.Dir(file)}, files.Options{AllowHardLinks: true})
 	if err != nil {

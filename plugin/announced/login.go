@@ -41,7 +41,7 @@ const (
 )
 
 // NeedsLogin adds the ways out to an error that asks for a login; any other
-// error is returned as it is. init is what the agent has said of itself.
+// error is returned as it is. init is the agent's answer to initialize.
 func NeedsLogin(err error, agent string, cmd *setup.Command, init []byte) error {
 	if !errors.Is(err, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired}) {
 		return err
@@ -92,10 +92,10 @@ type Login struct {
 	ID   string            `json:"id"`
 	Name string            `json:"name"`
 	Type string            `json:"type"`
-	Args []string          `json:"args"` // after those of the agent
+	Args []string          `json:"args"` // after the agent's own
 	Env  map[string]string `json:"env"`
 	Meta struct {
-		// What agents announced before the protocol had the type: any program.
+		// Agents announced any program this way before the protocol had the type.
 		Terminal *struct {
 			Command string   `json:"command"`
 			Args    []string `json:"args"`
@@ -119,8 +119,8 @@ type LoginTerminal struct {
 
 func (LoginTerminal) Kind() string { return wire.KindLogin }
 
-// TerminalLogin is the method of a request if it is for a terminal. init is what the agent has
-// said of itself.
+// TerminalLogin returns the method of a request if it is for a terminal. init is the agent's
+// answer to initialize.
 func TerminalLogin(params acp.Appender, init []byte) *Login {
 	p, ok := params.(*acp.AuthenticateRequest)
 	if !ok {

@@ -67,8 +67,8 @@ func (a *Asker) ByRule(p *acp.RequestPermissionRequest) (*acp.PermissionOption, 
 	return choice, true
 }
 
-// ByUser asks the user and returns the choice, nil for none. Whatever goes wrong,
-// there is none.
+// ByUser asks the user and returns the choice, nil for none. If anything goes
+// wrong, there is none.
 func (a *Asker) ByUser(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.PermissionOption, error) {
 	call, known := a.call(p)
 	asked := *p
@@ -113,8 +113,8 @@ func (a *Asker) ByUser(ctx context.Context, p *acp.RequestPermissionRequest) (*a
 	return choice, err
 }
 
-// call is everything that is known about the tool call of p. whole is false if an
-// earlier update said more about it than was received and kept. A call that is
+// call is everything that is known about the tool call of p. whole is false if
+// parts of earlier updates about it were not received or not kept. A call that is
 // unknown may be among those that were forgotten, unless p says what it is.
 func (a *Asker) call(p *acp.RequestPermissionRequest) (call *acp.ToolCallUpdate, whole bool) {
 	if a.About.Merge == nil {
@@ -137,7 +137,8 @@ func (a *Asker) offers(p *acp.RequestPermissionRequest) []byte {
 	return text
 }
 
-// Unusable is why an answer to a question cannot be used. It counts as none.
+// Unusable is why an answer to a question cannot be used. The question is then
+// handled as if there were no answer.
 type Unusable struct{ error }
 
 // Unwrap returns the reason.

@@ -22,8 +22,8 @@ import (
 // maxAsks bounds the requests of one agent that wait for an answer.
 const maxAsks = 64
 
-// Asked is a request of an agent that needs an answer: the operation respond, whose id is that of
-// the request.
+// Asked is a request of an agent that needs an answer: the operation respond, whose id is the id
+// of the request.
 type Asked struct {
 	RequestID string       `json:"requestId"`
 	Name      string       `json:"name"` // of the event
@@ -142,7 +142,8 @@ func (s *Asks) put(a *ask, it wire.Item) {
 	}
 }
 
-// withdraw takes the ask back and tells Neovim, once that has it; false if it was answered.
+// withdraw takes the ask back, and also in Neovim if Neovim has got it; false if it was
+// answered.
 func (s *Asks) withdraw(a *ask, reason string, v Answer) bool {
 	if !s.Answer(a.id, v) {
 		return false
@@ -157,7 +158,7 @@ func (s *Asks) withdraw(a *ask, reason string, v Answer) bool {
 	return true
 }
 
-// tell tells Neovim that an ask is withdrawn.
+// tell sends Neovim the message that an ask is withdrawn.
 func (s *Asks) tell(a *ask, reason string) {
 	s.queue.Push(wire.ItemOf(Withdrawn{a.id, reason}))
 	s.queue.Push(new(wire.Object).Str("requestId", a.id).Str("method", a.method).
@@ -206,7 +207,7 @@ func (s *Asks) wait(ctx context.Context, a *ask) Answer {
 // through Hermes is taken to know the text on disk, nil for none.
 type Rebase func(disk *string, now string) (string, error)
 
-// Rebase returns that of a write that waits, nil for none.
+// Rebase returns the Rebase of a write that waits, nil for none.
 func (s *Asks) Rebase(id string) Rebase {
 	s.mu.Lock()
 	defer s.mu.Unlock()

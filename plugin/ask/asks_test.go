@@ -9,7 +9,7 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
-// Neovim hears of a question before it hears that nobody waits for the answer, or it would show it
+// Neovim gets a question before the message that nobody waits for the answer, or it would show it
 // for ever.
 func TestAQuestionIsWithdrawnAfterItWasPut(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ const (
 
 // Own is a question of the host itself.
 func Own(id acp.SessionID, call acp.ToolCallUpdate, options ...acp.PermissionOption) *acp.RequestPermissionRequest {
-	// No agent can have said anything about a call of that name.
+	// No agent can have sent an update about a call of that name.
 	call.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
 	return &acp.RequestPermissionRequest{SessionID: id, ToolCall: call, Options: options}
 }

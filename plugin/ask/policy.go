@@ -11,7 +11,7 @@ import (
 type Rules struct {
 	mu     sync.Mutex
 	policy *permission.Policy // nil while nobody has asked for rules
-	path   string             // where it keeps those of scope always; empty: nowhere
+	path   string             // where it keeps the rules of scope always; empty: nowhere
 }
 
 // Current returns the policy in force, nil for none.

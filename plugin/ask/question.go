@@ -17,8 +17,8 @@ type Question struct {
 	refused string          // why the default must not serve it; empty for no reason
 	User    bool            // a person answers it, so the session is shown as waiting
 	Max     int             // what it may cost; 0 means wire.MaxCost
-	Asked   func(id string) // told the request id; may be nil
-	Heard   func(Answer)    // told the answer; may be nil
+	Asked   func(id string) // gets the request id; may be nil
+	Heard   func(Answer)    // gets the answer; may be nil
 	Rebase  Rebase          // of a write; nil otherwise
 }
 
@@ -28,21 +28,21 @@ func (q *Question) IsWhole() bool {
 }
 
 // MayBeCut reports whether Neovim can answer q without seeing all of it: a
-// question for permission by a denial, a write by leaving it to the host.
-// Whoever answers another one acts on what it says.
+// question for permission by a denial, a write by leaving it to the host. For
+// other questions Neovim needs all of the text.
 func (q *Question) MayBeCut() bool {
 	return q.Method == acp.MethodSessionRequestPermission || q.Method == acp.MethodFsWriteTextFile
 }
 
-// Refuse tells Neovim's default why the request must not be served.
+// Refuse gives Neovim's default the reason why it must not serve the request.
 func (q *Question) Refuse(err error) {
 	if err != nil {
 		q.refused = err.Error()
 	}
 }
 
-// Put puts q to Neovim and waits for the answer. waits is told when a person begins to be
-// waited for (1) and when that ends (-1); it may be nil.
+// Put puts q to Neovim and waits for the answer. waits is called with 1 when the wait for
+// a person begins and with -1 when it ends; it may be nil.
 func (s *Asks) Put(ctx context.Context, agent string, waits func(int), q Question) (Answer, error) {
 	a, err := s.add(agent, string(q.Session), q.Method)
 	if err != nil {

@@ -30,14 +30,14 @@ var update = flag.Bool("update", false, "rewrite what is made of the messages be
 
 const root = "../.."
 
-// messages are those of the host, apart from events.
+// messages are the messages of the host, apart from events.
 var messages = []wire.Message{
 	hello{}, say.Done{}, say.Notice{}, ask.Asked{}, ask.Withdrawn{}, announced.LoginTerminal{},
 	reviews.Hold{}, reviews.Look{}, reviews.Release{}, reviews.Hunks{}, reviews.Apply{}, reviews.Barrier{},
 }
 
-// The Go types of the messages are their description. What Lua knows of them and the tables of
-// docs/design.md are made of it.
+// The Go types describe the messages. The types in Lua and the tables of docs/design.md are
+// made of them.
 func TestTheBorderIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	b := border{t: t, docs: make(map[string]map[string]documented), classes: make(map[reflect.Type]string)}
@@ -111,8 +111,8 @@ func TestLuaNamesEveryOperation(t *testing.T) {
 	}
 }
 
-// A member that the host does not know is said, whatever it is sent to: what the user has set is
-// not left out in silence.
+// Every operation reports a member that the host does not know, so that no setting of the user
+// is left out in silence.
 func TestAnUnknownMemberIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, o := range new(Host).operations() {

@@ -44,7 +44,8 @@ hermes.list_sessions({ agent = "shy", on_done = finish("shy") })`)
 	})
 }
 
-// What an agent cannot take of a session is left out, and the rest works.
+// The parts of a session that an agent cannot take are left out, and the rest
+// works.
 func TestServersThatAnAgentCannotReachAreLeftOut(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(listens)

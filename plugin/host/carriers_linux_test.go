@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
-// Nothing in how an agent is started may say that it runs elsewhere. What carries its answer
-// here does.
+// The command of an agent may not show that it runs elsewhere. The program that carries its
+// answer here does.
 func TestAnAgentThatIsCarriedHereRunsNothingUnasked(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -136,8 +136,8 @@ func TestATurnInATerminalIsATurnWithACheckpointAndAReview(t *testing.T) {
 	}
 }
 
-// is reports whether the session's state is the last that Neovim was told. The desk is
-// locked.
+// is reports whether the last state of the session that Neovim got is this one. The
+// desk is locked.
 func (d *pane) is(state string) bool {
 	last := ""
 	for _, data := range d.of(events.StateChanged) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// environOp says what Neovim has changed in its environment. It is that of the host from then on,
-// so that agents and commands get it, and programs are found where Neovim finds them.
+// environOp says what Neovim has changed in its environment. The host makes the same changes in
+// its own, so that agents and commands get them, and programs are found where Neovim finds them.
 type environOp struct {
 	Set   [][]byte `json:"set,omitempty"`   // NAME=value each, of any bytes
 	Unset []string `json:"unset,omitempty"` // names

@@ -8,7 +8,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 )
 
-// What Neovim's environment is when an agent starts counts, not what it was when the host did.
+// An agent gets the environment that Neovim has when the agent starts, not the one from the
+// start of the host.
 func TestAgentsGetTheEnvironmentThatNeovimHasNow(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		dir := t.TempDir()

@@ -125,7 +125,8 @@ end })`, fmt.Sprintf(script, seconds))
 						}
 					}
 				})
-				// What an ended command leaves behind is soon gone; the file says that it ran.
+				// A process of an ended command may be gone already; its file shows that it
+				// ran.
 				dir, _ := e.lua("return vim.fn.getcwd()").(string)
 				seen := map[string]bool{}
 				patience.True(t, "all commands run", func() bool {
@@ -191,7 +192,8 @@ func running(t *testing.T, args ...string) []int {
 	return list
 }
 
-// programs are those of the processes that a variable made a host or an agent.
+// programs returns those of the processes that a variable made a host or an
+// agent.
 func programs(pids []int, variable string) []int {
 	var list []int
 	for _, pid := range pids {
@@ -261,7 +263,7 @@ func TestAgentsEndWithNeovim(t *testing.T) {
 	})
 }
 
-// Whoever quits in the middle of a turn is not told of errors, nor is the log.
+// Quitting in the middle of a turn shows and logs no errors.
 func TestQuittingInATurnLogsNoError(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

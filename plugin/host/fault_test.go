@@ -224,7 +224,7 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 	})
 }
 
-// Whoever cannot spell an agent keeps the ones there are.
+// An agent with a misspelt name does not become the current one.
 func TestAnAgentThatFailsToConnectIsNotTheCurrentOne(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`
@@ -249,7 +249,7 @@ hermes.create_session({ on_done = finish("at once") })`, name)
 	})
 }
 
-// A listener that fails on every update of a long answer is told of once.
+// A listener that fails on every update of a long answer is reported once.
 func TestAListenerThatFailsOftenIsReportedOnceAndCounted(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

@@ -54,12 +54,12 @@ type Host struct {
 // hello is the first message, once.
 type hello struct {
 	Version  string `json:"version"`
-	Protocol int64  `json:"protocol"` // must be that of lua/hermes/core/rpc.lua
+	Protocol int64  `json:"protocol"` // must be the one of lua/hermes/core/rpc.lua
 }
 
 func (hello) Kind() string { return wire.KindHello }
 
-// What ends everything.
+// The errors of everything that is open at the end.
 var (
 	errNeovimEnded error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "Neovim has ended"}
 	errHostStopped error = &wire.Error{Kind: wire.ErrorDisconnected, Message: "the host was stopped"}
@@ -67,7 +67,7 @@ var (
 
 // Options of Serve; the zero value logs nothing.
 type Options struct {
-	Version  string       // of the program, told to Lua
+	Version  string       // of the program, as Lua gets it
 	Keeper   []string     // launch.Command's, for agents and their commands; nil: none
 	Launcher []string     // of confine.Sandbox.Box; nil: agents cannot be confined by rules
 	Shim     []string     // this program as hermes shim; nil: agents cannot run in one
@@ -130,7 +130,7 @@ func (h *Host) deliver(batch []wire.Item) time.Duration {
 			return
 		}
 		h.Log.Error("delivery to neovim failed", "kind", it.Kind, "error", err)
-		if it.Kind != wire.KindNotice { // a Neovim that takes nothing is not told so over and over
+		if it.Kind != wire.KindNotice { // or a Neovim that takes nothing would get notice after notice
 			h.Notice("error", "a message of kind %s was lost: %v", it.Kind, err)
 		}
 	})

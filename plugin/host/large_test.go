@@ -84,7 +84,7 @@ func TestAQuestionThatIsCutCannotBeAllowed(t *testing.T) {
 		}
 		e.is(`most.bytes <= `+strconv.Itoa(wire.MaxCost+wire.CostOfMore), true)
 
-		// Earlier updates have said what the call does, and part of that is missing.
+		// Earlier updates say what the call does, and a part of them is missing.
 		for _, how := range []string{"delivery", "memory", "number"} {
 			for choice, want := range map[string]string{"yes": `"outcome":"cancelled"`, "no": `"optionId":"no"`} {
 				e.lua(`_G.seen, choice = {}, ...`, choice)

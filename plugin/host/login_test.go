@@ -99,7 +99,7 @@ hermes.create_session({ on_done = finish("session") })`, testAgent(t), program)
 		e.lua(`choice = "reject_once"; seen = {}; hermes.authenticate("tui", { on_done = finish("no") })`)
 		e.until("done.no")
 		e.is("{ done.no.err.kind, #of('TerminalLogin'), #asked }", []any{"cancelled", 0, 3})
-		// What only the agent names does not run.
+		// A program that only the agent names does not run.
 		e.lua(`hermes.authenticate("old", { on_done = finish("old") })`)
 		e.until("done.old")
 		e.is("{ done.old.err.kind, done.old.err.message, #asked }", []any{"login", `agent "tui" names a program for this login, which Hermes does not run; the agent says that this logs in: "sh -c 'exit 3'"; run it yourself, where the agent is, only if you know what it does`, 3})

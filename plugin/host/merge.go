@@ -21,8 +21,9 @@ type mergeOp struct {
 	Theirs    string  `json:"theirs,omitempty"`    // what the file has now
 }
 
-// merged is the text that a buffer is to hold. Where both changed the same lines it has those
-// of the buffer, and the conflicts name them. A write has a problem instead, for the agent.
+// merged is the text that a buffer is to hold. Where both changed the same lines it has the
+// lines of the buffer, and the conflicts name them. A write has a problem instead, for the
+// agent.
 type merged struct {
 	Text      *string    `json:"text,omitempty"`
 	Conflicts []conflict `json:"conflicts,omitzero"`

@@ -40,7 +40,8 @@ end`, s.path)
 			s.empty()
 			s.prompt("SAY a look at the end of a turn")
 		}},
-		// It stays empty for longer than anybody waits. The user is told, and nothing is lost.
+		// It stays empty for longer than anybody waits. The user gets a notice, and nothing is
+		// lost.
 		"empty for long": {"disk.settle_gone_ms = 1", func(s *screen) {
 			s.empty()
 			s.prompt("SAY a look at the end of a turn")

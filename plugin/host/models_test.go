@@ -106,7 +106,7 @@ func TestOptionsAreSetByWhatTheyAreFor(t *testing.T) {
 		e.until("done.option")
 		e.is(`vim.tbl_map(function(x) return x.level end, of("ThoughtLevelUpdated"))`, []string{"high", "low"})
 		e.is(`#of("ModelUpdated")`, 0)
-		// What another category has is not taken for it.
+		// An option of another category is not taken for it.
 		e.lua(`hermes.configure_model(s, { id = "effort", value = "low" }, { on_done = finish("wrong") })`)
 		e.until("done.wrong")
 		e.is("{ done.wrong.err.kind, done.wrong.err.message }", []string{"unsupported", `the agent offers no model config option "effort" in this session`})

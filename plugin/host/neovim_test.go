@@ -61,8 +61,8 @@ func inNeovim(t *testing.T, test func(*testing.T, *editor)) {
 	})
 }
 
-// inEveryNeovim runs test with a fresh editor in each Neovim: for what is told by events, written to
-// the screen's channel or left behind at the end.
+// inEveryNeovim runs test with a fresh editor in each Neovim: for tests of events, of the screen's
+// channel and of what is left behind at the end.
 func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 	t.Helper()
 	t.Parallel()
@@ -147,8 +147,8 @@ func (e *editor) json(expr string) string {
 	return s
 }
 
-// is compares a Lua expression with want. What the host still has to deliver is
-// waited for, unless the expression calls Hermes and must run once only.
+// is compares a Lua expression with want. It waits for deliveries of the host,
+// unless the expression calls Hermes and must run only once.
 func (e *editor) is(expr string, want any) {
 	e.t.Helper()
 	w, err := json.Marshal(want)

@@ -34,11 +34,11 @@ func TestTheCauseOfAnAgentsErrorIsShown(t *testing.T) {
 	})
 }
 
-// aborted is what agents answer to a prompt that they were told to cancel.
+// aborted is an answer of agents to a prompt that was cancelled.
 const aborted = `{"code":-32603,"message":"Internal error","data":"aborted"}`
 
-// What the user did ends an operation in one way, whatever the agent and the
-// wire make of it, and is no error that is shown.
+// An operation that the user ended always ends in the same way, whatever the
+// agent and the wire make of it, and shows no error.
 func TestWhatTheUserEndedIsNoError(t *testing.T) {
 	const left = `agent "tester" was disconnected`
 	turns := map[string]string{

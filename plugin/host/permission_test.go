@@ -77,8 +77,8 @@ func TestWithoutQuestionsNoCommandRunsUnseen(t *testing.T) {
 	})
 }
 
-// answers lets the user answer the agent's questions with one option, and
-// those of Hermes itself with another.
+// answers lets the user answer the agent's questions with one option, and the
+// questions of Hermes itself with another.
 func (e *editor) answers(agent, own string) {
 	e.t.Helper()
 	e.lua(`

@@ -199,7 +199,7 @@ func TestTheUserApprovesADiffOnTheScreen(t *testing.T) {
 		} {
 			e.lua(`hermes.setup({ review = { settle = ` + c.settle + ` }, questions = { style = "` + c.style + `" } })`)
 			now := text + fmt.Sprintln("more", i)
-			// A change on the disk that is noticed before its call has ended counts as inferred.
+			// A change on the disk that is noticed before its call has ended is inferred.
 			step := editStep{call: fmt.Sprint("c", i), path: "notes.txt", old: text, new: now, asks: 1, client: true}
 			e.lua(`done.turn = nil; hermes.prompt(s, ..., { on_done = finish("turn") })`, scriptOf(session, dir, step))
 			e.until(`#require("hermes.ask.questions").list() == 1`)

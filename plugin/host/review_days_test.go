@@ -62,8 +62,8 @@ func (e *editor) quit() {
 	e.v.Close()
 }
 
-// What was pending when Neovim ended is in the buffers of the next one, also of files
-// that are opened later.
+// Changes that were pending when Neovim ended are in the buffers of the next one,
+// also in files that are opened later.
 func TestAfterARestartTheHunksAreInTheBuffers(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
 		e := open()
@@ -118,7 +118,8 @@ func TestAStashTakesHunksAwayAndBringsThemBack(t *testing.T) {
 	})
 }
 
-// A stash in a turn looks like the agent's. What it took away is the agent's again after the turn.
+// A stash in a turn looks like the agent's. The changes that it took away are the agent's again
+// after the turn.
 func TestAStashInATurnTakesNothingForGood(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
 		e := open()

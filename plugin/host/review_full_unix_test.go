@@ -24,7 +24,7 @@ func init() {
 }
 
 // The store of the host can write no more than a few KiB, as on a full disk. The
-// user is told once, works on, and has everything again when there is room.
+// user gets one notice, works on, and has everything again when there is room.
 func TestAReviewThatCannotBeStoredGoesOnAndIsToldOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)

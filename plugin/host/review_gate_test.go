@@ -80,7 +80,7 @@ func TestOnlyTheUsersYesLetsAGatedChangeThrough(t *testing.T) {
 		d.is(c.name, []any{asked["name"], data["agent"], data["sessionId"], call["title"]}, []any{"PermissionRequest", "claude", "run", c.title})
 	}
 	d.until("outcomes", func() bool { return len(d.of(events.PermissionResolved)) == 9 })
-	for i, outcome := range d.of(events.PermissionResolved) { // as those of any session
+	for i, outcome := range d.of(events.PermissionResolved) { // like the events of any session
 		d.is("counted", []any{outcome["seq"], outcome["replay"], outcome["agent"], outcome["sessionId"]}, []any{float64(i + 1), false, "claude", "run"})
 	}
 }

@@ -65,7 +65,7 @@ func TestAnOpenFileThatAnAgentTakesAwayIsUnderReview(t *testing.T) {
 	}
 }
 
-// What the user does about a deletion decides it: a save keeps the file.
+// The user's next step decides about a deletion: a save keeps the file.
 func TestASaveOfWhatAnAgentHasDeletedKeepsIt(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
 		s.prompt("REMOVE " + s.path)

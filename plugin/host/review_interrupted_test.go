@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/events"
 )
 
-// Who quits in the middle of a turn knows what the agent has changed by then. Who was cut off
-// hears on the next day that something may be missing.
+// A user who quits in the middle of a turn knows what the agent has changed by then. A user
+// who was cut off gets a notice on the next day that something may be missing.
 func TestTheEndOfATurnThatNobodySawIsNamedOnTheNextDay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

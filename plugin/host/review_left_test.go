@@ -9,7 +9,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
-// What a process that an agent has left behind writes after the turn counts as the user's: it is
+// A write after the turn by a process that an agent has left behind counts as the user's: it is
 // not under review, and no rejection takes it away.
 func TestWhatIsWrittenAfterTheTurnIsTheUsers(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
-// The agent changes files by all means, those that buffers show and others, and
-// each change is told once.
+// The agent changes files in all ways, whether a buffer shows them or not, and
+// each change is reported once.
 func TestInNeovimEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
 		other := s.file("other.txt", "one\ntwo\n")
@@ -39,7 +39,7 @@ func TestInNeovimEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 end)()`, []int{2, 1, 1, 1, 5})
 		s.is(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("hello.txt"), 0, -1, false)`, []string{"alpha", "BETA", "GAMMA"})
 		s.is(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("other.txt"), 0, -1, false)`, []string{"ONE"})
-		// What the user types is not the agent's, and stays.
+		// Text that the user types is not the agent's, and stays.
 		s.lua(`vim.cmd("buffer hello.txt")`)
 		s.keys("ggOmine<Esc>")
 		s.lua(`done.reject = nil; hermes.review.reject({ path = ... }, { on_done = finish("reject") })`, s.path)
@@ -51,7 +51,7 @@ end)()`, []int{2, 1, 1, 1, 5})
 	})
 }
 
-// Whoever asks right after a turn gets what the turn has left, on the disk and in
+// A question right after a turn gets the result of the turn, on the disk and in
 // buffers that follow it.
 func TestInNeovimAnAnswerRightAfterATurnIsWhole(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {

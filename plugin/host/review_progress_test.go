@@ -57,7 +57,8 @@ func TestADecisionThatTakesLongSaysHowFarItIs(t *testing.T) {
 	}
 }
 
-// A file that the user was changing is decided once more, and is of the same decision then.
+// A file that the user was changing is decided once more, and then belongs to the same
+// decision.
 func TestAFileThatIsDecidedOnceMoreIsOfTheSameDecision(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)

@@ -43,7 +43,8 @@ func TestAfterARestartASessionShowsTheHunks(t *testing.T) {
 	}
 }
 
-// What an agent has deleted is pending on the next day as well, and comes back into a buffer.
+// A file that an agent has deleted is pending on the next day as well, and comes back into a
+// buffer.
 func TestAfterARestartADeletedFileComesBack(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
 		e := open()

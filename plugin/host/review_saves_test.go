@@ -59,8 +59,8 @@ end, done.pending.result.hunks), "; ")`).(string)
 	}
 }
 
-// What the user saves while a tool call runs does not settle what the call has changed on the disk,
-// whether somebody has seen the change by then or not.
+// A save of the user while a tool call runs does not settle the changes of the call on the disk,
+// whether somebody has seen them by then or not.
 func TestASaveDuringACallSettlesNothing(t *testing.T) {
 	const on = `vim.cmd([[autocmd TextChanged,TextChangedI,InsertLeave * %s]])`
 	saves := map[string]string{

@@ -174,7 +174,7 @@ func notify(ep *rpc.Endpoint, op, id string, payload any) error {
 	return ep.Notify("hermes", op, id, string(wire.Encode(payload)))
 }
 
-// receive takes a batch. What a host that was killed still said is dropped.
+// receive takes a batch. Messages of a host that was killed are dropped.
 func (d *desk) receive(from *rpc.Endpoint, params []any) (float64, error) {
 	var batch []json.RawMessage
 	text, _ := params[0].([]byte)
@@ -276,7 +276,7 @@ func (d *desk) review(do string, more args) map[string]any {
 	return d.must("review."+do, more)
 }
 
-// tell says something that has no answer.
+// tell sends an operation that has no answer.
 func (d *desk) tell(do string, more args) {
 	d.t.Helper()
 	d.send("review."+do, "", more)
@@ -413,7 +413,7 @@ func TestEachChangeOfAnAgentIsToldOnce(t *testing.T) {
 }
 
 // A buffer that follows the disk shows what the disk had. By the time that the host
-// hears of it, the file may be another one.
+// gets the report, the file may be another one.
 func TestABufferBehindTheDiskChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)
@@ -654,8 +654,8 @@ func TestTheUsersSaveIsNotTheAgents(t *testing.T) {
 	d.is("pending", d.pending(), []string{"g >theirs"})
 }
 
-// What happens to a file under review is noticed without a tool call or a turn that
-// ends. While no turn runs, it is the user's.
+// A change of a file under review is noticed even if no tool call or turn ends.
+// While no turn runs, it is the user's.
 func TestFilesUnderReviewAreWatched(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)

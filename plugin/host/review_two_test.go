@@ -79,7 +79,7 @@ func TestTheReviewStaysWhereAnAgentWorks(t *testing.T) {
 	})
 }
 
-// What is not saved in the Neovim that has the review is not left behind.
+// The review stays with the Neovim that has a file with unsaved changes.
 func TestTheReviewStaysWhereAFileIsNotSaved(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {
 		a := open()
@@ -92,7 +92,7 @@ func TestTheReviewStaysWhereAFileIsNotSaved(t *testing.T) {
 		b.until(`done.ask`)
 		b.is(`{ #done.ask.result.files, #done.ask.result.elsewhere }`, []int{0, 1})
 		b.is(`notes[1]:gsub("^.*keeps", "keeps")`, "keeps the review: notes.txt is not saved there; what agents change here is in that review")
-		// The user is told who has it, not that nothing is pending.
+		// The notice says who has the review, not that nothing is pending.
 		b.lua(`vim.cmd.runtime("plugin/hermes.lua"); vim.cmd("Hermes review")`)
 		b.until(`#notes == 2`)
 		b.is(`notes[2]:gsub("process %d+", "process N")`, "hermes: process N (Hermes in Neovim) reviews "+dir)

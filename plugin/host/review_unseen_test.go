@@ -13,7 +13,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// What a shim could not see is counted, and said once for each reason.
+// Changes that a shim could not see are counted, and reported once for each
+// reason.
 func TestWhatWasNotSeenIsSaidOnceAndCounted(t *testing.T) {
 	t.Parallel()
 	d, _ := gated(t)
@@ -46,7 +47,7 @@ func TestWhatWasNotSeenIsSaidOnceAndCounted(t *testing.T) {
 	d.is("notices", notices(d.seen(wire.KindNotice)), []string{"not all changes of claude are recorded: no space left", "not all changes of claude are recorded: a door"})
 	d.is("pending", d.pending(), nil)
 
-	// The next day it is still known, and not said again.
+	// The next day it is still known, and not reported again.
 	c.Close()
 	d.stop()
 	d.start(true)

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
-// configureRules applies what setup says of rules. What is wrong with them is
-// reported, and then everything is asked that only they would have answered.
+// configureRules applies the rules of setup. If they are wrong, it reports
+// that, and the user is asked all that only they would have answered.
 func (h *Host) configureRules(p setup.Permissions) {
 	if h.rules.Current() == nil && len(p.Rules) == 0 && p.Remember == "" {
 		return

@@ -228,7 +228,7 @@ hermes.create_session({ on_done = finish("here") })`)
 				`agent "tester" is confined and cannot change %[1]s/other: add it to the write of its sandbox and connect again (it may change %[1]s/tmp, %[1]s/work)`, dir)})
 		}
 		e.is("{ done.forced.err == nil, done.here.err == nil }", []bool{true, true})
-		// What the project's defaults add belongs to the sandbox.
+		// Folders that the project's defaults add belong to the sandbox.
 		e.lua(`
 hermes.disconnect("tester")
 hermes.setup({ session_defaults = { additional_directories = { dir .. "/other" } } })

@@ -9,9 +9,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// With review.settle = "approval", a change is accepted that the user allowed in a question
-// with all of its diff in sight. Of the change that the tool call then makes, only what the diff
-// showed counts, and only once.
+// With review.settle = "approval", a change is accepted if the user allowed it in a question
+// that showed all of its diff. Of the changes that the tool call then makes, only those in the
+// diff are accepted, and only once.
 
 const (
 	maxChanges = 500      // of a folder, whose texts are kept, and as many diffs
@@ -40,8 +40,8 @@ func (l *approvals) asked(by review.Author) {
 	})
 }
 
-// add notes diffs that the user has allowed. Like those of changes, only the newest texts
-// are kept. name makes the name of a file.
+// add notes diffs that the user has allowed. Only the newest texts are kept, as of
+// changes. name makes the name of a file.
 func (l *approvals) add(by review.Author, content []acp.ToolCallContent, name func(path string) string) {
 	var diffs []*approvedDiff
 	for _, c := range content {
@@ -74,7 +74,7 @@ func (l *approvals) callGoesOn(by review.Author, begins, ended bool) {
 	})
 }
 
-// of are those of a file.
+// of returns the diffs of a file.
 func (l *approvals) of(name string) (found []*approvedDiff) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,8 +119,8 @@ func (p *Folder) decided(decision uint32) {
 	}
 }
 
-// carryOut makes a plan and applies it. What has changed meanwhile is planned
-// again.
+// carryOut makes a plan and applies it. Files that have changed meanwhile are
+// planned again.
 func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (decisionMade, error) {
 	todo, err := plan("")
 	if err != nil {
@@ -154,7 +154,8 @@ func (p *Folder) carryOut(plan func(only string) (*review.Plan, error)) (decisio
 	return made(todo.Decision, append(files, p.refused(todo)...)), nil
 }
 
-// progress returns what tells the user how many files of a plan are done, now and then.
+// progress returns a function that shows the user from time to time how many files of a
+// plan are done.
 func (p *Folder) progress(plan *review.Plan) func(files int) {
 	told := time.Now()
 	return func(files int) {
@@ -241,9 +242,9 @@ func (p *Folder) inBuffer(c review.Change) (*apply, error) {
 	}
 }
 
-// wasApplied takes Lua's answer, which the id tells from others: by now the path
-// may lead elsewhere. What Lua says next is handled once the review knows of it,
-// so that the user's next edit comes after it.
+// wasApplied takes Lua's answer. It finds the request by the id, because the
+// path may lead elsewhere by now. The next messages of Lua are handled once the
+// review knows of it, so that the user's next edit comes after it.
 func (p *Folder) wasApplied(op appliedOp) {
 	p.mu.Lock()
 	a := p.applies[op.ID]

@@ -8,7 +8,7 @@ import (
 )
 
 // A list may be longer than what Neovim takes at a time, so it comes in pages. Its
-// counts are of everything.
+// totals cover all pages.
 const (
 	PageFiles = 1000
 	PageHunks = 500

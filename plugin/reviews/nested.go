@@ -13,8 +13,8 @@ import (
 
 // A file is under one review, also if sessions work in a folder and in one below
 // it: a session in a folder whose files an open review has shares that review, and
-// a review leaves out the folders of those that were open before it. What a session
-// does there is for those reviews.
+// a review leaves out the folders of those that were open before it. Changes of a
+// session in such a folder go to the review that has it.
 
 // around returns the review that has the files of a folder, or nil. r.mu is held.
 func (r *Reviews) around(root string) *Folder {
@@ -112,8 +112,8 @@ func (p *Folder) Look(a review.Author, files ...project.Told) {
 	}
 }
 
-// Write is for a file of any part. See project.Project. If another program has the review, it
-// is told. The review is open, or was not opened.
+// Write is project.Project.Write for a file of any part. If another program has the review,
+// Write reports to it. The review is open, or was not opened.
 func (p *Folder) Write(a review.Author, path, text string, write func() error) error {
 	if to := p.reporter(); to != nil {
 		return to.write(a, path, write)

@@ -110,7 +110,7 @@ func (r *Reviews) Operations() map[string]wire.Operation {
 	}
 }
 
-// told is an operation that nobody waits for.
+// told makes an operation that nobody waits for.
 func told[T any](r *Reviews, do func(op T) error) wire.Operation {
 	return wire.Takes(func(id string, op T) error {
 		return r.take(id, func() (any, error) { return nil, do(op) })
@@ -390,7 +390,7 @@ func (p *Folder) hold(name string, op holdOp) error {
 	p.mu.Unlock()
 	err := p.Hold(op.Path, project.Text{Text: op.Text, Undo: op.Undo, Reloaded: op.Reloaded})
 	p.mu.Lock()
-	delete(p.pushed, name) // after it is held: what was told before had no hunks for the buffer
+	delete(p.pushed, name) // after it is held: messages before that had no hunks for the buffer
 	p.mu.Unlock()
 	p.touch(name)
 	return err
@@ -451,7 +451,7 @@ func (r *Reviews) changed(a review.Author, op changedOp) error {
 		return nil
 	}
 	if a.Inferred {
-		// Lua knows a part of what was known when it was told to look.
+		// Lua knows only a part of the author for which it was asked to look.
 		if whole := p.Awaited(op.Path); whole != nil {
 			if agent, id := r.splitKey(whole.Session); op.Agent == "" || agent == op.Agent && id == string(op.Session) {
 				a = *whole
@@ -517,7 +517,8 @@ func (p *Folder) holdChanged(a review.Author, user bool, name string, op changed
 	return p.hold(name, holdOp{Path: op.Path, Text: *op.Text, Tick: op.Tick})
 }
 
-// changedElsewhere tells of a change of an agent in a file that no review has.
+// changedElsewhere sends the event of a change of an agent in a file that no
+// review has.
 func (r *Reviews) changedElsewhere(a review.Author, op changedOp) {
 	o := new(wire.Object).Str("agent", op.Agent).Str("sessionId", string(op.Session)).Optional("toolCallId", op.ToolCall).
 		Optional("turn", a.Turn).Str("path", op.Path).Str("source", a.Source).Str("fidelity", map[bool]string{true: "inferred", false: "exact"}[a.Inferred])

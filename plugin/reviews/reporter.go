@@ -19,8 +19,9 @@ const (
 	maxReports  = 1000             // that wait
 )
 
-// reporter tells the program that reviews a folder what is changed from here: by agents, so
-// that it is theirs in that review, and by the user, so that it is not.
+// reporter reports changes from here to the program that reviews the folder: agents'
+// changes, so that they are theirs in that review, and the user's, so that they are not
+// taken for an agent's.
 type reporter struct {
 	ctx    context.Context // ends with the host
 	log    *slog.Logger
@@ -40,7 +41,8 @@ func (t *reporter) Look(a review.Author, files ...project.Told) {
 	}
 }
 
-// Expect implements calls.Recorder. What the files are before is what the other program knows.
+// Expect implements calls.Recorder. The other program knows the files before the change
+// itself.
 func (t *reporter) Expect(...string) {}
 
 // Scan implements calls.Recorder.
@@ -67,9 +69,9 @@ func (t *reporter) changed(a review.Author, path, before, text string) {
 	})
 }
 
-// saved reports that the user has saved a file, and before that what agents have made of it.
-// before is what the file was, nil if there was none, and text what it is; text is nil if the
-// editor has told neither.
+// saved reports that the user has saved a file, after the changes of agents in its buffer.
+// before is the old text, nil if there was no file, and text the new one; text is nil if the
+// editor has sent neither.
 func (t *reporter) saved(path string, before, text *string) {
 	t.post(func() {
 		t.sendUnsent(path)
@@ -111,7 +113,7 @@ func (t *reporter) post(f func()) {
 	}
 }
 
-// send tells the other program, which may have ended.
+// send sends a report to the other program, which may have ended.
 func (t *reporter) send(report feed.Report) {
 	ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
 	defer cancel()
@@ -119,7 +121,7 @@ func (t *reporter) send(report feed.Report) {
 		t.send(feed.Report{Kind: feed.Unseen, Reason: "a Neovim reported more than could be taken", Author: report.Author, Agent: report.Agent})
 	}
 	var err error
-	for range 2 { // a connection may be that of an earlier program
+	for range 2 { // a connection may lead to an earlier program
 		if t.client == nil {
 			if t.client, err = feed.Dial(ctx, t.socket); err != nil {
 				t.client = nil
@@ -151,7 +153,8 @@ func versionOf(text *string) *feed.Version {
 	return &feed.Version{Size: int64(len(*text)), Hash: store.HashOf([]byte(*text)), Text: text}
 }
 
-// textAt is what a file is now, nil if it has no text that can be told.
+// textAt returns the present text of a file, nil if it has none that can be
+// reported.
 func (t *reporter) textAt(path string) *feed.Version {
 	text, exists, err := project.TextBelow(t.folder, path)
 	switch {

@@ -1,6 +1,7 @@
 // Package reviews has the folders under review as Neovim and the sessions of agents see
-// them: what Lua says and asks about files, what buffers are told, what programs in
-// terminals report and ask, and who reviews a folder when several could.
+// them: the reports and questions of Lua about files, the messages to buffers, the
+// reports and questions of programs in terminals, and who reviews a folder when several
+// could.
 package reviews
 
 import (
@@ -28,10 +29,10 @@ const (
 	OpenLimit    = 10 * time.Second      // how long a prompt and a write wait until the review is open
 	barrierLimit = 30 * time.Second      // how long a change waits for what the user did before it
 	drawLimit    = time.Second           // how long an answer waits until Neovim shows what is new
-	drainLimit   = time.Second           // how long Close waits for what was said before
+	drainLimit   = time.Second           // how long Close waits for earlier operations
 	pushPeriod   = 50 * time.Millisecond // between two lists of hunks
 	flushPause   = time.Second           // without events until the user's edits are stored
-	retryPause   = 10 * time.Second      // until what could not be stored is tried again
+	retryPause   = 10 * time.Second      // until a failed store is tried again
 	expireAfter  = 90 * 24 * time.Hour   // of a project that nobody opens
 )
 
@@ -42,7 +43,7 @@ type Config struct {
 	Settle  []string `json:"settle,omitempty"`
 }
 
-// What settles a pending change besides a decision.
+// What settles a pending change, besides a decision.
 const (
 	settleApproval = "approval" // the user has allowed it, with its diff in sight
 	settleCommit   = "commit"   // the user has committed it
@@ -88,9 +89,9 @@ type Folder struct {
 	mu       sync.Mutex
 	ticks    map[string]int64  // of held buffers
 	pushed   map[string]string // what the hunks of held files were, in short
-	dirty    map[string]bool   // files of which something is to be told
-	timer    *time.Timer       // that tells it
-	pause    *time.Timer       // that stores the user's edits
+	dirty    map[string]bool   // files whose hunks are to be sent
+	timer    *time.Timer       // for tell
+	pause    *time.Timer       // for flush
 	changes  []review.Event    // the newest, with their texts
 	size     int               // of these texts
 	last     []uint32          // decisions, for undo
@@ -337,7 +338,7 @@ func (r *Reviews) Close() {
 	r.closing = true
 	projects := r.projects
 	r.projects = make(map[string]*Folder)
-	for id, done := range r.reached { // Neovim has said everything
+	for id, done := range r.reached { // Neovim sends nothing more
 		delete(r.reached, id)
 		close(done)
 	}
@@ -427,10 +428,10 @@ func (p *Folder) barrier(ctx context.Context) {
 	}
 }
 
-// barrier is that of all reviews. look has Neovim also show what is new on the disk.
-// Neovim sends an operation when it is done: the answer to what is delivered to it would
-// overtake the operations that it has sent before. It reports false if Neovim did not do
-// so within a limit.
+// barrier waits until all earlier operations of Neovim are here. look has Neovim also
+// show what is new on the disk. Neovim sends an operation of its own for this, because
+// an answer to a delivery would overtake the operations that it has sent before. barrier
+// reports false if Neovim did not do so within a limit.
 func (r *Reviews) barrier(ctx context.Context, look bool, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

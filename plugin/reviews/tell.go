@@ -22,13 +22,13 @@ const (
 	maxHunkBytes = 256 << 10 // the same
 )
 
-// look tells Lua that the disk of a held file has changed.
+// look asks Lua to look at a held file that has changed on the disk.
 func (p *Folder) look(a review.Author, name string) {
 	<-p.Ready
 	p.reviews.host.Push(wire.ItemOf(Look{Path: p.Path(name), origin: p.origin(a)}))
 }
 
-// release tells Lua that no buffer has what the file is.
+// release has Lua let go of a file, because no buffer can show what it is now.
 func (p *Folder) release(name string) {
 	<-p.Ready
 	p.reviews.host.Push(wire.ItemOf(Release{p.Path(name)}))
@@ -53,7 +53,7 @@ func (p *Folder) origin(a review.Author) origin {
 	return origin{agent, acp.SessionID(id), a.ToolCall}
 }
 
-// event tells Neovim what has happened.
+// event sends Neovim an event of the review.
 func (p *Folder) event(e review.Event) {
 	<-p.Ready
 	q := p.reviews.host.Queue
@@ -102,7 +102,7 @@ func (p *Folder) remember(e review.Event) {
 	}
 }
 
-// touch has Neovim told soon what is pending in a file, and the user's edits
+// touch has the hunks of a file sent to Neovim soon, and the user's edits
 // stored once nothing happens for a while.
 func (p *Folder) touch(name string) {
 	p.mu.Lock()
@@ -135,8 +135,8 @@ func (p *Folder) flush() {
 	}
 }
 
-// trouble tells the user that what happens in the review is not stored, or is
-// stored again.
+// trouble notifies the user that the review cannot be stored, or is stored
+// again.
 func (p *Folder) trouble(err error) {
 	if err == nil {
 		p.reviews.host.Notice("info", "the review of %s is stored again", p.Given)
@@ -145,11 +145,11 @@ func (p *Folder) trouble(err error) {
 	p.reviews.host.Notice("error", "the review of %s cannot be stored, and goes on in memory: %v", p.Given, err)
 }
 
-// maxSaid is how many reasons why something was not seen the user is told.
+// maxSaid is how many reasons for unseen changes the user gets to see.
 const maxSaid = 20
 
-// missed tells the user once for each reason that something may have changed unseen. What was
-// told on an earlier day is only counted.
+// missed reports that something may have changed unseen. The user gets one notice for each
+// reason. Reasons that an earlier program has reported are only counted.
 func (p *Folder) missed(a review.Author, u project.Unrecorded) {
 	<-p.Ready
 	reason := cmp.Or(u.Reason, u.Limit)
@@ -172,7 +172,7 @@ func (p *Folder) missed(a review.Author, u project.Unrecorded) {
 	}
 }
 
-// tell tells what is pending in the files that were touched.
+// tell sends the pending hunks of the files that were touched.
 func (p *Folder) tell() {
 	p.mu.Lock()
 	dirty := p.dirty

@@ -15,7 +15,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
-// A buffer gets its hunks whenever it is held, also while the host tells what is pending.
+// A buffer gets its hunks whenever it is held, also while the host sends the pending
+// hunks.
 func TestAHeldBufferAlwaysGetsItsHunks(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

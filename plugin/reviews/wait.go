@@ -18,20 +18,20 @@ import (
 
 // One program at a time has the review of a folder. Another Neovim there asks for it when its
 // user looks at it or sends a prompt there. The first gives it up unless something is going on
-// there; until then, the other reports to it what is changed from there. Whoever has not got the
-// review takes over when the other ends.
+// there; until then, the other reports its changes to it. The program without the review takes
+// over when the other ends.
 
 const (
 	program    = "Hermes in Neovim"
 	lockPause  = 250 * time.Millisecond // between two tries
 	givenPause = 10 * time.Millisecond  // the same when the review was given
-	busyLimit  = time.Second            // that Neovim has to say what the user has done
+	busyLimit  = time.Second            // that Neovim has to send what the user has done
 	takeLimit  = 3 * time.Second        // to give the review, and to take it
-	takePause  = 2 * time.Second        // in which whoever has given the review does not take it back
+	takePause  = 2 * time.Second        // after giving the review, before taking it back
 )
 
 // Claim asks the program that reviews a folder for the review. It returns the folder as it is
-// then, which is p if the other program keeps it. The user is told why.
+// then, which is p if the other program keeps it. The user gets a notice that says why.
 func (r *Reviews) Claim(ctx context.Context, p *Folder) *Folder {
 	if p == nil || p.IsOpen() || p.reporter() == nil {
 		return p
@@ -88,7 +88,7 @@ func (p *Folder) askFor(ctx context.Context) error {
 func (p *Folder) yield(to feed.Program) (then func(), err error) {
 	<-p.Ready
 	r := p.reviews
-	r.barrier(r.host.Context, false, busyLimit) // what a Neovim that is busy, or stopped, has not said by then is said as that of any other
+	r.barrier(r.host.Context, false, busyLimit) // if Neovim is busy, or stopped, it reports the rest later, like any other
 	if !p.deciding.TryLock() {
 		return nil, errors.New("a decision is being carried out there")
 	}
@@ -130,7 +130,8 @@ func (p *Folder) yield(to feed.Program) (then func(), err error) {
 	}, nil
 }
 
-// letGo tells Neovim that nothing is under review here any more.
+// letGo releases all held buffers in Neovim: nothing is under review here any
+// more.
 func (p *Folder) letGo() {
 	p.mu.Lock()
 	names := make([]string, 0, len(p.ticks))
@@ -218,7 +219,7 @@ func (r *Reviews) replace(p, next *Folder, state string) {
 	}
 }
 
-// elsewhere says of the folders that other programs review who does.
+// elsewhere lists the folders that other programs review, and those programs.
 func (r *Reviews) elsewhere() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// Detailed is an error that tells Lua more than its kind and its text.
+// Detailed is an error that gives Lua more than its kind and its text.
 type Detailed interface {
 	error
 	Detail(o *wire.Object) // adds members

@@ -9,8 +9,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
-// foreignTerminal is what agents that run commands themselves tell of them in
-// the _meta of a tool call: the start, output to append, and the end.
+// foreignTerminal is the _meta of a tool call by which agents that run commands
+// themselves report them: the start, output to append, and the end.
 type foreignTerminal struct {
 	Info struct {
 		ID  acp.TerminalID `json:"terminal_id"`
@@ -30,9 +30,9 @@ type foreignOutput struct {
 	Data string         `json:"data"`
 }
 
-// foreign shows the output of a terminal the agent has of its own like that of
-// one that was made here. A name that is taken here stays what it is, and what
-// does not have the usual shape is left to whoever reads _meta.
+// foreign shows the output of a terminal that the agent has of its own like the
+// output of one that was made here. It skips a name that a terminal has here
+// already, and a _meta of another shape.
 func (s *Session) foreign(u acp.SessionUpdate) {
 	var meta json.RawMessage
 	var title string

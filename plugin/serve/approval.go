@@ -46,8 +46,8 @@ type approval struct {
 	command *digest // nil: none
 }
 
-// shown works out which command a question of the agent shows. Only what the
-// question itself says counts: what was said before can change while the user
+// shown works out which command a question of the agent shows. Only the
+// question itself is used: earlier updates can change the call while the user
 // reads.
 func (s *Session) shown(ctx context.Context, call acp.ToolCallUpdate) approval {
 	s.mu.Lock()

@@ -265,7 +265,7 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 			t.Errorf("a call of kind %s shows a command", kind)
 		}
 	}
-	// What was said before may change while the user reads.
+	// Earlier updates may change the call while the user reads.
 	before := execute(`{"command":"true"}`)
 	s.noteCall(update{value: &before, data: new(wire.Object)})
 	if a := s.shown(t.Context(), acp.ToolCallUpdate{ToolCallID: "t"}); a.command != nil {

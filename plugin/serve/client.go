@@ -71,7 +71,7 @@ func NewClient(o Options) *Client {
 // Close ends everything that runs for the agent.
 func (k *Client) Close() { k.services.Close() }
 
-// CompleteElicitation tells Neovim that a URL elicitation is over.
+// CompleteElicitation sends Neovim the event that a URL elicitation is over.
 func (k *Client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
 	k.Editor.Push(wire.From(n.AppendJSON(nil)).Str("agent", k.Agent).Item(events.Notification(acp.MethodElicitationComplete)))
 	return nil

@@ -13,8 +13,8 @@ import (
 )
 
 // CreateElicitation puts a form or a page to the user. A page whose link could
-// mislead is declined without asking. Whatever goes wrong, the answer is that
-// the user cancelled.
+// mislead is declined without asking. If anything goes wrong, the answer is
+// that the user cancelled.
 func (k *Client) CreateElicitation(ctx context.Context, p *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	if !k.Permissions().MayElicit() {
 		return nil, acp.MethodNotFound(acp.MethodElicitationCreate)

@@ -50,7 +50,7 @@ func (k *Client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 	})
 }
 
-// write writes the file on disk. Neovim is told before and after.
+// write writes the file on disk. Neovim gets a message before and after.
 func (k *Client) write(ctx context.Context, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
 	ws, err := k.services.Workspace(p.SessionID)
 	if err != nil {

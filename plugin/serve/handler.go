@@ -16,8 +16,8 @@ import (
 )
 
 // handler takes updates of sessions by their text, of which Neovim gets most as
-// it is. It reports notifications that do not decode, because the peer cannot be
-// told about them.
+// it is. It reports notifications that do not decode, because a notification has
+// no error answer.
 type handler struct {
 	acp.Handler
 	client *Client
@@ -46,7 +46,8 @@ func (h handler) HandleRequest(ctx context.Context, method string, params json.R
 	return h.Handler.HandleRequest(ctx, method, params)
 }
 
-// HandleNotification takes updates, and what an agent says of its user elsewhere.
+// HandleNotification takes updates, and notifications that the user of an agent
+// is active elsewhere.
 func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) (err error) {
 	switch {
 	case method == acp.MethodSessionUpdate:
@@ -95,7 +96,7 @@ func (h handler) updates(ctx context.Context, params []byte) error {
 
 // turnElsewhere begins the turn of a prompt that the user has typed elsewhere. It
 // returns once the agent has been sent the prompt, with the checkpoint made before. If
-// the user cancels the turn earlier, the agent hears of it by the error alone.
+// the user cancels the turn earlier, the agent gets only the error.
 func (h handler) turnElsewhere(ctx context.Context, params json.RawMessage) (acp.Appender, error) {
 	var p elsewhere.Turn
 	if err := json.Unmarshal(params, &p); err != nil {

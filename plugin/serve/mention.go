@@ -32,8 +32,8 @@ type Mention struct {
 }
 
 // Mentions are the files that a text names for the session. Texts of at most limit bytes come
-// with them; 0: none. An agent may have prepared the folder, so a file counts by where it is, not
-// by its name: what a link leads to outside of the session's folders is not read.
+// with them; 0: none. An agent may have prepared the folder, so the place of a file decides, not
+// its name: a file outside of the session's folders is not read through a link.
 func (s *Session) Mentions(text string, limit int64) []Mention {
 	list, room := []Mention{}, int64(maxMentionTexts)
 	for _, spelled := range mentioned(text) {
@@ -53,8 +53,8 @@ func (s *Session) Mentions(text string, limit int64) []Mention {
 }
 
 // mentioned returns what stands behind each "@" at the start of a word: as it is
-// and, if it differs, without the end of a sentence. The name of a command is
-// the agent's word, so nothing in it counts.
+// and, if it differs, without the end of a sentence. The name of a command comes
+// from the agent, so an "@" in it is no mention.
 func mentioned(text string) (list [][]string) {
 	if command := strings.TrimLeft(text, " \t\n"); strings.HasPrefix(command, "/") {
 		if text = ""; strings.ContainsAny(command, " \t\n") {

@@ -19,7 +19,7 @@ func TestMentionsAreWordsThatBeginWithAnAt(t *testing.T) {
 		{"@", nil},
 		{`@"open`, nil},
 		{`@ö.txt`, [][]string{{"ö.txt"}}},
-		// What stands inside of a name is part of it.
+		// An "@" inside of a name is part of it.
 		{"@a(@.env", [][]string{{"a(@.env"}}},
 		{`@"a (@.env" x`, [][]string{{"a (@.env"}}},
 		{`@"a (@.env`, [][]string{{".env"}}},

@@ -53,8 +53,8 @@ func (s *Session) openRoots() error {
 	return s.openErr
 }
 
-// CutShort ends what a connection that broke leaves of the session: the commands, and the turn,
-// whose end Neovim hears of before anything of the next connection.
+// CutShort ends the commands and the turn that a broken connection leaves in the session.
+// Neovim gets the end of the turn before anything of the next connection.
 func (s *Session) CutShort() {
 	s.mu.Lock()
 	if !s.ended {

@@ -17,8 +17,8 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// sampleUpdates are params of session/update: recorded ones, those of the
-// documentation, and one of each kind.
+// sampleUpdates are params of session/update: recorded ones, the examples of
+// the documentation, and one of each kind.
 func sampleUpdates(t testing.TB) []string {
 	t.Helper()
 	var list []string
@@ -102,8 +102,8 @@ func withoutNulls(v any) any {
 	return v
 }
 
-// spelt removes from got what is false and not in want: a false that the types
-// do not tell from an absent member is one in Lua, too.
+// spelt removes members from got that are false and not in want: where the
+// types do not distinguish false from absent, Lua gets false.
 func spelt(got, want any) {
 	switch got := got.(type) {
 	case map[string]any:

@@ -48,8 +48,8 @@ func (a *Agents) Configure(own map[string]Command) {
 	a.own = own
 }
 
-// Update reads a registry, a file or URL; empty is that of the protocol. skipped are its
-// agents that cannot be used here, with the reasons.
+// Update reads a registry, a file or URL; empty is the registry of the protocol. skipped
+// are its agents that cannot be used here, with the reasons.
 func (a *Agents) Update(ctx context.Context, url string) (skipped []error, err error) {
 	set, skipped, err := preset.LoadRegistry(ctx, cmp.Or(url, preset.RegistryURL))
 	if err != nil {
@@ -61,8 +61,8 @@ func (a *Agents) Update(ctx context.Context, url string) (skipped []error, err e
 	return skipped, nil
 }
 
-// look returns what the configuration and a preset say of a name. The preset is of the
-// registry when no other has the name.
+// look returns the command of a name in the configuration, and its preset. The preset
+// comes from the registry if no other has the name.
 func (a *Agents) look(name string) (own Command, isOwn bool, p preset.Preset, isPreset bool) {
 	a.mu.Lock()
 	own, isOwn = a.own[name]

@@ -150,7 +150,7 @@ func (c Command) preset() preset.Preset {
 }
 
 // politeWait is how long an agent has to end after its input has, and after
-// TERM. Neovim kills the host two seconds after it has told it to stop. Where
+// TERM. Neovim kills the host two seconds after it has asked it to stop. Where
 // there are no keepers, agents that ignore both must be gone by then, because
 // nobody would be there to kill them.
 const politeWait = 600 * time.Millisecond

@@ -13,7 +13,7 @@ import (
 
 // InSandbox prepares the sandbox of an agent, if it has one. The folders are those that it may change
 // besides its own, because it is started before it has any session. isDefault: the sandbox is not
-// about this agent alone. launcher is that of confine.Sandbox.Box. notice warns the user.
+// about this agent alone. launcher: see confine.Sandbox.Box. notice warns the user.
 func (c Command) InSandbox(agent string, folders []string, isDefault bool, launcher []string, notice func(level, format string, args ...any)) (*confine.Box, error) {
 	if !c.Sandbox.On() {
 		return nil, nil

@@ -66,7 +66,7 @@ func (p *Permissions) MayElicit() bool { return on(p.Elicitation) }
 // the wider setting.
 type RunAccess string
 
-// What a RunAccess may be.
+// The values of a RunAccess.
 const (
 	RunFreely RunAccess = "true"
 	RunAsked  RunAccess = "ask"
@@ -88,10 +88,10 @@ func (a *RunAccess) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// RunAccess says whether an agent may run commands here. What is off is off for
-// all. Otherwise the agent's own setting counts. Without one, an agent that may run
-// elsewhere needs the user's word for each command, because it can run nothing
-// here by itself.
+// RunAccess says whether an agent may run commands here. If the user has turned
+// commands off, they are off for all agents. Otherwise the agent's own setting
+// decides. Without one, an agent that may run elsewhere needs the user's word for
+// each command, because it can run nothing here by itself.
 func (p *Permissions) RunAccess(cmd Command, mayRunElsewhere bool) RunAccess {
 	switch {
 	case p.Terminal == RunNever:

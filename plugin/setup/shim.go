@@ -8,12 +8,13 @@ import (
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
-// InShim returns the command with what has a shim report what the agent changes, if one is to.
-// The folder is that of the session that would begin now, because the agent is started before it
-// has any. Its review opens now, so that it hears of everything. The reports name no session: they
-// join the turn that the agent runs. Of an agent that shares its sessions the app-server runs in
-// the shim, because that changes the files, and goes on without the agent. shim is this program as
-// hermes shim, state the folder of the reviews, empty for none, and open opens one.
+// InShim returns the command of an agent so that a shim reports its changes, if the setup wants
+// that. The agent is started before it has a session, so the folder is the one of the session that
+// would begin now. The review of the folder opens now, so that it gets all reports. The reports
+// name no session: they join the turn that the agent runs. If the agent shares its sessions, the
+// app-server runs in the shim, because it changes the files, and goes on without the agent. shim
+// is this program as hermes shim, state the folder of the reviews, empty for none, and open opens
+// one.
 func (c Command) InShim(agent string, folders, shim []string, state string, open func(folder string) (root string, ok bool)) (Command, error) {
 	if !Is(c.Shim) {
 		return c, nil

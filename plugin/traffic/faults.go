@@ -12,7 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// Faults tell the user what else an agent says than messages.
+// Faults report the output of an agent that is no message, and bad messages.
 type Faults struct {
 	Editor  *say.Editor
 	Agent   string
@@ -30,8 +30,8 @@ func (f *Faults) Said(stream, line string) {
 	}
 }
 
-// Note tells the user what is wrong with an agent's messages; the first of a
-// kind is shown, all are events.
+// Note reports a fault in an agent's messages. Every fault is an event, and the
+// first of a kind is also shown.
 func (f *Faults) Note(fault rpc.Fault) {
 	line := strings.ToValidUTF8(string(fault.Line), "\ufffd")
 	switch fault.Kind {

@@ -16,7 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
-// What a message on the wire is, in the event.
+// The kinds of messages on the wire, in the event.
 const (
 	trafficRequest      = "request"
 	trafficNotification = "notification"

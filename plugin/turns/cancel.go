@@ -45,8 +45,9 @@ func (s *Turns) Cancel() (ran bool, dropped int) {
 	return stop(), len(queued)
 }
 
-// stopTurn chooses the running turn, with the turns locked. What it returns
-// cancels that turn, without the lock, and reports whether there was one.
+// stopTurn chooses the running turn, with the turns locked. It returns a
+// function that cancels that turn, without the lock, and reports whether there
+// was one.
 func (s *Turns) stopTurn() func() bool {
 	t := s.turn
 	early := t != nil && !t.calling && s.state.State() != cancelling
@@ -97,7 +98,7 @@ func (s *Turns) sendCancel(t *Turn) {
 	}
 }
 
-// tellCancel tells the agent of a cancel, unless the turn is over: agents take a cancel for the
+// tellCancel sends the agent a cancel, unless the turn is over: agents would apply it to the
 // next prompt then.
 func (s *Turns) tellCancel(t *Turn) (sent bool, err error) {
 	t.stop.Lock()

@@ -24,7 +24,7 @@ type Changed struct {
 	Cancelled bool `json:"cancelled"` // the turn that ran
 }
 
-// What a Change does.
+// What a Change can do.
 const (
 	queueEdit   = "edit"
 	queueRemove = "remove"
@@ -52,7 +52,7 @@ func (s *Turns) Change(id string, p Change) error {
 	if err != nil {
 		return err
 	}
-	s.editor.Done(id, wire.Encode(result)) // first, so that who hears of the change knows what it was
+	s.editor.Done(id, wire.Encode(result)) // first, so that a listener of the change knows its result
 	s.pushQueue()
 	return nil
 }

@@ -2,10 +2,10 @@ package turns
 
 import "time"
 
-// Heard notes that the agent has said something.
+// Heard notes that a message of the agent came.
 func (s *Turns) Heard() { s.heard.Add(1) }
 
-// watchSilence tells the user when the agent has said nothing for long in a
+// watchSilence notifies the user when the agent has sent nothing for long in a
 // turn: some try a model that fails again and again, for minutes. It ends
 // nothing. Waiting for the user does not count as silence.
 func (s *Turns) watchSilence(t *Turn) {

@@ -102,7 +102,8 @@ func (s *Turns) Cancelling() bool {
 	return s.state.State() == cancelling
 }
 
-// Replays notes whether what the agent says now has been said before. It returns what it was.
+// Replays notes whether the agent's updates from now on are a replay. It returns the earlier
+// value.
 func (s *Turns) Replays(on bool) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +111,7 @@ func (s *Turns) Replays(on bool) (was bool) {
 	return was
 }
 
-// HistoryComes notes that the agent tells the session again, over a new connection.
+// HistoryComes notes that the agent replays the session, over a new connection.
 func (s *Turns) HistoryComes() {
 	s.on(historyComes)
 	s.Replays(true)

@@ -17,7 +17,7 @@ func TestEveryStateIsReachedLeftAndListed(t *testing.T) {
 	machinetest.Listed(t, all)
 }
 
-// What comes late does not undo what came before it.
+// A late event does not undo the events before it.
 func TestLateEventsChangeNothing(t *testing.T) {
 	t.Parallel()
 	editor := say.New(wire.NewQueue(1<<40, nil), slog.New(slog.DiscardHandler))

@@ -20,9 +20,9 @@ type Turn struct {
 	after   <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 	calling bool            // the agent is being asked; under Turns.mu
 	dropped chan struct{}   // closed when it was cancelled before that
-	sent    chan struct{}   // closed when the prompt is on its way: what is sent from then on comes after it
+	sent    chan struct{}   // closed when the prompt is on its way: later messages come after it
 	over    chan struct{}   // closed when the agent is done with it
-	stop    sync.Mutex      // held while the agent is told of a cancel
+	stop    sync.Mutex      // held while a cancel is sent to the agent
 	told    chan struct{}   // closed when Neovim knows, too
 }
 

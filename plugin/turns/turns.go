@@ -1,5 +1,5 @@
-// Package turns has what is said in a session: one prompt after the other, those that wait, how
-// they end, and the state of the session as Neovim sees it.
+// Package turns runs the turns of a session: one prompt after the other, the queue of those
+// that wait, how they end, and the state of the session as Neovim sees it.
 package turns
 
 import (
@@ -59,7 +59,8 @@ func broken(err error) bool {
 	return errors.As(err, &e)
 }
 
-// Turns are those of one session. Its methods may be called at the same time.
+// Turns are the turns of one session. Its methods may be called at the same
+// time.
 type Turns struct {
 	editor *say.Editor
 	asks   *ask.Asks
@@ -78,7 +79,7 @@ type Turns struct {
 	asked     int           // permission and elicitation requests that wait
 	elsewhere bool          // the agent waits for the user elsewhere, which counts as one more
 	last      chan struct{} // closed when the last request other than a prompt is answered; nil before one
-	heard     atomic.Uint64 // counts what the agent said
+	heard     atomic.Uint64 // counts messages of the agent
 }
 
 // New makes the turns of a session that has had none.
@@ -86,7 +87,7 @@ func New(editor *say.Editor, asks *ask.Asks, agent Agent, work Work, id acp.Sess
 	return &Turns{editor: editor, asks: asks, agent: agent, work: work, id: id, state: machine.New(states, idle)}
 }
 
-// ID is that of the session.
+// ID is the id of the session.
 func (s *Turns) ID() acp.SessionID { return s.id }
 
 // Agent is the name of the session's agent.
@@ -116,7 +117,7 @@ func (s *Turns) Now() *Turn {
 	return s.turn
 }
 
-// Works reports whether a turn runs, rather than that old ones are told.
+// Works reports whether a turn runs, and not a replay of old ones.
 func (s *Turns) Works() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,10 +244,10 @@ func (s *Turns) run(t *Turn) {
 	}
 }
 
-// verdict is how a turn ended that the agent ended with r or err. What the
-// user did comes first: of a disconnected agent it makes no difference whether
-// it answered, broke off or was never heard, and after a cancel an error is no
-// failure, nor an answer that means nothing.
+// verdict is how a turn ended that the agent ended with r or err. The user's
+// action comes first: if the user disconnected the agent, it makes no
+// difference whether the agent answered, broke off or never reacted. After a
+// cancel, neither an error nor a meaningless answer is a failure.
 func (s *Turns) verdict(r *acp.PromptResponse, err error) error {
 	switch left := s.agent.Left(); {
 	case err == nil && r.StopReason != acp.StopReasonCancelled:
@@ -298,7 +299,7 @@ func (s *Turns) Abort(err error) {
 func (s *Turns) Wait() { s.running.Wait() }
 
 // CutShort waits until Neovim has heard of the end of the turn that was sent over a connection
-// that broke. What is told of the next connection comes after that.
+// that broke. Events of the next connection come after that.
 func (s *Turns) CutShort() {
 	t := s.Now()
 	if t == nil {

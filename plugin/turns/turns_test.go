@@ -140,7 +140,7 @@ func (p pipe) Cancel(id acp.SessionID) error {
 	return err
 }
 
-// noWork is that of a session whose turns leave nothing.
+// noWork is the Work of a session whose turns leave nothing.
 type noWork struct{}
 
 func (noWork) Before(*Turn) {}

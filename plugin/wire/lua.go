@@ -30,8 +30,9 @@ func ForLua(text []byte) Part {
 	return Part{text, values}
 }
 
-// Elements returns those of the list that an object has as a member, as Lua takes them.
-// odd says that the text has what Lua does not take. There may be no such list.
+// Elements returns the elements of the list that an object has as a member, as Lua
+// takes them. odd says that the text has what Lua does not take. There may be no such
+// list.
 func Elements(object []byte, member string, odd bool) (list []Part, ok bool) {
 	d := jx.New(object)
 	if !enter(d, member) {

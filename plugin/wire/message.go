@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Message is what the host tells Neovim, apart from events: a struct whose members are
-// those of the JSON object.
+// Message is a message of the host to Neovim, apart from events: a struct with the
+// members of the JSON object.
 type Message interface{ Kind() string }
 
 // ItemOf makes an item of m.
@@ -21,7 +21,7 @@ func ObjectOf(v any) *Object {
 	return o
 }
 
-// members adds those of a struct.
+// members adds the members of a struct.
 func (o *Object) members(v reflect.Value) {
 	for i := range v.NumField() {
 		field, f := v.Type().Field(i), v.Field(i)

@@ -19,8 +19,8 @@ type Neovim interface {
 	Close() error
 }
 
-// DeliverAll delivers a batch and returns how long Neovim was busy with it. Of a batch
-// that cannot be decoded only the bad items are lost, and said to be.
+// DeliverAll delivers a batch and returns how long Neovim was busy with it. If Neovim
+// cannot decode the batch, only the bad items are lost, and lost is called with each.
 func DeliverAll(v Neovim, batch []Item, lost func(Item, error)) time.Duration {
 	busy, err := v.Deliver(batch)
 	switch {

@@ -151,7 +151,8 @@ func (o *Object) JSON() []byte {
 	return append(o.buf, '}')
 }
 
-// Item makes an item of the object; that of an event goes by its name. Nothing is added to the object afterwards.
+// Item makes an item of the object; the item of an event goes by its name. Nothing is added to
+// the object afterwards.
 func (o *Object) Item(kind string) Item {
 	cost := o.cost()
 	return Item{Kind: kind, JSON: o.JSON(), cost: cost, lost: o.lost}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Operation is one of the things that Neovim tells the host or asks of it.
+// Operation is a request or a notification from Neovim to the host.
 type Operation struct {
 	Takes any // the zero value of what Neovim sends
 	Gives any // the zero value of what it ends with; nil: of nothing, or of what an agent sends

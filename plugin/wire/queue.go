@@ -11,8 +11,9 @@ import (
 )
 
 // A delivery is to keep Neovim busy for frame: the screen is redrawn between two
-// of them. What Neovim was given, in the unit of MaxCost, and the time it took are
-// what the size of the next follows from, between leastBatch and mostBatch.
+// of them. The size of the next delivery, between leastBatch and mostBatch,
+// follows from the cost of the last one, in the unit of MaxCost, and the time that
+// Neovim took for it.
 const (
 	frame       = 5 * time.Millisecond
 	leastBatch  = MaxCost / 32
@@ -33,8 +34,8 @@ type Item struct {
 	cost int  // about what it costs, and not less
 }
 
-// fitted makes the item small enough for Neovim. What that leaves out is told
-// by its member truncated.
+// fitted makes the item small enough for Neovim. Its member truncated says what
+// that leaves out.
 func (it Item) fitted() Item {
 	if limit := cmp.Or(it.Max, MaxCost); it.cost > limit {
 		var missing Lost
@@ -72,7 +73,7 @@ const (
 	KindNotice   = "notice"
 )
 
-// Queue holds what Neovim has not been given yet, in order. Whoever brings
+// Queue holds the items that Neovim has not got yet, in order. A goroutine with
 // agent traffic waits for room first, which stops the reading from the agent;
 // answers to Neovim's own calls are pushed without waiting.
 type Queue struct {
@@ -100,7 +101,7 @@ func NewQueue(maxBytes int, ended error) *Queue {
 	return &Queue{max: maxBytes, ended: ended, limit: mostBatch / 4, filled: make(chan struct{}, 1), full: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
 }
 
-// Room waits until the queue is not full. What a caller then pushes may
+// Room waits until the queue is not full. The next push of a caller may
 // overfill it by one item.
 func (q *Queue) Room(ctx context.Context) error {
 	for {
@@ -220,8 +221,8 @@ func (q *Queue) Close() {
 // Run gives batches to deliver, which returns how long Neovim was busy with one,
 // until the queue closes. There are never two at a time: the first at once, and
 // while more waits than fits into a batch the next one as soon as Neovim has
-// answered. Neovim draws the screen in between. What trickles in is collected for
-// batchPeriod, or until it fills a batch or ends an operation. No lock is held
+// answered. Neovim draws the screen in between. Single items are collected for
+// batchPeriod, or until they fill a batch or end an operation. No lock is held
 // while deliver waits for Neovim.
 func (q *Queue) Run(deliver func([]Item) time.Duration) {
 	var last time.Time
@@ -260,8 +261,8 @@ func (q *Queue) collect(d time.Duration) {
 	}
 }
 
-// settle counts the items of a batch as handled. How long that took says how large
-// the next batch may be; one that is out of the ordinary changes it little.
+// settle counts the items of a batch as handled. The time that it took decides how
+// large the next batch may be, but a single outlier changes that little.
 func (q *Queue) settle(batch []Item, took time.Duration) {
 	cost := 0
 	for _, it := range batch {

@@ -114,7 +114,7 @@ func TestItemsThatFillABatchAreNotCollectedAnyLonger(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		q.Close()
 		synctest.Wait()
-		for i := 3; i < len(got)-1; i++ { // once the first has said how fast Neovim is
+		for i := 3; i < len(got)-1; i++ { // once the first deliveries have shown how fast Neovim is
 			if gap := got[i].at.Sub(got[i-1].at); gap > 3*time.Millisecond {
 				t.Errorf("batch %d of %d came %v after the one before", i, len(got), gap)
 			}

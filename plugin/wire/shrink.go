@@ -8,10 +8,10 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// Neovim stands still while it decodes an item and passes it on. What that
-// takes grows with the bytes and, far more, with the number of JSON values, so
-// the cost of an item is its bytes plus ValueCost for every value and name. An
-// item of MaxCost takes Neovim some 20 ms, whatever it is made of.
+// Neovim stands still while it decodes an item and passes it on. The time grows
+// with the bytes and, far more, with the number of JSON values, so the cost of
+// an item is its bytes plus ValueCost for every value and name. An item of
+// MaxCost takes Neovim some 20 ms, whatever it is made of.
 const (
 	MaxCost   = 2 << 20
 	ValueCost = 128
@@ -151,7 +151,7 @@ type member struct {
 // nameCost is what the member costs without its value.
 func (m member) nameCost() int { return m.name.cost() + len(":,") }
 
-// members are those of an object.
+// members returns the members of an object.
 func members(object []byte) iter.Seq[member] {
 	return func(yield func(member) bool) {
 		d := jx.New(object)
@@ -203,7 +203,7 @@ func (s *shrinker) object(text []byte, limit, depth int) {
 }
 
 // Lookup returns where the value of a member of the object raw is, by its name
-// and those of the objects around it. Without such a member, end is 0.
+// and the names of the objects around it. Without such a member, end is 0.
 func Lookup(raw []byte, names ...string) (start, end int) {
 	d := jx.New(raw)
 	for _, name := range names {

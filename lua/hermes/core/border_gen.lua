@@ -22,7 +22,7 @@
 ---@field cancelled boolean # a turn ran
 ---@field dropped integer # prompts
 
----Starts an agent, or reaches one that runs. What it says wins over what setup says of the agent, and that over its preset.
+---Starts an agent, or reaches one that runs. Its members win over the setup of the agent, and the setup wins over the preset.
 ---@class hermes.op.Connect
 ---@field agent string
 ---@field command? string
@@ -53,7 +53,7 @@
 ---@class hermes.op.Disconnect
 ---@field agents? string[] # none means all
 
----Says what Neovim has changed in its environment. It is that of the host from then on, so that agents and commands get it, and programs are found where Neovim finds them.
+---Says what Neovim has changed in its environment. The host makes the same changes in its own, so that agents and commands get them, and programs are found where Neovim finds them.
 ---@class hermes.op.Environ
 ---@field set? string[] # NAME=value each, of any bytes
 ---@field unset? string[] # names
@@ -89,7 +89,7 @@
 ---@field ours string # what the buffer holds
 ---@field theirs? string # what the file has now
 
----The text that a buffer is to hold. Where both changed the same lines it has those of the buffer, and the conflicts name them. A write has a problem instead, for the agent.
+---The text that a buffer is to hold. Where both changed the same lines it has the lines of the buffer, and the conflicts name them. A write has a problem instead, for the agent.
 ---@class hermes.result.Merge
 ---@field text? string
 ---@field conflicts? hermes.border.Conflict[]
@@ -423,7 +423,7 @@
 ---@field delete? boolean
 ---@field mode? integer # of the file from now on
 
----A request of an agent that needs an answer: the operation respond, whose id is that of the request.
+---A request of an agent that needs an answer: the operation respond, whose id is the id of the request.
 ---@class hermes.item.Ask
 ---@field requestId string
 ---@field name string # of the event
@@ -446,7 +446,7 @@
 ---The first message, once.
 ---@class hermes.item.Hello
 ---@field version string
----@field protocol integer # must be that of lua/hermes/core/rpc.lua
+---@field protocol integer # must be the one of lua/hermes/core/rpc.lua
 
 ---Names a file that a buffer is to be held for.
 ---@class hermes.item.Hold
