@@ -22,7 +22,7 @@ import (
 )
 
 // runBatch runs the prompts of a dataset, each in a folder of its own, and keeps the
-// trajectories. Called again it goes on with what is left.
+// trajectories. Called again it goes on with the prompts that are left.
 func runBatch(ctx context.Context, args []string, std stdio) error {
 	f := flag.NewFlagSet("batch", flag.ContinueOnError)
 	f.SetOutput(std.err)

@@ -60,8 +60,8 @@ func (e *endpoint) open() (*openai.Client, config.Config, error) {
 	return e.client, c, nil
 }
 
-// ready reports whether the settings name an endpoint, and tells models which model new
-// sessions have.
+// ready checks that the settings name an endpoint, and sets the model of new sessions
+// in models.
 func (e *endpoint) ready(models *agent.Models) error {
 	_, c, err := e.open()
 	if err == nil {
@@ -70,7 +70,7 @@ func (e *endpoint) ready(models *agent.Models) error {
 	return err
 }
 
-// Complete implements model.Model. When a model fails before it has said anything, the
+// Complete implements model.Model. When a model fails before it has sent anything, the
 // fallback of the settings answers.
 func (e *endpoint) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
 	client, c, err := e.open()

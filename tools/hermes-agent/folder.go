@@ -14,8 +14,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// copyTree copies what a folder has into another one. Links stay links. What is neither a
-// file nor a folder nor a link, such as a socket, is left out.
+// copyTree copies what a folder has into another one. Links stay links. Anything but
+// files, folders and links, such as a socket, is left out.
 func copyTree(to, from string) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -165,7 +165,8 @@ func picture(name string) ([]model.Image, error) {
 	return []model.Image{{MimeType: kind, Data: base64.StdEncoding.EncodeToString(b)}}, nil
 }
 
-// unattended decides when there is no user. Files are those of a copy.
+// unattended decides when there is no user. It allows all changes of files,
+// because they are a copy.
 type unattended struct {
 	gate *approval.Gate
 	dir  string

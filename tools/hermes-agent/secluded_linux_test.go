@@ -68,7 +68,7 @@ func search() error {
 	return nil
 }
 
-// Whoever runs commands for a model must not find the key of the endpoint in /proc.
+// Commands of a model must not find the key of the endpoint in /proc.
 func TestOtherProcessesDoNotSeeTheKey(t *testing.T) {
 	t.Parallel()
 	self, err := os.ReadFile("/proc/self/exe")

@@ -112,7 +112,7 @@ func keep(c config.Config, base, key, name string, std stdio) error {
 	fmt.Fprintf(std.out, "The settings are in %s.\n", c.Dir)
 	for _, s := range [][2]string{{"OPENAI_BASE_URL", base}, {"OPENAI_API_KEY", key}, {"OPENAI_MODEL", name}} {
 		if value := os.Getenv(s[0]); value != "" && value != s[1] {
-			fmt.Fprintf(std.out, "But %s is set in the environment, which counts more.\n", s[0])
+			fmt.Fprintf(std.out, "But %s is set in the environment, which wins.\n", s[0])
 		}
 	}
 	return nil

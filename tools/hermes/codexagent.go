@@ -24,7 +24,7 @@ import (
 func codexAgent(ctx context.Context, args []string, std *stdio) error {
 	flags := newFlags("codex-agent", "[flags]", std.out)
 	program := flags.String("codex", "codex", "the codex `PROGRAM`")
-	mode := flags.String("mode", "", "the first `MODE` of sessions: plan, approval-required, auto or unrestricted; that of codex's own configuration otherwise")
+	mode := flags.String("mode", "", "the first `MODE` of sessions: plan, approval-required, auto or unrestricted; without it, the mode of codex's own configuration")
 	model := flags.String("model", "", "the first `MODEL` of sessions; codex chooses otherwise")
 	share := flags.Bool("shared", false, "share sessions with `codex --remote`, by an app-server that both use")
 	wrap := flags.String("wrapper", "", "with --shared: `WORDS` in front of the command line of the app-server, as a JSON list")

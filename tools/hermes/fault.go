@@ -32,7 +32,7 @@ type fault struct {
 }
 
 const faultUsage = "break the line on purpose, `KIND:SPEC`: KIND is drop, duplicate, delay, cut, half-close, reorder, restart or truncate, and SPEC says which messages, " +
-	"separated by commas: from=client|agent, method=NAME (of an answer that of its request; a final * matches any ending), " +
+	"separated by commas: from=client|agent, method=NAME (for an answer, the method of its request; a final * matches any ending), " +
 	"kind=request|answer|notification, n=2 or n=2-5 or n=2- (of those that fit), and time=500ms for delay; may be repeated"
 
 var faultKinds = []string{"drop", "duplicate", "delay", "cut", "half-close", "reorder", "restart", "truncate"}
@@ -92,10 +92,12 @@ func (f *fault) number(value string) bool {
 // faults break a line. The zero value breaks nothing, and neither does nil.
 type faults struct {
 	list []*fault
-	// got is told of each message that is passed on, and closed when a way was cut.
+	// got is called with each message that is passed on, and closed when a way was
+	// cut.
 	got    func(way trace.Direction, r lint.Record)
 	closed func(way trace.Direction)
-	// born is told when another process of the agent begins, before anything reaches it.
+	// born is called when another process of the agent begins, before anything reaches
+	// it.
 	born  func()
 	agent *lives
 
@@ -190,8 +192,9 @@ func replays(e *envelope.Envelope) bool {
 	return false
 }
 
-// copy is copyLines with the faults. What the sender wrote is recorded, and what was
-// done to it is a note. A line that is longer than lint.MaxMessage passes unchanged.
+// copy is copyLines with the faults. The recording has the lines as the sender wrote
+// them, and a note about each fault. A line that is longer than lint.MaxMessage
+// passes unchanged.
 func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 	if f == nil || len(f.list) == 0 {
 		return copyLines(to, from, l)
@@ -244,14 +247,14 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 			continue
 		case chosen.kind == "restart":
 			if l.way == trace.ToClient {
-				f.agent.kill() // first: what the client says to this line is for the next one
+				f.agent.kill() // first: an answer of the client to this line is for the next process
 			}
 			if !pass(line) || held != nil && !pass(held) {
 				return false
 			}
 			held = nil
 			if l.way == trace.ToClient {
-				return false // what it would have said next is lost
+				return false // its next lines are lost
 			}
 			f.agent.kill()
 			if f.agent.settled(); err != nil {
@@ -286,8 +289,8 @@ func (f *faults) copy(to io.Writer, from io.Reader, l lines) (ended bool) {
 	}
 }
 
-// nextLine reads a line. Of one that is longer than lint.MaxMessage it returns a part, with
-// bufio.ErrBufferFull unless that is the last.
+// nextLine reads a line. If it is longer than lint.MaxMessage, nextLine returns a part,
+// with bufio.ErrBufferFull unless the part is the last.
 func nextLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -113,8 +113,9 @@ func TestAReplayOfVersion2IsTruncated(t *testing.T) {
 	}
 }
 
-// The client may answer a line the moment it has it. What it says to the last line of an
-// agent that is restarted is for the next one, so the old one gets nothing more by then.
+// The client may answer a line the moment it has it. Its answer to the last line of an
+// agent that is restarted is for the next process, so the old one gets nothing more by
+// then.
 func TestTheLastLineOfAnAgentPassesAfterItsEndHasBegun(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{"restart:from=agent", "restart:from=agent,n=2"} {

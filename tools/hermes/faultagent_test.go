@@ -114,7 +114,7 @@ func TestTheEndOfAClientReachesTheAgentThatWasRestarted(t *testing.T) {
 			in, out := begin(t, cmd)
 			answer(t, out)
 			io.WriteString(in, "one\n")
-			for answer(t, out) != "ready\n" { // of the next one; the first may have said one
+			for answer(t, out) != "ready\n" { // of the next process; the first may have echoed "one"
 			}
 			io.WriteString(in, "two\n")
 			if got := answer(t, out); got != "two\n" {
@@ -133,7 +133,7 @@ func TestTheEndOfAClientReachesTheAgentThatWasRestarted(t *testing.T) {
 }
 
 // A client that loads a session gets the rest of its history: our driver as the client, our
-// demo as the agent. The trace has all that the agent said.
+// demo as the agent. The trace has all messages of the agent.
 func TestAReplayIsTruncatedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	for fault, lost := range map[string]func(all int) int{
@@ -195,9 +195,9 @@ func replayed(t *testing.T, file string) (in, other int) {
 	return in, other
 }
 
-// What each fault does to an agent on the official SDK, as a client sees it: our driver,
-// through the proxy. The trace of the proxy has what the agent and the client said, and the
-// fault.
+// The effect of each fault on an agent on the official SDK, as a client sees it: our
+// driver, through the proxy. The trace of the proxy has the messages of the agent and the
+// client, and the fault.
 func TestAClientSeesEachFaultOfTheLine(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[string]map[string]string{
@@ -223,7 +223,8 @@ func TestAClientSeesEachFaultOfTheLine(t *testing.T) {
 					t.Errorf("%s: %s, want %s\n%s", step, r.steps[step], says, errs)
 				}
 			}
-			// The second answer may arrive when the next step has begun, and then counts there.
+			// The second answer may arrive when the next step has begun, and then fails that
+			// one.
 			if one := strings.HasPrefix(r.steps["session-new"], "FAIL") != strings.HasPrefix(r.steps["prompt"], "FAIL end_turn"); strings.HasPrefix(fault, "duplicate") && !one {
 				t.Errorf("session-new: %s, prompt: %s; want that one of them fails", r.steps["session-new"], r.steps["prompt"])
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/patience"
 )
 
-// What is ignored, as by nohup or in the background of a script, stays ignored, in
-// this program and in the one that it runs.
+// A signal that is ignored, as by nohup or in the background of a script, stays
+// ignored, in this program and in the one that it runs.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	t.Parallel()
 	const want = 1<<(syscall.SIGHUP-1) | 1<<(syscall.SIGINT-1) // Go keeps no others

@@ -146,9 +146,9 @@ func openCapture(name string, in io.Reader) (r *capture.Reader, end func(), err 
 	}, nil
 }
 
-// lintFile judges one capture, together with that of the other side of a proxy unless
-// that has no name. With an error, the report is about what precedes it, nil if that is
-// nothing.
+// lintFile judges one capture. Unless beyond is empty, it is the capture of the other
+// side of a proxy, and judged together with the first. If there is an error, the report
+// is about the messages before it; it is nil if there are none.
 func lintFile(ctx context.Context, name, beyond string, o lint.Options, in io.Reader) (*lint.Report, error) {
 	r, end, err := openCapture(name, in)
 	if err != nil {

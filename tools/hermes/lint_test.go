@@ -178,8 +178,8 @@ func TestLintAnnotatesByItselfInGitHubActions(t *testing.T) {
 	}
 }
 
-// What this program says and does when it is both sides breaks no rule, not even of the
-// strict profile. With --approve all nobody reads the questions, and that is what it says.
+// This program, on both sides, breaks no rule, not even of the strict profile. With
+// --approve all nobody reads the questions, and that is the only finding.
 func TestOurOwnTrafficHasNoFindings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -213,7 +213,7 @@ func TestOurOwnTrafficHasNoFindings(t *testing.T) {
 	}
 }
 
-// What an agent said is the same with and without colours, so none of them is its own.
+// Text of an agent is the same with and without colours, so no colour comes from it.
 func TestLintShowsColoursToPeopleOnly(t *testing.T) {
 	t.Parallel()
 	dir := evilFolder(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// Who pins an agent wants to see what the next version does worse, and not again what
-// this one does.
+// A user who pins an agent wants to see the new faults of the next version, and not
+// again the faults of this one.
 func TestABaselineLeavesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

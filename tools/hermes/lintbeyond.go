@@ -9,8 +9,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// lintProxied judges a capture of what a proxy and its client said, together with one of
-// what the proxy and its agent said at the same time.
+// lintProxied judges a capture of the messages between a proxy and its client, together
+// with one of the messages between the proxy and its agent at the same time.
 func lintProxied(ctx context.Context, near, far *capture.Reader, add func(lint.Record)) error {
 	sides := [2]struct {
 		*capture.Reader

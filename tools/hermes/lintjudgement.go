@@ -10,13 +10,13 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes/policy"
 )
 
-// lintJudgement is what counts: from the command line, otherwise from the configuration.
+// lintJudgement says how to judge: by the command line, otherwise by the configuration.
 type lintJudgement struct {
 	profile, failOn, config string
 	month, known            string
 
 	policy *policy.Policy // nil without a configuration
-	rules  *lint.RuleSet  // nil: those of today
+	rules  *lint.RuleSet  // nil: today's
 	before *baseline      // nil without one
 	limit  lint.Severity  // from which findings fail; above Error for never
 }
@@ -26,7 +26,7 @@ func (j *lintJudgement) flags(f *flag.FlagSet) {
 	f.StringVar(&j.month, "rules", "", "judge by the rules, and play the steps of run and agent, as they were in `MONTH`: "+strings.Join(lint.RuleSets(), ", ")+" or latest (the default), so that a new version of this program finds and asks no more")
 	f.StringVar(&j.known, "baseline", "", "show only what is not in `FILE`, which hermes lint baseline wrote")
 	f.StringVar(&j.failOn, "fail-on", "", "exit with 1 if there are findings of this `SEVERITY` or above: info, warn, error (the default) or never")
-	f.StringVar(&j.config, "config", "", "configuration `FILE`, or none; by default "+policy.Name+" in the working folder or above it, otherwise in that of the first capture or above it")
+	f.StringVar(&j.config, "config", "", "configuration `FILE`, or none; by default "+policy.Name+" in the working folder or above it, otherwise in the folder of the first capture or above it")
 }
 
 // configFile is the configuration to read for some captures; empty if there is none.
@@ -92,7 +92,7 @@ func (j *lintJudgement) read(captures []string) error {
 	return nil
 }
 
-// options are those of a linter for one capture.
+// options returns the options of a linter for one capture.
 func (j *lintJudgement) options(capture string) lint.Options {
 	o := lint.Options{Profile: lint.Profile(j.profile), RuleSet: j.rules}
 	j.policy.Apply(&o, capture)
@@ -115,8 +115,8 @@ func (j *lintJudgement) outcome(files []report.File) report.Outcome {
 	return report.Sum(files, j.limit)
 }
 
-// exitOf is the error that makes the exit status what a report says. What could not be
-// judged is told on standard error, too, as err.
+// exitOf returns the error with the exit status of a report. err is printed with it:
+// it names captures that could not be judged.
 func exitOf(o report.Outcome, err error) error {
 	if o.Status == 0 {
 		return nil

@@ -178,7 +178,8 @@ func (b *board) resume(std *stdio) error {
 	return nil
 }
 
-// row is the row of an agent: that of an earlier run if nothing has changed since.
+// row returns the row of an agent: the one of an earlier run if nothing has
+// changed since.
 func (b *board) row(ctx context.Context, i int) (row report.Row, kept bool) {
 	a := b.agents[i]
 	row = report.Row{Agent: a.Name, Report: reportsFolder + "/" + a.File() + ".html"}
@@ -229,7 +230,8 @@ func (b *board) row(ctx context.Context, i int) (row report.Row, kept bool) {
 	return row, false
 }
 
-// of are the flags for one agent: those of the command line, but for what the file says.
+// of returns the flags for one agent: the flags of the command line, except where the
+// file has others.
 func (b *board) of(a *matrix.Agent) *runFlags {
 	one := b.runFlags
 	one.files = nil

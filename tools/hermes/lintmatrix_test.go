@@ -38,7 +38,8 @@ func readScoreboard(t *testing.T, dir string) (s scored) {
 	return s
 }
 
-// told are the statuses of all steps of a scoreboard, by agent, with the verdict.
+// told returns the statuses of all steps of a scoreboard, by agent, with the
+// verdict.
 func (s *scored) told() (rows []string) {
 	for _, a := range s.Agents {
 		row := fmt.Sprintf("%s %d %s", a.Agent, a.Status, a.Problem)
@@ -177,7 +178,7 @@ func TestAMatrixThatIsKilledIsContinued(t *testing.T) {
 	}
 }
 
-// What a row says is what hermes lint run says about this agent alone.
+// A row says the same as hermes lint run about this agent alone.
 func TestARowSaysWhatARunOfTheAgentSays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

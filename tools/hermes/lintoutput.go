@@ -138,8 +138,8 @@ func (o *lintOutput) annotate(all report.Outcome, print func(io.Writer) error, s
 	return nil
 }
 
-// writeReport writes a file in one step, so that nobody reads half a report. What is not
-// a regular file, such as /dev/stdout, is written to.
+// writeReport writes a file in one step, so that nobody reads half a report. A file that
+// is not regular, such as /dev/stdout, is written to in place.
 func writeReport(name string, write func(io.Writer) error) error {
 	old, err := os.Stat(name)
 	if err == nil && !old.Mode().IsRegular() {

@@ -141,8 +141,8 @@ func lintProxy(_ context.Context, args []string, std *stdio) error {
 }
 
 // watched records and judges what passes through a proxy. On a broken line the two ends
-// see different things. Then each side is judged by what it said and what reached it, and
-// the recording has what was said.
+// see different messages. Then each side is judged by what it sent and what reached it,
+// and the recording has the messages as sent.
 type watched struct {
 	recording *trace.Writer // may be nil
 	ends      [lint.Agent + 1]*live.Judge

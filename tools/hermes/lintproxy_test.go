@@ -276,7 +276,7 @@ func scenario(t *testing.T, text string) []string {
 	return []string{"env", "-u", asHermes, testagent.Env + "=" + text, self(t)}
 }
 
-// The configuration says what counts in everything that hermes lint judges.
+// The configuration applies to everything that hermes lint judges.
 func TestTheConfigurationHoldsForWhatHappensNow(t *testing.T) {
 	t.Parallel()
 	noisy := []string{"sh", "-c", "echo noise; exec \"$0\" \"$@\"", self(t), "demo-agent"}

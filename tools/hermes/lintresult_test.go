@@ -87,8 +87,8 @@ func resultWord(m []string) int {
 	return -1
 }
 
-// What a service reads in a report is what the exit status says, for everything that
-// judges. A step that did not pass is in all of them, with how it ended.
+// A report for a service agrees with the exit status, for every command that judges.
+// A step that did not pass is in all of them, with how it ended.
 func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 	t.Parallel()
 	own := []string{"--prompt", "SAY hi", "--timeout", "20s", "--step", "initialize", "--step", "session-new", "--step", "prompt"}

@@ -83,7 +83,7 @@ func (o *runFlags) checkSteps(options lint.Options) error {
 	return nil
 }
 
-// lintRun drives an agent, or those of a matrix.
+// lintRun drives an agent, or the agents of a matrix.
 func lintRun(ctx context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
 	f := newFlags("lint run", lintRunSynopsis, std.out)

@@ -77,7 +77,8 @@ func TestOurOwnAgentConforms(t *testing.T) {
 	if shown := timelines(t, filepath.Join(dir, "x.html")); len(shown) != 1 || strings.Count(shown[0], "begin, request initialize, answer initialize") < 3 || !strings.Contains(shown[0], "notification session/cancel") {
 		t.Errorf("the timeline is %.2000q", shown)
 	}
-	// The recording has all connections, and what the agent said has no errors there either.
+	// The recording has all connections, and the agent's messages have no errors there
+	// either.
 	out, _, _ = end(t, hermes(t, dir, "lint", "--format", "json", "r.jsonl"))
 	for _, f := range readRun(t, out).findings {
 		if strings.Contains(f, " agent ") {

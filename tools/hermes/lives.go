@@ -29,8 +29,8 @@ func bear(argv []string) (*life, error) {
 	return l, nil
 }
 
-// lives is the agent of a proxy: one process, and after a fault another one. What the
-// client says goes to the process of now.
+// lives is the agent of a proxy: one process, and after a fault another one. Messages
+// of the client go to the present process.
 type lives struct {
 	mu     sync.Mutex
 	turned sync.Cond
@@ -60,11 +60,12 @@ func (l *lives) settled() {
 	l.wait()
 }
 
-// Write passes on what the client says.
+// Write passes on the client's bytes.
 func (l *lives) Write(b []byte) (int, error) { return l.pass(b, func() {}) }
 
-// pass passes on what the client says, and before calls told, while it is certain which
-// process is meant. What that leaves unread when it is killed is lost.
+// pass passes on the client's bytes. Before that it calls told, while it is certain
+// which process will get them. Bytes that the process leaves unread when it is killed
+// are lost.
 func (l *lives) pass(b []byte, told func()) (int, error) {
 	l.mu.Lock()
 	l.wait()

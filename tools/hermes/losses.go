@@ -17,7 +17,7 @@ const (
 	lostMessage   loss = iota // too large, broken, or not as the protocol defines it
 	lostEarly                 // arrived before the session was known, and was too much to hold
 	lostText                  // of an answer that is too long for the format quiet
-	foreignText               // of a session other than that of this run
+	foreignText               // of another session than this run's
 	foreignUpdate             // any other update of such a session
 	lossKinds
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// version is set by make when the program is linked; otherwise it is that of the
-// module.
+// version is set by make when the program is linked; otherwise it is the version
+// of the module.
 var version string
 
 func init() {
@@ -26,7 +26,7 @@ func init() {
 }
 
 // command is a subcommand. Its error is printed, and the exit status is 1 or
-// that of an *exit.
+// the status of an *exit.
 type command struct {
 	name, usage string
 	run         func(ctx context.Context, args []string, std *stdio) error

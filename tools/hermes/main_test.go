@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == shimCommand {
 		syscall.Exit(shim.Child(os.Args[2:]))
 	}
-	launcher := len(os.Args) > 2 && os.Args[1] == "confine" && os.Args[2] == "--rules" // its environment is that of an agent
+	launcher := len(os.Args) > 2 && os.Args[1] == "confine" && os.Args[2] == "--rules" // it has the environment of an agent
 	if os.Getenv(asHermes) != "" || launcher {
 		main()
 		os.Exit(0)

@@ -31,8 +31,8 @@ func chunkIn(session, member, text string) string {
 		member + `"content":{"type":"text","text":"` + text + `"}}}}`
 }
 
-// The peak is that of the program as it is built for users: the race detector
-// needs several times as much.
+// The peak is measured on the program as it is built for users: the race
+// detector needs several times as much.
 func TestPeakMemoryOfARunDoesNotGrowWithItsTurn(t *testing.T) {
 	t.Parallel()
 	if goruntime.GOOS != "linux" {

@@ -77,7 +77,7 @@ func newRecording(program string) (string, error) {
 // process keeps it open.
 const lastWords = 500 * time.Millisecond
 
-// recorder is told what passes through a proxy.
+// recorder gets what passes through a proxy.
 type recorder interface {
 	Message(trace.Direction, []byte) error
 	CutMessage(trace.Direction, []byte) error
@@ -342,7 +342,8 @@ func passOn(err error) error {
 	return &exit{Status: failed.ExitCode()}
 }
 
-// agentStatus is the exit status that passOn makes of the end of a program, and says so.
+// agentStatus returns the exit status that passOn makes of the end of a program, and
+// describes that end.
 func agentStatus(err error) (status int, why string) {
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) {

@@ -74,7 +74,7 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 			return err
 		}
 	}
-	o.OnStderr = nil // that is of the recorded agent; the live one has its own
+	o.OnStderr = nil // it belongs to the recorded agent; the live one has its own
 	process, err := launch.Start(context.WithoutCancel(ctx), launch.Command{
 		Path: argv[0], Args: argv[1:], InheritEnv: true,
 		OnStderr: func(line string) { fmt.Fprintln(std.err, oneLine(line)) },

@@ -231,7 +231,7 @@ func (o *reviewFlags) projects() error {
 	return nil
 }
 
-// decide accepts or rejects all changes, or those of files.
+// decide accepts or rejects all changes, or the changes of some files.
 func (o *reviewFlags) decide(ctx context.Context, verb string, files []string) error {
 	p, err := project.Open(o.state, o.root, project.Options{Program: "hermes review"})
 	if locked := (*store.LockedError)(nil); errors.As(err, &locked) {

@@ -33,7 +33,7 @@ type told struct {
 }
 
 func (o *told) flags(f flags) {
-	f.StringVar(&o.socket, "socket", "", "tell: the `SOCKET` to report to (default: that of the project with the file)")
+	f.StringVar(&o.socket, "socket", "", "tell: the `SOCKET` to report to (default: the socket of the project with the file)")
 	f.StringVar(&o.agent, "agent", "", "tell: the `NAME` of the agent that changes the file")
 	f.StringVar(&o.session, "session", "", "tell: the `ID` of its session")
 	f.StringVar(&o.turn, "turn", "", "tell: the `ID` of the prompt")

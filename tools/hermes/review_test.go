@@ -204,7 +204,7 @@ func TestAReviewThatDoesNotExistIsNotMade(t *testing.T) {
 	}
 }
 
-// What a hook of a shell does: one line before the change, one after it.
+// A hook of a shell runs one line before the change, and one after it.
 func TestAHookReportsAChangeInOneLine(t *testing.T) {
 	t.Parallel()
 	r := underReview(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
-// reviewUsage is that of hermes run; see shimReviewUsage.
+// reviewUsage is the usage of --review for hermes run; see shimReviewUsage.
 const reviewUsage = "write what the run changes in the working folder to `FILE`, as a patch with authors; - is standard output, and messages then go to standard error, indented"
 
 // lastLook is how long the last look at the folder may take.
@@ -58,7 +58,7 @@ func openReview(ctx context.Context, j *job) (r *runReview, err error) {
 // open looks at the files of a folder.
 func (r *runReview) open(ctx context.Context, folder string) (err error) {
 	if r.file != "-" {
-		// What cannot be written is known before the agent does anything.
+		// An error of the file shows before the agent does anything.
 		if err := r.write(nil); err != nil {
 			return err
 		}
@@ -149,7 +149,8 @@ func (r *runReview) conclude() error {
 	return errors.Join(err, r.write(text.Bytes()))
 }
 
-// write replaces the patch. What an agent has put in its place does not matter.
+// write replaces the patch. A file that an agent has put in its place does not
+// matter.
 func (r *runReview) write(text []byte) error {
 	if r.file == "-" {
 		_, err := r.std.wire.Write(text)
@@ -224,7 +225,7 @@ func (n *reviewNotes) add(line string) {
 	}
 }
 
-// WithAttrs implements slog.Handler. What all lines have is left out.
+// WithAttrs implements slog.Handler. Attributes of all lines are left out.
 func (n *reviewNotes) WithAttrs([]slog.Attr) slog.Handler { return n }
 
 // WithGroup implements slog.Handler.

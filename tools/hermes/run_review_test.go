@@ -23,7 +23,8 @@ func gitApply(t *testing.T, dir, patch string, flags ...string) {
 }
 
 // writer is the command of an agent that runs a script of the shell in its folder
-// and is the demo agent then. What the script does with "late" comes after the end.
+// and is the demo agent then. The commands in late come after the end of the demo
+// agent.
 func writer(t *testing.T, script, late string) []string {
 	return []string{"--", "sh", "-c", script + "\n" + `"$0" demo-agent` + "\n" + late, self(t)}
 }
@@ -67,8 +68,8 @@ func TestWithoutChangesThePatchIsEmpty(t *testing.T) {
 	}
 }
 
-// Whatever an agent does behind the protocol, before its first message and after
-// its last, is in the patch.
+// Changes that an agent makes behind the protocol, before its first message and
+// after its last, are in the patch.
 func TestAPatchHasWhatTheAgentDidBehindTheProtocol(t *testing.T) {
 	t.Parallel()
 	dir, state := t.TempDir(), t.TempDir()
@@ -159,7 +160,8 @@ func TestAPatchThatCannotBeWrittenStopsTheRunBeforeTheAgentStarts(t *testing.T) 
 	if status != statusUsage || !strings.Contains(errs, "--format json") {
 		t.Errorf("%d\n%s", status, errs)
 	}
-	// What the whole system does would be in it, and most of it is no file of a disk.
+	// The patch would have the changes of the whole system, most of them in no file
+	// of a disk.
 	_, errs, status = end(t, hermes(t, dir, append([]string{"run", "--cwd", "/"}, args("p.patch")[1:]...)...))
 	if status != 1 || !strings.Contains(errs, "--cwd") {
 		t.Errorf("%d\n%s", status, errs)
@@ -240,8 +242,8 @@ func TestIDsOfAnAgentAreWordsOfAComment(t *testing.T) {
 	}
 }
 
-// Whatever kind a tool call is of that changes files itself, a change is known to be
-// its, as in Neovim. Files elsewhere are not read because it names them.
+// A change is known to belong to the tool call that made it, whatever the kind of
+// the call, as in Neovim. A file elsewhere is not read just because a call names it.
 func TestAPatchNamesTheToolCall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ members, want string }{

@@ -199,7 +199,8 @@ func TestTheTurnIsCancelledWhenItsTimeIsUp(t *testing.T) {
 	}
 }
 
-// interrupt sends a signal each time the agent has said the next of some words.
+// interrupt sends a signal each time the agent has printed the next of some
+// words.
 func interrupt(t *testing.T, args []string, words ...string) (said, errs string, status int, took time.Duration) {
 	t.Helper()
 	cmd := hermes(t, t.TempDir(), args...)
@@ -239,7 +240,7 @@ func TestAnInterruptCancelsTheTurn(t *testing.T) {
 	}
 }
 
-// The agent hears of the cancel and does nothing about it.
+// The agent gets the cancel and does nothing about it.
 func TestASecondInterruptEndsAStubbornAgent(t *testing.T) {
 	t.Parallel()
 	says := func(word string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
-// sandboxes is a folder to work in, one that is not for the agent, and what an agent
-// says of them.
+// sandboxes has the folders of a test: one to work in, one that is not for the
+// agent, and one for temporary files.
 type sandboxes struct{ work, outside, tmp string }
 
 func newSandboxes(t *testing.T) sandboxes {

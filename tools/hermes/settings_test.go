@@ -19,7 +19,7 @@ func init() {
 		`{"id":"m","name":"Model","category":"model","type":"select","currentValue":"small","options":[{"group":"g","name":"G","options":[{"value":"small","name":"S"},{"value":"big","name":"B"}]}]},` +
 		level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false},{"id":"new","name":"New","type":"of_tomorrow","currentValue":1}]`
 	const models = `"models":{"currentModelId":"a","availableModels":[{"modelId":"a","name":"A"},{"modelId":"b","name":"B"}]}`
-	// What an agent offers after an option was set.
+	// The option that an agent offers after another one was set.
 	const web = `,{"id":"web","name":"Web","type":"boolean","currentValue":false}`
 	changed := `{"configOptions":[` + level + web + `]}`
 	options := map[string]string{

@@ -172,10 +172,10 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 	var allow, deny list
 	f := newFlags("shim", shimSynopsis, std.out)
 	f.StringVar(&c.Root, "root", "", "`FOLDER` of the project (default: the nearest above this one that has a review, or else .git)")
-	f.StringVar(&c.Socket, "socket", "", "report to this `SOCKET` (default: that of the editor that has the project)")
+	f.StringVar(&c.Socket, "socket", "", "report to this `SOCKET` (default: the socket of the editor that has the project)")
 	f.StringVar(&c.Journal, "journal", "", "`FOLDER` for the journal (default: one in the state of the editor)")
-	f.StringVar(&c.Agent, "agent", "", "`NAME` of the agent in reports (default: that of COMMAND)")
-	f.StringVar(&c.Session, "session", newSession, "`ID` of the session of the agent in reports; new: one that begins with NAME; empty: that of the turn that the agent runs")
+	f.StringVar(&c.Agent, "agent", "", "`NAME` of the agent in reports (default: the name of COMMAND)")
+	f.StringVar(&c.Session, "session", newSession, "`ID` of the session of the agent in reports; new: one that begins with NAME; empty: the session of the turn that the agent runs")
 	state := f.String("state", "", "`FOLDER` with the state of the editor (default: Neovim's)")
 	gate := f.Bool("gate", false, "every change in the project waits until the editor allows it; without an answer it fails")
 	f.Var(&allow, "allow", "with --gate: a file or folder that may be changed without asking, `PATH`; may be repeated")

@@ -97,8 +97,8 @@ func TestTheEditorReviewsWhatAProgramInAShimChanges(t *testing.T) {
 // comparing is what a record of compared files lacks.
 const comparing = shim.Comparing
 
-// Only one supervisor can be active, so a shim in a shim compares files. What its record lacks is
-// said when it starts, when it ends, and by the review meanwhile and later.
+// Only one supervisor can be active, so a shim in a shim compares files. It says what its record
+// lacks when it starts and when it ends, and the review says it meanwhile and later.
 func TestARecordOfComparedFilesSaysSo(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
@@ -228,8 +228,8 @@ func TestThePatchOfAShimNamesAChangeOfWhatGitObeys(t *testing.T) {
 	namesWhatGitObeys(t, []string{"shim", "--review", "p.patch", "--", "sh", "-c", changesWhatGitObeys})
 }
 
-// What somebody writes in another terminal while an agent in a shim runs is the user's,
-// wherever the journal is and whoever reads it.
+// Text that somebody writes in another terminal while an agent in a shim runs is the
+// user's, wherever the journal is and whoever reads it.
 func TestWhatIsWrittenBesideAShimIsTheUsers(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
@@ -512,7 +512,7 @@ func TestAShimInAShimComparesFiles(t *testing.T) {
 		flags  []string
 		status int
 		want   string
-		ended  string // what is said at the end
+		ended  string // the output at the end
 	}{
 		{nil, 7, "another program supervises this one already, such as a shim around this one; changes are found by watching files", "hermes shim: " + comparing + "\n"},
 		{[]string{"--gate"}, 125, "another program supervises this one already", ""},

@@ -32,8 +32,8 @@ func openShimReview(ctx context.Context, file string, c shim.Config, std *stdio)
 	return r, r.open(ctx, c.Root)
 }
 
-// finishShim writes the patch of what a journal has, when its program has ended. What
-// somebody else has changed meanwhile is not in it.
+// finishShim writes the patch of what a journal has, when its program has ended.
+// Changes that somebody else has made meanwhile are not in it.
 func (r *runReview) finishShim(journal string) error {
 	if r == nil {
 		return nil
@@ -44,7 +44,8 @@ func (r *runReview) finishShim(journal string) error {
 	return errors.Join(r.project.Journal(ctx, journal), r.missing(journal), r.conclude())
 }
 
-// missing notes what the shim says of itself. The project tells what was not seen.
+// missing adds the notes of the shim about itself. The project reports what was
+// not seen.
 func (r *runReview) missing(folder string) error {
 	in, err := journal.Open(folder)
 	if err != nil {

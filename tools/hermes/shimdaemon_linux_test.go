@@ -44,8 +44,8 @@ func TestCodexWorksInItsOwnProcess(t *testing.T) {
 }
 
 // The terminal of the published Codex works in the daemon that another terminal has left behind,
-// and in a shim in its own process. Under another name the shim does not know it: then it is in the
-// daemon, which is said, and proves that there is one to get around.
+// and in a shim in its own process. Under another name the shim does not know it: then it works in
+// the daemon. The shim reports that, which proves that there is a daemon to get around.
 func TestThePublishedCodexWorksInItsOwnProcess(t *testing.T) {
 	t.Parallel()
 	shimHere(t)

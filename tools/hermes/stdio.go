@@ -23,12 +23,12 @@ type stdio struct {
 	wire    io.WriteCloser
 	wireErr io.Writer
 
-	// A terminal that may show colours; nil otherwise. What is written here must be
-	// printable but for the colours: it is not looked at.
+	// A terminal that may show colours; nil otherwise. Text for it must be
+	// printable except for the colours: nobody checks it.
 	colour io.Writer
 
 	// A terminal at standard error on which a line may be written again; nil otherwise.
-	// What is written here must be printable but for that.
+	// Text for it must be printable except for what that needs.
 	progress io.Writer
 }
 
@@ -164,7 +164,7 @@ func oneLine(s string) string {
 	return string(appendPrintable(nil, b))
 }
 
-// indented keeps the lines of an agent apart from those of the program, on one
+// indented keeps the lines of an agent apart from the program's own, on one
 // stream.
 type indented struct {
 	to     io.Writer

@@ -385,7 +385,8 @@ func escapePattern(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// Capabilities are those of the services, without those that were not approved.
+// Capabilities returns the capabilities of the services, without those that
+// were not approved.
 func (t *turn) Capabilities() *acp.ClientCapabilities {
 	c := t.Services.Capabilities()
 	c.Fs.ReadTextFile = t.approve != "none"

@@ -3,8 +3,8 @@
 //
 //	go run ./tools/migrate PATH
 //
-// PATH is a folder of the program; packages below it are read too. What it knows is the
-// section "Coming from coder/acp-go-sdk" of docs/go.md.
+// PATH is a folder of the program; packages below it are read too. It knows the section
+// "Coming from coder/acp-go-sdk" of docs/go.md.
 package main
 
 import (

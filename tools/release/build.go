@@ -156,7 +156,8 @@ func (r release) goCommand(ctx context.Context, t target, args ...string) *exec.
 	return cmd
 }
 
-// licenses has those of Go and of every module that the programs link.
+// licenses returns the licenses of Go and of every module that the programs
+// link.
 func (r release) licenses(ctx context.Context, t target) ([]byte, error) {
 	root, err := output(r.goCommand(ctx, t, "env", "GOROOT"))
 	if err != nil {
@@ -202,8 +203,8 @@ type member struct {
 	data []byte
 }
 
-// Every file has this time: that of the build differs, and that of the commit
-// is not known before the sums are committed.
+// Every file has this time: the time of the build differs, and the time of the
+// commit is not known before the sums are committed.
 var modified = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // pack puts members into one folder of a compressed tar archive.

@@ -167,7 +167,7 @@ func (r release) git(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// output runs a command. Its error has what the command said of it.
+// output runs a command. Its error has the standard error of the command.
 func output(cmd *exec.Cmd) ([]byte, error) {
 	var problems bytes.Buffer
 	cmd.Stderr = &problems

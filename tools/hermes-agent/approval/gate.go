@@ -86,7 +86,7 @@ type Asker func(context.Context, Question) (Answer, error)
 type Options struct {
 	Home string   // the user's home folder
 	Own  []string // see Place
-	// Timeout bounds a question; 0 means no bound but that of the context.
+	// Timeout bounds a question; 0 means that only the context bounds it.
 	Timeout time.Duration
 	Allowed []Entry // what the user has allowed for good
 	// Keep stores what the user allows for good. If it fails, the command does not

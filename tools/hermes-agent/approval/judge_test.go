@@ -231,7 +231,8 @@ var commands = []struct {
 	{"echo x > /dev/stderr; date > /dev/tty", Allow, ""},
 	{"mv a.txt sub/b.txt; ln -s a b; dd of=x", Allow, ""},
 
-	// Files that only the shell knows may be anywhere; where the beginning is known, that counts.
+	// Files that only the shell knows may be anywhere; if the beginning of the path is known, it
+	// decides.
 	{"f=$(base64 -d <<< x); echo x >> $f", Ask, "write-outside"},
 	{"echo x > \"$(cat name)\"", Ask, "write-outside"},
 	{"tee \"$DEST\" < x", Ask, "write-outside"},
@@ -398,7 +399,7 @@ func TestEachCommandHasItsVerdictAndReason(t *testing.T) {
 	}
 }
 
-// Whatever surrounds a command of the floor does not get it past the floor.
+// Nothing around a command of the floor gets it past the floor.
 func TestTheFloorHoldsInEveryWrapping(t *testing.T) {
 	t.Parallel()
 	for _, inner := range []string{"rm -rf /", "reboot", "mkfs /dev/sda"} {
@@ -429,7 +430,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// What a path leads to decides, and not how it is written.
+// The file that a path leads to decides, and not how the path is written.
 func TestLinksAreFollowed(t *testing.T) {
 	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())

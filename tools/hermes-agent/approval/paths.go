@@ -24,8 +24,8 @@ func (s *script) resolve(word string) (name string, ok bool) {
 	return name, true
 }
 
-// locate is resolve for words of which the shell may know more than we do. It returns
-// "" if that is where the path begins. What is in the middle is taken to lead down.
+// locate is resolve for words with parts that only the shell knows. It returns "" if
+// the path begins with such a part. Such a part in the middle is taken to lead down.
 func (s *script) locate(word string) (name string) {
 	if word == "~" || strings.HasPrefix(word, "~/") { // as an argument that no shell expands
 		word = s.Home + word[1:]
@@ -240,8 +240,8 @@ func (c *call) edited() (files []string) {
 	return files
 }
 
-// linked returns the files that get another name, and their new names. What a symbolic
-// link says begins in its folder.
+// linked returns the files that get another name, and their new names. The target of a
+// symbolic link is relative to the folder of the link.
 func (c *call) linked() []string {
 	list := c.operands()
 	last := len(list) - 1
@@ -350,9 +350,9 @@ func (s *script) secret(name string) string {
 	return ""
 }
 
-// ofProcesses reports whether a path leads to the variables or the memory of a process, and
-// not to that of the command itself. Those of the user's other programs are all there. words
-// are those of the command, which may look for them below the path.
+// ofProcesses reports whether a path leads to the variables or the memory of a process other
+// than the command itself. The user's other programs are all there. words are the words of
+// the command, which may look for such files below the path.
 func ofProcesses(name string, words []string) bool {
 	names := strings.Split(strings.Trim(name, "/"), "/")
 	if !strings.HasPrefix(name, "/") || names[0] != "proc" {
@@ -423,7 +423,8 @@ func (p Place) own() (list []string) {
 	return list
 }
 
-// isOwn reports whether a path is that of our own settings, or something in them.
+// isOwn reports whether a path leads to our own settings, or to something in
+// them.
 func (s *script) isOwn(name string) bool {
 	for _, name := range []string{name, real(name)} {
 		if slices.ContainsFunc(s.settings, func(dir string) bool { return name == dir || below(dir, name) }) {
@@ -460,7 +461,7 @@ const maxLinks = 100
 var readers = strings.Fields("cat head tail less more bat grep egrep fgrep rg ag ls dir tree stat file wc diff cmp du df md5sum sha1sum sha256sum jq yq cut sort uniq nl od xxd hexdump strings test [ [[ cd pushd realpath readlink basename dirname cp")
 
 // touchesOwn reports whether a program that may change files gets a file of our own
-// settings, or runs among them. A script that names them counts, too.
+// settings, or runs among them. A script that names them is one, too.
 func (c *call) touchesOwn() bool {
 	if slices.Contains(readers, c.name) || slices.Contains(texts, c.name) {
 		return false

@@ -21,17 +21,17 @@ var (
 	hooked     = rule{name: "environment", action: Ask, reason: "sets a variable that makes programs run other code"}
 )
 
-// The bounds of a judgement. What exceeds them is asked about.
+// The bounds of a judgement. A command that exceeds them is asked about.
 const (
 	maxDepth = 8       // scripts in scripts, such as sh -c 'sh -c …'
 	maxCalls = 2000    // commands, counted for each dialect
 	maxWords = 20000   // words, counted for each dialect and each program that may run them
 	maxBrace = 12      // expansions such as {a,b} in a word: each doubles it
-	maxValue = 1 << 10 // bytes of a variable whose value counts
+	maxValue = 1 << 10 // bytes of a variable whose value is kept
 )
 
-// dialects are the shells that may read the command. What is a comment or a
-// quotation for one may run in another.
+// dialects are the shells that may read the command. A comment or a quotation
+// of one may be code of another.
 var dialects = []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX}
 
 // script is a shell text that is being judged, with the texts inside it.
@@ -300,7 +300,7 @@ func bomb(c *syntax.FuncDecl) (yes bool) {
 	return yes
 }
 
-// assign notes variables. Those of one command are not those of the shell.
+// assign notes variables. Variables for one command are not set in the shell.
 func (s *script) assign(assigns []*syntax.Assign, forCommand bool) {
 	for _, a := range assigns {
 		if a.Name == nil || a.Naked {

@@ -72,8 +72,8 @@ type Place struct {
 	Own  []string // more folders of our own settings, which no command may change
 }
 
-// Judge says what is dangerous about a shell line. What it cannot read is
-// dangerous.
+// Judge says what is dangerous about a shell line. A line that it cannot read
+// is dangerous.
 func (p Place) Judge(line string) Verdict {
 	s := newScript(p)
 	switch {

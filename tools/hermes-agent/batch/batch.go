@@ -1,8 +1,8 @@
 // Package batch runs many prompts and keeps their trajectories.
 //
 // A result is one line of a file, appended in one step. A run that is killed continues with
-// the prompts that have none. What a run has made so far is in batches/; Combine makes
-// trajectories.jsonl, failed.jsonl and statistics.json of it.
+// the prompts that have none. The results so far are in batches/; Combine makes
+// trajectories.jsonl, failed.jsonl and statistics.json of them.
 package batch
 
 import (
@@ -43,7 +43,7 @@ type Outcome struct {
 	Check         *Check                      `json:"check,omitempty"`
 }
 
-// Tokens are those of all requests of a run.
+// Tokens are the tokens of all requests of a run.
 type Tokens struct {
 	Input  int `json:"input"`
 	Output int `json:"output"`
@@ -105,7 +105,7 @@ type Budget struct {
 
 // Progress says how far a run is.
 type Progress struct {
-	Done, Failed, Total int // prompts of this shard; those of earlier runs are done
+	Done, Failed, Total int // prompts of this shard; Done includes earlier runs
 	Resumed             int // of Done, by earlier runs
 	Equal               int // rows that are left out, because another one is the same
 }
@@ -113,8 +113,8 @@ type Progress struct {
 // Shard is a part of a dataset. The zero value is all of it.
 type Shard struct{ Index, Count int }
 
-// Has reports whether a prompt is in the shard. What it is decides, so that the shards of a
-// dataset that grows keep their prompts.
+// Has reports whether a prompt is in the shard. Only its key decides, so that the shards of
+// a dataset that grows keep their prompts.
 func (s Shard) Has(key string) bool {
 	return s.Count < 2 || hash(key)%uint64(s.Count) == uint64(s.Index)
 }

@@ -26,7 +26,8 @@ type Prompt struct {
 	Row   string // the other members, as JSON; empty: none
 }
 
-// key tells the runs of a dataset apart. That of a prompt without anything is its text.
+// key returns the key of a run, by which the runs of a dataset differ. The first run of
+// a prompt without other members has the text as its key.
 func (p Prompt) key(sample int) string { return key(p.Text, p.Place, p.ID, sample) }
 
 func key(prompt, dir, id string, sample int) string {

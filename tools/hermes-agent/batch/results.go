@@ -38,7 +38,8 @@ type results struct {
 	spent Outcome // tokens and cost of all lines
 }
 
-// digest is that of a key: those of a large dataset would fill the memory.
+// digest is the digest of a key: the keys of a large dataset would fill the
+// memory.
 type digest [sha256.Size]byte
 
 func sum(key string) digest { return sha256.Sum256([]byte(key)) }
@@ -201,8 +202,8 @@ func Merge(out string, from ...string) (Statistics, error) {
 	return Combine(out, dirs...)
 }
 
-// Combine writes what the lines in some folders say, in the order of the dataset, each
-// prompt once. A result counts more than an error. It holds one line in memory at a time.
+// Combine writes the results in some folders, in the order of the dataset, each prompt
+// once. A result wins over an error. It holds one line in memory at a time.
 func Combine(out string, dirs ...string) (Statistics, error) {
 	list, tools, err := best(dirs)
 	if err != nil {
@@ -270,7 +271,7 @@ func best(dirs []string) (list []line, tools map[string]struct{}, err error) {
 				}
 				maps.Copy(tools, l.Tools)
 				if l.Error != "" {
-					l.Error = "yes" // that it has one is all that counts
+					l.Error = "yes" // only whether it has one matters
 				}
 				l.Prompt, l.Tools = string(at[:]), nil // for the order
 				found[at] = l

@@ -200,7 +200,7 @@ func (c *chat) turn(ctx context.Context, prompt string) (acp.StopReason, error) 
 	return answer.StopReason, nil
 }
 
-// ask asks the user about a call. Whatever is not an answer is a denial, and ends the turn.
+// ask asks the user about a call. Anything but an answer is a denial, and ends the turn.
 // Without a terminal there is nobody to ask, and the turn goes on.
 func (c *chat) ask(ctx context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 	if !c.opts.JSON {

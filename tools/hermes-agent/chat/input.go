@@ -20,8 +20,9 @@ import (
 // errInterrupted says that the user pressed Ctrl-C.
 var errInterrupted = errors.New("interrupted")
 
-// reaction is how fast nobody answers a question. What is typed earlier was not meant for
-// it: somebody who types while the agent works must not allow anything by chance.
+// reaction is less time than anybody needs to answer a question. Keys that are typed
+// earlier were not meant for it: somebody who types while the agent works must not allow
+// anything by chance.
 const reaction = 300 * time.Millisecond
 
 // input reads what the user types. On a terminal a line can be edited, completed and
@@ -73,8 +74,8 @@ func (i *input) prompt(ctx context.Context) (string, error) {
 	}
 }
 
-// answer reads the number of a choice. What was typed before the question stays for the
-// next prompt.
+// answer reads the number of a choice. Text that was typed before the question stays
+// for the next prompt.
 func (i *input) answer(ctx context.Context, choices []string) (int, error) {
 	defer i.begin(ctx)()
 	if i.plain != nil {

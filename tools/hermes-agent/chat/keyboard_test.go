@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A line editor that ends with Ctrl-C is thrown away. What was typed behind it must not be
-// lost with it.
+// A line editor that ends with Ctrl-C is thrown away. Text that was typed behind it must
+// not be lost with it.
 func TestAReadEndsWithTheKeysThatEndALine(t *testing.T) {
 	t.Parallel()
 	in, typed := io.Pipe()
@@ -65,7 +65,7 @@ func TestControlCharactersThatArePastedAreNotEchoed(t *testing.T) {
 
 func TestCtrlDTypedBeforeAnybodyReadsIsNotLost(t *testing.T) {
 	t.Parallel()
-	// What a terminal gives that became raw after Ctrl-D was typed.
+	// The bytes of a terminal that became raw after Ctrl-D was typed.
 	k := keys{keyboard: newKeyboard(strings.NewReader("ab\x00")), ctx: t.Context()}
 	b := make([]byte, 10)
 	if n, err := k.Read(b); err != nil || string(b[:n]) != "ab\x04" {

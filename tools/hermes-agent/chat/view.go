@@ -36,7 +36,7 @@ type view struct {
 	block string // the kind of text that is being printed
 	ends  bool   // the text ends with the end of a line
 	names []string
-	usage string                      // of the turn, as it was said last
+	usage string                      // of the turn, as last reported
 	seen  map[acp.ToolCallID][]string // contents that were printed, of calls that go on
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// What an agent says must not move the cursor, change the title, or look like another text.
+// Text of an agent must not move the cursor, change the title, or look like another text.
 func TestNothingThatAnAgentSaysCommandsTheTerminal(t *testing.T) {
 	t.Parallel()
 	const bad = "a\x1b]0;title\x07b\u009b2Jc\rd\x08e\u202ef\x00g\xffh\u200bi\U000e0041j\u2028k\n> l\tm\r\nn"

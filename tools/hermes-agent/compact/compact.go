@@ -1,9 +1,9 @@
 // Package compact replaces the beginning of a conversation that has become too long by a
 // summary, which the model itself writes.
 //
-// The system prompt and the newest messages stay. What the user said before is repeated,
-// because a summary must not change what was asked for. A call and its results are never
-// parted.
+// The system prompt and the newest messages stay. The user's earlier messages are
+// repeated, because a summary must not change what was asked for. A call and its results
+// are never parted.
 package compact
 
 import (
@@ -43,7 +43,7 @@ type Compactor struct {
 	Name   string // of the model
 	Cheap  string // a model that is asked first; empty: none
 	Window int    // the size of the context window in tokens
-	// Begin hears that the model now writes a summary. Nil ignores it.
+	// Begin is called when the model begins to write a summary. It may be nil.
 	Begin func()
 }
 
@@ -129,7 +129,7 @@ func isSummary(m model.Message) bool {
 	return m.Role == model.User && strings.HasPrefix(m.Text, intro)
 }
 
-// words repeats what the user said.
+// words repeats the user's messages.
 func words(middle []model.Message) string {
 	var said []string
 	for _, m := range middle {

@@ -114,7 +114,7 @@ func TestACompactedConversationIsValidAndHasWhatMatters(t *testing.T) {
 		if asked := Tokens(m.asked[0].Messages); len(m.asked) != 1 || len(m.asked[0].Tools) > 0 || asked > window*2/3 {
 			t.Errorf("seed %d: %d requests, the first with %d tokens", seed, len(m.asked), asked)
 		}
-		// What the user said survives the next time, too.
+		// The user's messages survive the next time, too.
 		again, _, err := Compactor{Model: m, Window: window}.Compact(t.Context(), append(shorter, conversation(rand.New(rand.NewPCG(seed, 2)))[1:]...))
 		if err == nil {
 			check(t, again)

@@ -1,6 +1,6 @@
 // Package config says which model the agent talks to, what it may do and where it keeps
 // its sessions: config.yaml for settings, .env for secrets, and the environment, which
-// counts more than both.
+// wins over both.
 package config
 
 import (
@@ -19,7 +19,8 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
 
-// Version is that of the settings. A file of an older version is completed by Migrate.
+// Version is the version of the settings. A file of an older version is completed by
+// Migrate.
 const Version = 1
 
 // Config is the settings of the agent.
@@ -40,14 +41,14 @@ type Config struct {
 
 // Model is the endpoint and the model there.
 type Model struct {
-	Headers map[string]string `yaml:"headers"` // of each request, besides that of the key
+	Headers map[string]string `yaml:"headers"` // of each request, besides the header with the key
 
 	BaseURL string `yaml:"base_url"` // such as http://127.0.0.1:8080/v1
 	Name    string `yaml:"name"`     // empty: the first one of the endpoint
 	Context int    `yaml:"context"`  // the context window in tokens; 0: what the endpoint says
 
 	Parameters map[string]any `yaml:"parameters"` // of each request
-	Summary    string         `yaml:"summary"`    // the model that writes summaries; empty: that of the session
+	Summary    string         `yaml:"summary"`    // the model that writes summaries; empty: the session's
 	Fallback   string         `yaml:"fallback"`   // the model that answers when another one fails; empty: none
 }
 
@@ -55,7 +56,7 @@ type Model struct {
 type Named struct {
 	Name       string         `yaml:"name"`       // at the endpoint; empty: the same
 	Context    int            `yaml:"context"`    // the context window in tokens; 0: what the endpoint says
-	Parameters map[string]any `yaml:"parameters"` // besides those of all models, which they count more than
+	Parameters map[string]any `yaml:"parameters"` // win over the parameters of all models
 }
 
 // Named returns the name of a model at the endpoint, and the parameters of its requests.
@@ -141,7 +142,8 @@ skills: []
 command_allowlist: []
 `
 
-// Variables are those of the environment and of .env that count more than the settings.
+// Variables are the variables of the environment and of .env that win over the
+// settings.
 var Variables = []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "HERMES_AGENT_BACKEND"}
 
 const openRouter = "https://openrouter.ai/api/v1"
@@ -204,7 +206,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// CheckEndpoint reports whether an address can be that of an endpoint.
+// CheckEndpoint reports whether an address can be the address of an endpoint.
 func CheckEndpoint(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -17,7 +17,7 @@ import (
 
 // number gives a call an id that is new in the session, and a name that people can see. Ids
 // of models are sometimes empty or repeat. Nine letters and digits is what Mistral's endpoints
-// demand. What is opaque may name the id.
+// demand. Opaque members may contain the id.
 func number(call *model.Call, n int, opaque model.Opaque) {
 	id := fmt.Sprintf("call%05d", n)
 	for name, value := range opaque {
@@ -106,7 +106,7 @@ func isTerminal(c acp.ToolCallContent) bool {
 	return is
 }
 
-// witness tells of what a Gate refuses.
+// witness notices what a Gate refuses.
 type witness struct {
 	tool.Gate
 	refused func()

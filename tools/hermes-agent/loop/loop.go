@@ -94,7 +94,7 @@ func (b *brake) see(calls []model.Call, results []model.Message) {
 	*b = now
 }
 
-// Turn continues a conversation that ends with what the user said. It passes each new
+// Turn continues a conversation that ends with a message of the user. It passes each new
 // message to add, in order, as soon as it is complete. The error says why the turn ended
 // early and is for the user; the history is complete then, too.
 func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model.Message)) (acp.StopReason, error) {

@@ -28,8 +28,8 @@ func exactOf(meta sdk.Meta) (text string, ok bool) {
 	return text, ok
 }
 
-// withExact adds the texts to the result of a call. What it cannot read stays as it is; the
-// SDK says what is wrong with it.
+// withExact adds the texts to the result of a call. A result that it cannot read stays as
+// it is; the SDK reports what is wrong with it.
 func withExact(result json.RawMessage) json.RawMessage {
 	if !bytes.Contains(result, []byte("structuredContent")) && !bytes.Contains(result, []byte("inputSchema")) {
 		return result

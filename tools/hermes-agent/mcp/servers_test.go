@@ -29,7 +29,7 @@ func use(ctx context.Context, t *tool.Tool) (string, error) {
 	})
 }
 
-// serve is a server at an address, whose tools answer with what they are told to.
+// serve starts a server whose tools answer by calling the functions.
 func serve(t *testing.T, tools map[string]func() (*sdk.CallToolResult, error)) *httptest.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	for name, answer := range tools {

@@ -6,7 +6,7 @@ import (
 )
 
 // escapes finds the escapes of JSON: whole surrogate pairs, halves of one, and all others,
-// so that no backslash counts twice.
+// so that no backslash is read twice.
 var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
 
 // Paired replaces halves of surrogate pairs in JSON by U+FFFD. Go reads them as that, others

@@ -31,7 +31,7 @@ func TestHalvesOfPairsAreReplaced(t *testing.T) {
 	}
 }
 
-// What Go reads of a text stays the same, and nothing is left to replace.
+// Go still decodes the text to the same values, and nothing is left to replace.
 func FuzzHalvesOfPairsAreReplaced(f *testing.F) {
 	f.Add([]byte(`{"a":"\ud83d","b":"\\\ud83d\ude00"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -13,9 +13,9 @@ import (
 // Backend says where commands run. Its methods are safe for concurrent use.
 type Backend interface {
 	// Command returns the argument vector that runs a line, and the folder of this
-	// machine to run it in. The id is that of End.
+	// machine to run it in. End gets the same id.
 	Command(ctx context.Context, id string, c Command) (argv []string, dir string, err error)
-	// End ends a command that runs elsewhere. What runs on this machine is ended
+	// End ends a command that runs elsewhere. A command on this machine is ended
 	// anyway.
 	End(id string)
 	// Isolated reports whether commands cannot reach this machine.

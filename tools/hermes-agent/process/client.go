@@ -14,7 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
-// Terminals are those of a client. An acp.Client has them.
+// Terminals are the terminals of a client. An acp.Client has these methods.
 type Terminals interface {
 	CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error)
 	TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error)
@@ -38,7 +38,7 @@ func Vector(line string) []string {
 	return append(shell(), line)
 }
 
-// again is when a client that has ended a wait is asked to wait once more.
+// again is the pause before waiting again on a client that stopped waiting.
 const again = time.Second
 
 // inClient is a command in a terminal of the client, where the user sees it and can

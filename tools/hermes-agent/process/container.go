@@ -32,7 +32,7 @@ type Container struct {
 }
 
 // NewContainer returns a backend that has not started its container. The program
-// is docker or podman, options are those of its run command.
+// is docker or podman, options are options of its run command.
 func NewContainer(program, image, root string, options, keeper []string) *Container {
 	return &Container{program: program, image: image, root: root, options: options, keeper: keeper}
 }

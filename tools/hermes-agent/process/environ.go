@@ -28,12 +28,12 @@ var inherited = []string{
 // proxies are addresses, which may have a password in them.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "GOPROXY", "PIP_INDEX_URL", "UV_INDEX_URL", "npm_config_registry"}
 
-// reaching are for the programs that reach another machine or a container. What runs
-// there does not get them.
+// reaching are for the programs that reach another machine or a container. Commands
+// there do not get them.
 var reaching = []string{"SSH_AUTH_SOCK", "DOCKER_*", "CONTAINER_*", "KRB5CCNAME"}
 
-// environment names the variables that commands of a backend get. More are those of
-// the settings.
+// environment names the variables that commands of a backend get. more are names
+// from the settings.
 func environment(b Backend, more []string) []string {
 	names := slices.Concat(inherited, more)
 	switch b.(type) {

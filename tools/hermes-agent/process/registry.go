@@ -36,12 +36,12 @@ var ErrUnknown = errors.New("there is no such process; those that ran before the
 type Options struct {
 	// Backend says where commands run. Nil: on this machine.
 	Backend Backend
-	// Keeper is that of terminal.Options. With it nothing outlives the agent.
+	// Keeper: see terminal.Options.Keeper. With it nothing outlives the agent.
 	Keeper []string
 	// Environment names more variables that commands get. A name may end in *.
 	Environment []string
-	// Terminals are those of the client, where the user sees the commands of this
-	// machine. Nil: the client has none.
+	// Terminals are the terminals of the client, where the user sees the commands
+	// of this machine. Nil: the client has none.
 	Terminals Terminals
 	Session   acp.SessionID // of Terminals
 }
@@ -319,8 +319,8 @@ func (r *Registry) Log(id string, from, limit int) (Page, error) {
 	return Page{info, strings.Join(lines[from:to], ""), from, len(lines)}, nil
 }
 
-// Write types text into a process. What completes a line is approved first,
-// because the process may be a shell.
+// Write types text into a process. Text that completes a line is approved
+// first, because the process may be a shell.
 func (r *Registry) Write(ctx context.Context, id, text string, approve Approve) error {
 	p, err := r.find(id)
 	if err != nil {

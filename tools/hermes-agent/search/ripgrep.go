@@ -52,7 +52,7 @@ func (q Query) ripgrep(ctx context.Context, program string, pattern *regexp.Rege
 }
 
 // forRipgrep writes a pattern in the syntax that ripgrep and Go share. Classes such as \w are
-// spelled out, because they are ASCII in Go and Unicode in ripgrep. ^ and $ become those of
+// spelled out, because they are ASCII in Go and Unicode in ripgrep. ^ and $ become anchors of
 // lines, because ripgrep sees whole files.
 func forRipgrep(pattern *regexp.Regexp) string {
 	tree, err := syntax.Parse(pattern.String(), syntax.Perl&^syntax.OneLine)

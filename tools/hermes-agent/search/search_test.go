@@ -104,7 +104,7 @@ func engines(t *testing.T) map[string]func(Query, *regexp.Regexp) []Match {
 	return ways
 }
 
-// The settings of the user, who may have git ignore anything, are not those of the tests.
+// The tests do not use the settings of the user, who may have git ignore anything.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "home")
 	if err != nil {

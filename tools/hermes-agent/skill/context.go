@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// contextFiles hold instructions for agents. The first that a folder has counts;
-// the others usually say the same.
+// contextFiles hold instructions for agents. Only the first that a folder has is
+// read; the others usually say the same.
 var contextFiles = []string{"AGENTS.md", "agents.md", "CLAUDE.md", ".hermes.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md"}
 
 // maxContext bounds the instructions in bytes. Those of the nearest folders stay.
@@ -45,7 +45,8 @@ func Context(dir string) string {
 	return strings.Join(parts, "\n")
 }
 
-// instructions returns those of one folder, under the name of their file.
+// instructions returns the instructions of one folder, under the name of their
+// file.
 func instructions(root *os.Root, dir string) string {
 	for _, name := range contextFiles {
 		name = filepath.Join(dir, name)

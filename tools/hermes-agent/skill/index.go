@@ -22,12 +22,12 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// fileName is that of the main file of a skill.
+// fileName is the name of the main file of a skill.
 const fileName = "SKILL.md"
 
 // The bounds of skills.
 const (
-	maxDepth       = 3         // folders between that of all skills and that of one
+	maxDepth       = 3         // folders between the folder of all skills and the folder of one
 	maxFile        = 256 << 10 // bytes
 	maxDescription = 1024      // characters, of the specification
 	maxPrompt      = 4 << 10   // bytes of the index in the system prompt
@@ -57,8 +57,8 @@ type Index struct {
 	faults []error
 }
 
-// Load finds the skills below folders. Of two with the same name the first wins.
-// A folder need not exist.
+// Load finds the skills below folders. If two have the same name, the first
+// wins. A folder need not exist.
 func Load(dirs ...string) *Index {
 	x := &Index{}
 	for _, dir := range dirs {

@@ -140,8 +140,8 @@ func (s *Store) History(id acp.SessionID) (Info, []model.Message, error) {
 	return info, model.Repair(all), nil
 }
 
-// Fork copies a session, which may be open, and opens the copy. Change makes the facts of
-// the copy from those of the session.
+// Fork copies a session, which may be open, and opens the copy. change makes the facts of
+// the copy from the facts of the session.
 func (s *Store) Fork(id acp.SessionID, change func(*Info)) (*Session, error) {
 	info, err := s.info(id)
 	if err != nil {

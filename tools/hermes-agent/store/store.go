@@ -33,7 +33,7 @@ type Info struct {
 	Mode    string        `json:"mode,omitempty"`
 	Model   string        `json:"model,omitempty"`
 	Created time.Time     `json:"created"`
-	Updated time.Time     `json:"-"` // when something was last said
+	Updated time.Time     `json:"-"` // the time of the last message
 }
 
 // Open returns the store in a folder, which is made if it is missing. Sessions hold
@@ -94,7 +94,8 @@ func (s *Store) List(cwd string) ([]Info, error) {
 	return list, nil
 }
 
-// sameFolder returns what reports whether a path is that of the folder.
+// sameFolder returns a function that reports whether a path leads to the
+// folder.
 func sameFolder(folder string) func(path string) bool {
 	known := map[string]bool{folder: true}
 	here, err := os.Stat(folder)

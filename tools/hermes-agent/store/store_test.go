@@ -37,8 +37,8 @@ func fill(t *testing.T, s *Store) *Session {
 	return session
 }
 
-// A program can be killed after any byte. What it had written before is there, and the
-// session can go on.
+// A program can be killed after any byte. All that it had written before is there, and
+// the session can go on.
 func TestASessionThatWasCutOffAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	whole, err := Open(t.TempDir())
@@ -180,8 +180,8 @@ func TestASessionIsOpenOnce(t *testing.T) {
 	}
 }
 
-// What replaces the messages is one line: after any cut the model sees all old messages or
-// all new ones, and ids of calls are not used again.
+// One line replaces the messages: after any cut the model sees all old messages or all new
+// ones, and ids of calls are not used again.
 func TestMessagesAreReplacedAtOnce(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.TempDir())

@@ -48,7 +48,7 @@ func Edit() *Tool {
 }
 
 // replace puts fresh where old is in text. A line break of old stands for one of any kind;
-// each line keeps its own, and new lines get that of their neighbours.
+// each line keeps its own, and new lines get the kind of their neighbours.
 //
 // Models often get white space wrong, so if old is nowhere, lines count as equal that differ
 // only in white space at their ends, and then in the typography of quotes, dashes and spaces,

@@ -47,7 +47,7 @@ func NewSet(tools []*Tool, groups map[string][]string, toolsets ...string) (*Set
 	return s, nil
 }
 
-// With returns a set that has further tools behind those of s. The error is about those
+// With returns a set with further tools behind the tools of s. The error is about tools
 // that it leaves out.
 func (s *Set) With(tools []*Tool) (*Set, error) {
 	more := &Set{tools: slices.Clone(s.tools), schemas: maps.Clone(s.schemas), absent: s.absent}
@@ -111,8 +111,8 @@ func (s *Set) Specs() []model.Spec {
 	return list
 }
 
-// Find returns the tool that a call names and its arguments, or an error that tells the
-// model what is wrong with the call.
+// Find returns the tool that a call names and its arguments, or an error that explains
+// to the model what is wrong with the call.
 func (s *Set) Find(call model.Call) (*Tool, json.RawMessage, error) {
 	at := slices.IndexFunc(s.tools, func(t *Tool) bool { return t.Name == call.Name })
 	if at < 0 {

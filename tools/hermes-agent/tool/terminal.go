@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// defaultTimeout is that of a command.
+// defaultTimeout is the timeout of a command.
 const defaultTimeout = 2 * time.Minute
 
 // Terminal runs a shell command.

@@ -16,8 +16,8 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
-// Tool is something a model can call. A Tool keeps no state: that of a session is
-// in its Env.
+// Tool is something a model can call. A Tool keeps no state: the state of a
+// session is in its Env.
 type Tool struct {
 	Name        string
 	Description string
@@ -57,7 +57,7 @@ type Files interface {
 }
 
 // Gate decides about what a call is about to do, and may ask the user. An error
-// refuses, and tells the model why.
+// refuses, and its text explains to the model why.
 type Gate interface {
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
 	// Command decides about a shell line. One that is isolated cannot reach this machine.

@@ -60,7 +60,7 @@ func specs(tools []model.Spec) []model.Spec {
 	return tools
 }
 
-// answer joins what the model thought, said and called.
+// answer joins the thoughts, the text and the calls of the model.
 func answer(m model.Message) string {
 	var parts []string
 	if m.Reasoning != "" {

@@ -34,7 +34,8 @@ type Judge struct {
 	silent   [][2]int // first and last message of the times in which the protocol is silent
 }
 
-// NewJudge starts a Judge. Only what a party does counts; with lint.Nobody both do.
+// NewJudge starts a Judge. It keeps only the findings about one party; with
+// lint.Nobody about both.
 func NewJudge(o lint.Options, by lint.Party) *Judge {
 	j := &Judge{by: by, done: make(chan struct{}), failed: map[*lint.Rule]*lint.Counts{}}
 	j.changed.L = &j.mu
@@ -135,7 +136,7 @@ func (j *Judge) Messages() int {
 }
 
 // Silent says that the protocol is silent about what happens from now on, until over is
-// called. What the party does wrong then is a remark, because it was provoked.
+// called. Findings about the party then are remarks, because they were provoked.
 func (j *Judge) Silent() (over func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -156,8 +157,8 @@ func (j *Judge) isSilent(f *lint.Finding) bool {
 	return slices.ContainsFunc(j.silent, func(s [2]int) bool { return s[0] <= n && n <= s[1] })
 }
 
-// Report ends the capture and returns what the party did that counts. Only its first call
-// does.
+// Report ends the capture, at its first call, and returns what the Judge has found about the
+// party.
 func (j *Judge) Report() *lint.Report {
 	j.mu.Lock()
 	j.closed = true

@@ -17,7 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/lint"
 )
 
-// message is what the other side said.
+// message is a message of the other side.
 type message struct {
 	envelope.Envelope
 	text []byte
@@ -50,7 +50,7 @@ type line struct {
 	killed atomic.Bool // the other side was, by this one, so its end is not its own doing
 	left   atomic.Bool // this side has hung up
 
-	writing sync.Mutex // so that the order is that of the taps
+	writing sync.Mutex // so that messages are tapped in the order of the writes
 	out     io.WriteCloser
 
 	tapping sync.Mutex // held while tap is called for a message
@@ -87,7 +87,7 @@ func newLine(me lint.Party, in io.Reader, out io.WriteCloser, serve acp.Handler,
 	return l
 }
 
-// maxLine bounds a line of the other side, in bytes. Of a longer one only the size is
+// maxLine bounds a line of the other side, in bytes. Only the size of a longer one is
 // known.
 const maxLine = lint.MaxMessage
 
@@ -213,8 +213,8 @@ func (l *line) send(text []byte) error {
 	return l.pieces([][]byte{append(append(make([]byte, 0, len(text)+1), text...), '\n')}, text)
 }
 
-// pieces writes lines in pieces. What they say is in texts. What cannot be written, or
-// comes after the end of the other side, was not said.
+// pieces writes lines in pieces; texts are their messages. Messages that cannot be
+// written, or come after the end of the other side, are not tapped.
 func (l *line) pieces(pieces [][]byte, texts ...[]byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -238,8 +238,9 @@ func (l *line) pieces(pieces [][]byte, texts ...[]byte) error {
 	return nil
 }
 
-// sent taps what has been written, and then some records. What is being written precedes
-// what the other side says meanwhile, because that may be the answer.
+// sent taps what has been written, and then some records. A message that is being
+// written precedes messages that come from the other side meanwhile, because one of them
+// may be the answer.
 func (l *line) sent(more ...lint.Record) {
 	l.tapping.Lock()
 	defer l.tapping.Unlock()
@@ -299,7 +300,8 @@ func (l *line) askAs(id, method string, params any, answered func(json.RawMessag
 	return c, l.send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + string(encode(method)) + `,"params":` + string(encode(params)) + `}`))
 }
 
-// wait waits for the answer to a call. The error is a *failure, errEnded or that of ctx.
+// wait waits for the answer to a call. The error is a *failure, errEnded or the error of
+// ctx.
 func (l *line) wait(ctx context.Context, c *call) (json.RawMessage, error) {
 	m, err := l.take(ctx, c.answer)
 	if err != nil {

@@ -168,7 +168,7 @@ func refusal(code acp.ErrorCode, format string, args ...any) error {
 	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// What clients do by themselves.
+// The steps that clients take by themselves.
 var clientSteps = []Outcome{
 	{Step: "initialize", Title: "The client begins with initialize.", Tier: Mandatory},
 	{Step: "session", Title: "The client opens a session.", Tier: Mandatory},
@@ -378,7 +378,7 @@ func (t *playedTurn) play(ctx context.Context, part []scripted) {
 	t.cancelled = ctx.Err() != nil
 }
 
-// said is what a step saw that passed.
+// said is what a step that passed has seen.
 type said string
 
 func (s said) Error() string { return string(s) }
@@ -390,7 +390,8 @@ func (t *playedTurn) do(ctx context.Context, s scripted) error {
 	return s.verb.do(t, ctx, strings.NewReplacer("$SESSION", t.session.id, "$CWD", t.session.cwd).Replace(s.rest))
 }
 
-// note keeps the outcome of a step. Of a step that is played again, the worst one.
+// note keeps the outcome of a step. If a step is played again, it keeps the worst
+// one.
 func (t *playedTurn) note(s scripted, err error) {
 	o := t.outcome(s)
 	o.Text = ""

@@ -21,7 +21,7 @@ import (
 type client struct {
 	changed map[string]string // results by method; "error" is an error, "silence" none
 	told    func(l *line, update string)
-	rules   *lint.RuleSet // that judge it; nil: those of today
+	rules   *lint.RuleSet // that judge it; nil: today's
 	line    *line
 	mu      sync.Mutex
 	files   map[string]string
@@ -152,7 +152,7 @@ func TestAConformingClientPassesTheWholeScript(t *testing.T) {
 	}
 }
 
-// What the client does not offer is not asked.
+// The agent does not ask for what the client does not offer.
 func TestAClientThatOffersNothingConforms(t *testing.T) {
 	t.Parallel()
 	r := played1(t, "", `{}`, &client{changed: map[string]string{"fs/read_text_file": "error", "fs/write_text_file": "error", "terminal/create": "error", "elicitation/create": "error"}}, nil)
@@ -211,7 +211,7 @@ func TestEachStepOfAScriptSeesWhatItIsFor(t *testing.T) {
 			t.Errorf("%s answered with %s: want %s with %q:\n%s", c.method, c.answer, want, c.says, o.String())
 		}
 	}
-	// What was written is what is read.
+	// A read must return the text that was written.
 	r := played1(t, "WRITE a.txt hello\nREAD a.txt", ableClient, &client{changed: map[string]string{"fs/read_text_file": `{"content":"other"}`}}, nil)
 	if o := r.Outcomes[len(r.Outcomes)-1]; o.Status != Failed || !strings.Contains(o.Text, `"hello" was written, and "other" is read`) {
 		t.Errorf("%s", o.String())

@@ -151,7 +151,8 @@ func (w *words) add(line []byte) {
 	w.lines = append(w.lines[max(0, len(w.lines)-quotedLines+1):], lint.Visible(line, quotedBytes))
 }
 
-// last is the end of a sentence about the end of the agent, empty if it said nothing.
+// last is the end of a sentence about the end of the agent, empty if it printed
+// nothing.
 func (w *words) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,11 +47,11 @@ type Outcome struct {
 	Rules        []string       `json:"rules,omitempty"` // of the findings
 	Known        bool           `json:"known,omitempty"` // it failed, and does not count because that was known
 	Again        []string       `json:"again,omitempty"` // rules of faults that are about another step, or that another step has shown before
-	// Message is the message that shows why the step failed: that of the first finding of
-	// severity error, otherwise the last one that was said. Zero: none was.
+	// Message is the message that shows why the step failed: the message of the first
+	// finding of severity error, otherwise the last message. Zero: there was none.
 	Message int `json:"message,omitempty"`
 
-	shown bool // Message is that of a finding
+	shown bool // Message is the message of a finding
 	hung  bool // a request was left without an answer, which leaves the verdict open whatever the step is worth
 }
 
@@ -120,7 +120,7 @@ type Result struct {
 	Decision Decision  `json:"decision"`
 	Why      []string  `json:"why,omitempty"`
 	Tiers    map[Tier]map[Status]int
-	Report   *lint.Report `json:"-"` // of what the other side said
+	Report   *lint.Report `json:"-"` // of the messages of the other side
 
 	essential []string        // steps without which there is no verdict
 	broken    []report.Broken // rules that the verdict is about

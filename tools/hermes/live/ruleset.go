@@ -21,7 +21,7 @@ func tierIn(set *lint.RuleSet, step string, today Tier) (Tier, bool) {
 	return tiers[max(slices.Index(tiers, today), slices.Index(tiers, then))], true
 }
 
-// stepsIn are those of some steps of an agent that a set of rules has.
+// stepsIn returns those of some steps of an agent that a set of rules has.
 func stepsIn(set *lint.RuleSet, groups ...[]*step) (list []*step) {
 	for _, one := range slices.Concat(groups...) {
 		if tier, ok := tierIn(set, "run "+one.id, one.tier); ok {
@@ -57,7 +57,7 @@ func (o *Options) CheckSteps() error {
 	return nil
 }
 
-// clientStepsIn are those of clientSteps that a set of rules has.
+// clientStepsIn returns those of clientSteps that a set of rules has.
 func clientStepsIn(set *lint.RuleSet) (list []Outcome) {
 	for _, one := range clientSteps {
 		tier, ok := tierIn(set, "agent "+one.Step, one.Tier)

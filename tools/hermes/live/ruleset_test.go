@@ -140,8 +140,8 @@ func tiersOfToday() map[string]Tier {
 	return all
 }
 
-// A step of a set is still there, under its name. What is gone from it would no longer be
-// asked of those who pinned the set.
+// A step of a set is still there, under its name. A step that is gone would no longer be
+// played for projects that pinned the set.
 func TestAFrozenSetHasAllItsSteps(t *testing.T) {
 	today := tiersOfToday()
 	if *freeze != "" {

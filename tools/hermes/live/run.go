@@ -41,7 +41,7 @@ type Options struct {
 	Logout     bool
 	Keeper     []string               // of terminals, see launch.Command
 	Known      func(step string) bool // reports whether a step that fails is known to; may be nil
-	Done       func(Outcome)          // is told how each step ended, at once; may be nil
+	Done       func(Outcome)          // is called with how each step ended, at once; may be nil
 }
 
 // skip is why a step was not exercised.
@@ -65,8 +65,8 @@ type spent time.Duration
 
 func (s spent) Error() string { return fmt.Sprintf("the run has taken %v", time.Duration(s)) }
 
-// hello is what an agent says of itself. What has another type than the schema says is
-// the business of the linter.
+// hello is an agent's answer to initialize. Members of other types than the schema's
+// are left to the linter.
 type hello struct {
 	ProtocolVersion   json.RawMessage
 	AgentInfo         struct{ Name, Version string }
@@ -244,7 +244,7 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 		out.Status, out.Text = Passed, err.Error() // it is what was seen
 	case err != nil:
 		out.Status, out.Text = Failed, err.Error()
-		out.Message = s.judge.Messages() // what was said before, if the step says nothing itself
+		out.Message = s.judge.Messages() // the last message before, if the step sends none itself
 	default:
 		out.Status, out.Text = Passed, s.note
 	}
@@ -259,8 +259,8 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 }
 
 // attach gives the findings since the last call to the steps that they are about, and
-// returns those of the steps before this one that it changed. One fault fails one step:
-// the first that shows it, and none that only needed the connection or the session.
+// returns the steps before this one that it changed. One fault fails one step: the
+// first that shows it, and none that only needed the connection or the session.
 func (s *stage) attach() (changed []*Outcome) {
 	for _, f := range s.judge.Findings() {
 		i := len(s.outcomes) - 1
@@ -337,8 +337,8 @@ func (s *stage) exercised(step *step) error {
 // answer, before the steps that need it are not played.
 const maxHangs = 2
 
-// hung counts how a request that steps need has ended, and returns an error once it was
-// left without an answer too often.
+// hung notes whether a request that steps need was answered, and returns an error once
+// it was left without an answer too often in a row.
 func (s *stage) hung(method string, err error) error {
 	if !errors.As(err, new(late)) {
 		s.hangs[method] = 0

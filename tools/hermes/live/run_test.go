@@ -42,7 +42,7 @@ func TestAConformingAgentPassesEveryStep(t *testing.T) {
 	}
 }
 
-// What is not offered is not exercised, and never a fault.
+// A feature that is not offered is not exercised, and never a fault.
 func TestAnAgentThatOffersNothingConforms(t *testing.T) {
 	t.Parallel()
 	r := drive(t, fake{bare: true, changed: func(f *fake, m *heard) bool {

@@ -23,7 +23,7 @@ const (
 	customMethod  = "_hermes.dev/lint/ping"
 )
 
-// quiet is how long the line has to stay silent, to see that nothing is said.
+// quiet is how long the line has to stay silent, to see that nothing comes.
 const quiet = 300 * time.Millisecond
 
 // steps are all steps of the rules, in the order in which they are played.

@@ -51,7 +51,7 @@ func (s *stage) turn(ctx context.Context, d *driven, one *session, c *call) (str
 	}
 	var f *failure
 	d.mu.Lock()
-	worked := d.heard > c.heard+1 // it has said more than the answer, so it took the prompt
+	worked := d.heard > c.heard+1 // it has sent more than the answer, so it took the prompt
 	d.mu.Unlock()
 	if errors.As(err, &f) && (worked || f.Code > -32600 || f.Code < -32602) {
 		if err = s.wantsLogin(d, err); s.login == "" {
@@ -100,7 +100,7 @@ func (s *stage) busy(ctx context.Context, d *driven, one *session) (*call, error
 	return c, nil
 }
 
-// working reports whether an update is of a turn.
+// working reports whether an update belongs to a turn.
 func working(params json.RawMessage) bool {
 	var p struct {
 		Update struct{ SessionUpdate string }

@@ -59,7 +59,7 @@ func TestAnAgentThatHangsNeverConforms(t *testing.T) {
 }
 
 // Nor does one that hangs in a single request. The methods are those that a conforming agent
-// is asked, so a new step brings its own. What informational steps ask is only noted.
+// is asked, so a new step brings its own. Requests of informational steps are only noted.
 func TestAnAgentThatHangsInAnyMethodNeverConforms(t *testing.T) {
 	t.Parallel()
 	everything := func(o *Options) {
@@ -113,7 +113,7 @@ func TestAStepThatCouldNotBePlayedLeavesTheVerdictOpen(t *testing.T) {
 	}
 }
 
-// What leaves many steps open is said once.
+// A reason that leaves many steps open is given once.
 func TestAVerdictThatIsOpenSaysEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	r := &Result{Report: &lint.Report{}, Outcomes: []Outcome{
@@ -165,12 +165,13 @@ func TestOneFaultFailsOneStep(t *testing.T) {
 	if got := statuses(r, Failed); len(got) != 1 || got[0] != "initialize" || r.Decision != NotConformant || !strings.Contains(strings.Join(r.Why, "; "), "rules broken: AUT03") {
 		t.Errorf("%s %q, failed: %q", r.Decision, r.Why, got)
 	}
-	// Played alone, a step that only needs the connection passes, and the rule counts.
+	// Played alone, a step that only needs the connection passes, and the verdict
+	// names the rule.
 	r = drive(t, fake{changed: login}, func(o *Options) { o.Steps = []string{"session-new"} })
 	if o := r.Outcomes[0]; o.Status != Passed || !slices.Contains(o.Again, "AUT03") || r.Decision != NotConformant {
 		t.Errorf("%s: %s %q, again: %q", o.String(), r.Decision, r.Why, o.Again)
 	}
-	// What a later step shows of its own fails it.
+	// A fault that only a later step shows fails that step.
 	r = drive(t, fake{changed: func(f *fake, m *heard) bool {
 		if m.Method == "session/list" {
 			f.answer(m, `{"sessions":[{"sessionId":"s1","cwd":"relative"}]}`)
@@ -182,8 +183,8 @@ func TestOneFaultFailsOneStep(t *testing.T) {
 	}
 }
 
-// What is provoked where the protocol is silent is noted and changes nothing. What a
-// request could not reach was not asked.
+// A fault that is provoked where the protocol is silent is noted and changes
+// nothing. A request that could not reach the agent is no remark.
 func TestWhatIsProvokedOnPurposeDoesNotCount(t *testing.T) {
 	t.Parallel()
 	noisy := false
@@ -266,7 +267,7 @@ func TestAnInformationalStepNeverFails(t *testing.T) {
 }
 
 // A finding that only the end of a connection shows belongs to the step of its message,
-// which is told again.
+// which is reported again.
 func TestALateFindingBelongsToItsStep(t *testing.T) {
 	t.Parallel()
 	var told []string

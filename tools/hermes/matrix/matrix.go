@@ -12,7 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes/tomlfile"
 )
 
-// Agent is an agent of the file. What is empty is as the command line says.
+// Agent is an agent of the file. For empty members the command line applies.
 type Agent struct {
 	Name    string
 	Command []string

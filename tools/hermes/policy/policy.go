@@ -31,7 +31,7 @@ type Policy struct {
 	now        func() time.Time
 }
 
-// entry accepts findings. What is empty matches everything.
+// entry accepts findings. An empty member matches everything.
 type entry struct {
 	line                             int
 	rule                             string

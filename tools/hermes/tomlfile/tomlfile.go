@@ -32,7 +32,7 @@ func Load(name string) ([]byte, error) {
 
 // Key is the name of a table or value, and where it is.
 type Key struct {
-	Name []string // the parts of a dotted key, that of its table included
+	Name []string // the parts of a dotted key, including the key of its table
 	Line int
 	file string
 }
@@ -143,7 +143,7 @@ type file struct {
 	set   map[string]bool // the values so far
 }
 
-// key is the key of a node, below that of a table.
+// key returns the key of a node, below the key of a table.
 func (f *file) key(table []string, node *unstable.Node) Key {
 	k := Key{Name: slices.Clone(table), file: f.name}
 	for it := node.Key(); it.Next(); {
@@ -155,7 +155,7 @@ func (f *file) key(table []string, node *unstable.Node) Key {
 	return k
 }
 
-// value passes a value on, or those of a table that is written as a value.
+// value passes a value on, or the values of a table that is written as a value.
 func (f *file) value(table []string, node *unstable.Node) error {
 	key, value := f.key(table, node), node.Value()
 	if value.Kind == unstable.InlineTable {

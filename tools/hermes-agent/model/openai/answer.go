@@ -106,7 +106,7 @@ type collector struct {
 	usage           model.Usage
 	where           string // the member with the reasoning
 	finish          string // the reason
-	ended           bool   // the endpoint has said so, in one way or another
+	ended           bool   // the endpoint has ended the answer, in one way or another
 }
 
 func newCollector(r model.Request, p Profile, opts Options) *collector {
@@ -155,7 +155,7 @@ type completion struct {
 	Groq  struct{ Usage *usage } `json:"x_groq"`
 }
 
-// usage is what an endpoint counts. The names are those of OpenAI, of OpenRouter and of
+// usage is what an endpoint counts. The names come from OpenAI, OpenRouter and
 // DeepSeek.
 type usage struct {
 	Prompt  int `json:"prompt_tokens"`

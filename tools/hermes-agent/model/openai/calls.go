@@ -177,7 +177,7 @@ func (c *calls) find(name string) string {
 var fenced = regexp.MustCompile("(?s)^```[a-z]*\\s*(.*?)\\s*(?:```)?$")
 
 // argumentsOf takes off what some models put around arguments: a fence, a second encoding,
-// or an end behind the end. What it cannot read stays as it is.
+// or an end behind the end. Arguments that it cannot read stay as they are.
 func argumentsOf(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if m := fenced.FindStringSubmatch(trimmed); m != nil {

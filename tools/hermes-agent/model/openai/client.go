@@ -1,8 +1,8 @@
 // Package openai is the client of endpoints that speak OpenAI's chat completions,
 // such as llama.cpp, ollama, vLLM, OpenRouter and company gateways.
 //
-// They all mean the same and say it differently. What an endpoint refuses, and how its
-// model answers, is learned from what it says and kept as a Profile.
+// They all mean the same and say it differently. The client learns from the answers of
+// an endpoint what it refuses and how its model answers, and keeps that as a Profile.
 package openai
 
 import (
@@ -71,8 +71,9 @@ func (c *Client) Profile(name string) Profile { return c.profiles.of(c.from(name
 // from names a model and its endpoint.
 func (c *Client) from(name string) string { return name + " at " + c.opts.BaseURL }
 
-// Complete implements model.Model. A request that fails before it answers anything is
-// repeated if that can help; on hears of it. So is one without what the endpoint refuses.
+// Complete implements model.Model. A request that fails before any answer is repeated if
+// that can help, and on gets a note about it. If the endpoint refuses a part of a
+// request, it is repeated without that part.
 func (c *Client) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
 	pause, try := c.opts.FirstPause, 0
 	shown := &screen{on: on}
@@ -167,7 +168,7 @@ func (c *Client) final(name string, err error) error {
 	return explained
 }
 
-// explain makes an error readable: which endpoint, and what it said.
+// explain makes an error readable: which endpoint, and its own words.
 func (c *Client) explain(err error) error {
 	if request := (*url.Error)(nil); errors.As(err, &request) {
 		err = request.Err // it names the address once more

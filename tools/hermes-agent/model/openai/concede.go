@@ -18,7 +18,7 @@ type concession struct {
 	notice  string // for the user; empty: it makes no difference
 }
 
-// What endpoints refuse besides members, and what they demand.
+// Names for what endpoints refuse besides members, and for what they demand.
 const (
 	pictures  = "pictures"
 	tools     = "tools"     // calls are written into the text

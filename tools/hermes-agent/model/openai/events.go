@@ -18,7 +18,7 @@ type events struct {
 	begun bool
 	alone *json.Decoder // of an answer without events
 	held  []byte        // an event that has not ended
-	done  bool          // the stream said that it has ended
+	done  bool          // the stream has sent its end
 }
 
 func newEvents(r io.Reader) *events { return &events{lines: bufio.NewReader(r)} }

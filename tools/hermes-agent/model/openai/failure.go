@@ -16,7 +16,7 @@ import (
 // failure is an answer that says what went wrong. Endpoints have no common form for that.
 type failure struct {
 	status int    // of HTTP; 200 if the failure came instead of an answer, or in it
-	said   string // in the endpoint's words; empty: it said nothing
+	said   string // the endpoint's words; empty: none
 	raw    string // the whole answer, as far as it was read
 	page   bool   // the answer was a web page
 	after  time.Duration
@@ -98,7 +98,7 @@ func words(v any) string {
 		if where, ok := v["loc"].([]any); ok && said != "" { // of FastAPI
 			said = strings.ReplaceAll(strings.Trim(fmt.Sprint(where), "[]"), " ", ".") + ": " + said
 		}
-		// OpenRouter repeats in a member what the provider said.
+		// OpenRouter repeats the words of the provider in a member.
 		if more, ok := v["metadata"].(map[string]any); ok {
 			if cause := words(more["raw"]); cause != "" && !strings.Contains(said, cause) {
 				said = strings.TrimPrefix(said+": "+cause, ": ")

@@ -10,8 +10,8 @@ import (
 )
 
 // Sessions are stored as they happened: turns end in the middle, and models write what no
-// endpoint takes back. What is sent is mended here, so that a session stays good whatever it
-// has gone through and whoever stored it.
+// endpoint takes back. Messages are mended here before they are sent, so that a session
+// stays good whatever it has gone through and whoever stored it.
 
 // mended returns a history whose calls endpoints accept: each has its result, a name by
 // OpenAI's rules and arguments that are an object.
@@ -47,7 +47,7 @@ func mend(call *model.Call) {
 	}
 }
 
-// What is put between messages that must not follow each other.
+// Texts that are put between messages that must not follow each other.
 const (
 	bridge = "I have seen the results."
 	goOn   = "Go on."
@@ -55,11 +55,12 @@ const (
 )
 
 // alternating returns a history in which the user and the model take turns, the user first
-// and last. Some chat templates refuse all others, and count only what the user says and
-// answers without calls. The model gets its own words where a turn has ended behind a result.
+// and last. Some chat templates refuse all others, and look only at messages of the user and
+// at answers without calls. The model gets its own words where a turn has ended behind a
+// result.
 func alternating(messages []model.Message) []model.Message {
 	var out []model.Message
-	turn := model.Assistant // whose message was the last one that counts
+	turn := model.Assistant // who sent the last message that such templates look at
 	add := func(m model.Message) {
 		if m.Role != model.System && m.Role != model.Tool && len(m.Calls) == 0 {
 			turn = m.Role

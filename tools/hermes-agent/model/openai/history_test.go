@@ -14,7 +14,7 @@ import (
 )
 
 // Whatever a session has gone through and whatever an endpoint refuses, the strictest
-// endpoint accepts the next request, and nothing that was said is missing in it.
+// endpoint accepts the next request, and no text is missing in it.
 func TestEveryHistoryIsAccepted(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

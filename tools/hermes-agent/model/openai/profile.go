@@ -19,8 +19,8 @@ type Profile struct {
 	Reasoning string `json:"reasoning,omitempty"`
 	// Opaque names members of messages and calls that go back to the model as they came.
 	Opaque []string `json:"opaque,omitempty"`
-	// Window is the size of the context window in tokens, as the endpoint said it when the
-	// conversation was too long. 0: unknown.
+	// Window is the size of the context window in tokens, as the endpoint named it when
+	// the conversation was too long. 0: unknown.
 	Window int `json:"window,omitempty"`
 	// IDs says what is wrong with the ids of calls: "missing" or "repeated".
 	IDs string `json:"ids,omitempty"`

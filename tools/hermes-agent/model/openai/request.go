@@ -13,8 +13,9 @@ import (
 // request begins with the same bytes and endpoints can cache them.
 type object map[string]any
 
-// bytesOf is a request as it is sent. What models and servers of tools wrote goes into it as
-// it is, and one half of a surrogate pair in that would make all of it unreadable.
+// bytesOf returns a request as it is sent. It replaces halves of surrogate pairs in the
+// texts of models and of servers of tools, because one half would make the whole request
+// unreadable.
 func bytesOf(body object) ([]byte, error) {
 	b, err := json.Marshal(body)
 	return model.Paired(b), err
@@ -81,7 +82,7 @@ func requestBody(r model.Request, p Profile, from string) object {
 const cacheControl = "cache_control"
 
 // cache marks the end of the prompt and the end of the conversation. Claude is the one model
-// that reads nothing twice for less unless it is told where to keep it.
+// that caches nothing without such marks.
 func cache(messages []object) {
 	mark := func(m object) {
 		text, ok := m["content"].(string)

@@ -23,7 +23,7 @@ type tags struct {
 
 	held    string // what may be the beginning of a tag
 	closing string // the end of the reasoning that is being read; empty: it is text
-	assumed bool   // nothing said yet that this is reasoning
+	assumed bool   // no tag has shown yet that this is reasoning
 	thought strings.Builder
 	said    bool // there was text besides white space
 	fence   bool // the text is in a block of code

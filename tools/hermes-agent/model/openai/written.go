@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
-// howToCall tells a model of tools that its server does not know: in the words and tags of
-// the Hermes models, which most models for tools have seen.
+// howToCall describes tools to a model whose server does not know them: in the words and
+// tags of the Hermes models, which most models for tools have seen.
 const howToCall = `You can call these functions:
 <tools>
 %s
