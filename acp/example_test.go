@@ -132,7 +132,7 @@ func Example_permission() {
 	// Output: {"outcome":{"outcome":"selected","optionId":"yes"}}
 }
 
-// weather answers a method of its own besides those of the protocol.
+// weather answers a method of its own besides the methods of the protocol.
 type weather struct{ acp.UnimplementedClientHandler }
 
 func (weather) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

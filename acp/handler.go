@@ -97,9 +97,9 @@ func HandleExtNotification(ctx context.Context, h any, method string, params jso
 	return x.ExtNotification(ctx, method, params)
 }
 
-// SessionParams are params that name a session: Raw, and those of each method
-// with Method.Session, except elicitation/create, where only one variant has a
-// session. Session returns "" when the params name none.
+// SessionParams are params that name a session: Raw, and the params of each
+// method with Method.Session, except elicitation/create, where only one variant
+// has a session. Session returns "" when the params name none.
 type SessionParams interface {
 	Appender
 	Session() string

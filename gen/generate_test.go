@@ -248,7 +248,7 @@ func TestOverlayMistakesAreErrorsThatSayWhatToEdit(t *testing.T) {
 	}
 }
 
-// The lock learns new names and forgets those of definitions that are gone.
+// The lock learns new names and forgets the names of definitions that are gone.
 func TestTheLockHoldsTheNamesInUse(t *testing.T) {
 	t.Parallel()
 	dir := brokenTree(t, mistake{file: "schema/overlay/names.lock.json", old: `"ToolCall": "ToolCall"`, with: `"GoneCall": "GoneCall"`})

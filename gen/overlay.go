@@ -174,7 +174,7 @@ func Wordless(specs map[schema.Edition]*ir.Spec) []string {
 }
 
 // check reports overlay entries that match nothing in the schemas, and files
-// that differ from those of the published package.
+// that differ from the files of the published package.
 func (o *overlay) check() error {
 	errs := []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)}
 	sources, err := schema.ReadOverlay[schema.Sources](o.tree, schema.SourcesFile)

@@ -19,8 +19,8 @@ type ToolCallContent interface {
 	appendMembers(b []byte) []byte
 }
 
-// ContentBlock is one piece of content in a prompt, an answer or a tool result. The shape is
-// that of MCP.
+// ContentBlock is one piece of content in a prompt, an answer or a tool result, in the shape
+// of MCP.
 //
 // It is one of:
 //   - *TextContent, type "text"

@@ -8,7 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// said words a presence for a report.
+// said is the wording of a presence in a report.
 var said = map[ir.Presence]string{
 	ir.Required: "required",
 	ir.Optional: "optional",

@@ -153,7 +153,7 @@ func (l *lowering) tagged(u *Union, owner string, b *schema.Node) {
 }
 
 // distinct fails when two parts of one object declare the same member: a tag,
-// a member shared by the variants, and those of the variant itself.
+// a member shared by the variants, and the members of the variant itself.
 func (l *lowering) distinct(s *Spec, t *Type) {
 	if t.Union == nil {
 		return

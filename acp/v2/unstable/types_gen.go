@@ -2667,10 +2667,10 @@ type SubagentUpdate struct {
 	// What the child is doing. Replaced as a whole; null means not known (and not idle), absent
 	// leaves it.
 	State acp.Patch[StateUpdate] `json:"state,omitzero"`
-	// Absolute directory of the child. Null: that of its parent; absent leaves it.
+	// Absolute directory of the child. Null: the directory of its parent; absent leaves it.
 	Cwd acp.Patch[AbsolutePath] `json:"cwd,omitzero"`
-	// Absolute further roots of the child. Null: those of its parent; absent leaves them; empty:
-	// none.
+	// Absolute further roots of the child. Null: the roots of its parent; absent leaves them;
+	// empty: none.
 	AdditionalDirectories acp.Patch[[]AbsolutePath] `json:"additionalDirectories,omitzero"`
 	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
@@ -3109,8 +3109,8 @@ type ForkSessionRequest struct {
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero"`
 	// MCP servers for the agent to connect to. Absent: none.
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
-	// Instructions for the model; repeat those of the source. Absent or null: the source's or the
-	// agent's own.
+	// Instructions for the model; repeat the source's. Absent or null: the source's or the agent's
+	// own.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`

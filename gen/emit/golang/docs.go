@@ -95,8 +95,8 @@ var verbs = map[string]string{
 	"Chooses": "", "Groups": "", "Marks": "", "Names": "", "Reports": "", "Switches": "", // verbs themselves
 }
 
-// said is a sentence about n. Words that start with an unknown first word follow
-// a colon.
+// said makes words a sentence about n. Words that start with an unknown first
+// word follow a colon.
 func said(n, words string) string {
 	first, _, _ := strings.Cut(words, " ")
 	switch verb, known := verbs[strings.TrimRight(first, ".,;")]; {

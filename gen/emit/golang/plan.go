@@ -63,8 +63,8 @@ func (g *gen) unionName(t *ir.Type) string {
 	return g.goType(t.Name)
 }
 
-// unionNames lists the interfaces made for a union: its own and that of a union
-// inside its open branch.
+// unionNames lists the interfaces made for a union: its own and the one of a
+// union inside its open branch.
 func (g *gen) unionNames(t *ir.Type) []string {
 	n := g.unionName(t)
 	if t.Union.Other != nil && t.Union.Other.Nested != nil {

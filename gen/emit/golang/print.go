@@ -63,7 +63,7 @@ func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) 
 }
 
 // secretMembers lists the secret members that the object of s can have. A variant
-// that this version does not know may have those of all others.
+// that this version does not know may have the members of all others.
 func (g *gen) secretMembers(s structType) []string { return secretsOf(g.allFields(s)) }
 
 // allFields lists the members that the object of s can have.
@@ -117,7 +117,7 @@ func secretsOf(fields []*ir.Field) []string {
 }
 
 // objectFields lists the members that an object of a definition can have: its
-// own and those of all its variants.
+// own and its variants'.
 func (g *gen) objectFields(def string) []*ir.Field {
 	t := g.Spec.Resolve(def)
 	if t.Hand != "" {

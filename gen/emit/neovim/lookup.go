@@ -7,8 +7,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// members lists the members of a definition: its own, then those of all its
-// variants.
+// members lists the members of a definition: its own, then its variants'.
 func members(s *ir.Spec, def string) []*ir.Field {
 	t := s.ByName[def]
 	if t == nil {

@@ -801,7 +801,7 @@
 ---@field root string # The folder under review.
 ---@field sessionId? hermes.acp.SessionId # The session.
 ---@field reason string # Why it was not seen.
----@field count integer # How often that has happened in the session. A new Neovim is told of the last week.
+---@field count integer # How often that has happened in the session. A new Neovim gets the counts of the last week.
 ---@field limit? string # What the record of the session cannot have at all, because of how changes are found.
 
 ---A checkpoint of a folder under review was made, before a prompt or before going back to another.

@@ -115,7 +115,7 @@
 ---@class hermes.acp.ContentBlock.resource: hermes.acp.EmbeddedResource
 ---@field type "resource"
 
----One piece of content in a prompt, an answer or a tool result. The shape is that of MCP.
+---One piece of content in a prompt, an answer or a tool result, in the shape of MCP.
 ---@alias hermes.acp.ContentBlock
 ---| hermes.acp.ContentBlock.text
 ---| hermes.acp.ContentBlock.image
