@@ -24,7 +24,8 @@ const (
 	modeDefault = "default"
 )
 
-// Profiles returns the profiles that the app-server supports, which must run for that.
+// Profiles returns the profiles that the app-server supports. It starts and
+// initializes the app-server if necessary.
 func (s *Server) Profiles(ctx context.Context) ([]Profile, error) {
 	l, err := s.running(ctx)
 	if err != nil {

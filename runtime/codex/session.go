@@ -104,7 +104,7 @@ func (s *Session) ensure(ctx context.Context) (*link, error) {
 		return l, nil
 	}
 	model, effort, planning := "", "", false
-	var shown Profile // empty: the profile in use
+	var shown Profile // empty: set.Profile
 	if thread != "" {
 		s.server.join(thread, s)
 		p := &appserver.ThreadResumeParams{ThreadID: thread, Config: s.opts.Config, ExcludeTurns: acp.Some(true)}

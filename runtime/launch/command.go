@@ -47,7 +47,7 @@ type Command struct {
 	// moment, and the agent gets TERM when this process is killed. On Windows Stop
 	// ends everything that the agent has started, and so does the system when this
 	// process is killed. On other systems Stop ends the process group, and the
-	// agent lives on when this process is killed.
+	// system does not end the agent when this process is killed.
 	Keeper []string
 
 	// Wrapper is put before the command line of the agent: the path of a program

@@ -308,8 +308,8 @@ func (l *Linter) begin(root Value) {
 }
 
 // restarts reports whether a frame begins another connection: an initialize with the
-// id of the first one, while no request is unanswered. Within a connection, ids only
-// count up.
+// id of the first one, when the connection has ended or no request is unanswered.
+// Within a connection, ids only count up.
 func (l *Linter) restarts(f *Frame) bool {
 	h := l.history
 	return h.Negotiated && f.From == Client && f.Root.Get("method").Is("initialize") && f.Root.Get("id").Exists() &&
