@@ -64,8 +64,8 @@ end
 ---@field url? string another registry: an https URL or a file
 ---@field on_done? fun(err: hermes.Error?, result: { agents: hermes.KnownAgent[] }?)
 
----List the agents that connect() knows by name: the presets, those of setup() and, after `update`,
----those of a registry. The result has `agents`.
+---List the agents that connect() knows by name: the presets, the agents of setup() and, after
+---`update`, the agents of a registry. The result has `agents`.
 ---@param opts? hermes.AgentsOpts
 ---@return string id
 function M.agents(opts)
@@ -77,8 +77,8 @@ function M.agents(opts)
   })
 end
 
----Sign in with one of the methods from ConnectionInitialized. One that is for a terminal opens
----one, see hermes-login.
+---Sign in with one of the methods from ConnectionInitialized. A method for a terminal opens one,
+---see hermes-login.
 ---@param method_id string
 ---@param opts? hermes.Opts
 ---@return string id
@@ -124,9 +124,9 @@ local function send_prompt(who, session_id, content, opts)
   return request("session/prompt", { sessionId = session_id, prompt = blocks }, opts, "prompt")
 end
 
----Find the files that a text names with "@", which a chat sends along with it. None is read that a
----link outside of the session's folders leads to, that the agent's sandbox hides, or that a rule or
----`fs_read_access` keeps from the agent.
+---Find the files that a text names with "@". A chat sends them along with it. A file is not read if
+---a link leads to it out of the session's folders, if the agent's sandbox hides it, or if a rule or
+---`fs_read_access` keeps it from the agent.
 ---@param session_id string
 ---@param text string
 ---@param opts? hermes.MentionsOpts its result has `mentions`, a list of hermes.Mention
@@ -263,8 +263,7 @@ end
 ---------------------------------------------------------------------------
 -- Commands that agents run.
 
----The commands of agents that are remembered, of one session or of all, the
----oldest first. Copies.
+---The remembered commands of agents, of one session or of all, the oldest first. Copies.
 ---@param session_id? string
 ---@param opts? hermes.OfAgent
 ---@return hermes.Terminal[]
@@ -273,7 +272,7 @@ function M.terminals(session_id, opts)
   return require("hermes.core.output").list(session_id, agent)
 end
 
----What is remembered of one command and of its output.
+---One remembered command and the end of its output.
 ---@param session_id string
 ---@param terminal_id string
 ---@param opts? hermes.OfAgent
@@ -317,7 +316,7 @@ function M.async(fn, on_done)
   return require("hermes.core.async").run(fn, on_done)
 end
 
----What is known about all agents and sessions, or about one session, or one member of that. A copy.
+---The state of all agents and sessions, or of one session, or one member of it. A copy.
 ---@param session_id? string
 ---@param member? string
 ---@param opts? hermes.OfAgent
@@ -363,8 +362,7 @@ function M.connections()
   return require("hermes.session.overview").connections()
 end
 
----The open sessions at a glance, the one used last first. A copy, without what they have said and
----done.
+---The open sessions at a glance, the one used last first. Copies, without messages and tool calls.
 ---@param opts? hermes.SessionsOpts
 ---@return hermes.SessionInfo[]
 function M.sessions(opts)
@@ -409,8 +407,8 @@ function M.resolve_conflict(choice, opts)
   end)
 end
 
----What an agent has last written beside the protocol, on its standard error. Also of an agent that
----has ended. Not yet safe to show.
+---The last lines of an agent's standard error, also after the agent has ended. They are not yet
+---safe to show.
 ---@param agent string
 ---@return string[] lines
 function M.agent_log(agent)

@@ -30,7 +30,7 @@ local place = {
   steer = 3,
 }
 
--- ... and those of the parts of Hermes.
+-- The same for the functions of the parts of Hermes.
 local part_places = {
   claude = { open = 1 },
   review = {
@@ -89,7 +89,7 @@ end
 
 ---Waits in a function that async() runs. `await(begin)` calls `begin(done)` and returns what
 ---`done(nil, ...)` gets. `await.prompt(...)` and the like call the function of Hermes of that name
----and return its result. What fails is raised.
+---and return its result. An error is raised.
 ---@type hermes.Await
 return setmetatable({
   claude = waiting_part("claude"),

@@ -73,7 +73,7 @@ end
 
 ---@class hermes.chat.OpenOptions
 ---@field agent? string
----@field cwd? string folder of the session; default: that of create_session()
+---@field cwd? string folder of the session; default: as for create_session()
 ---@field session? string one that is open, or that the agent has stored
 ---@field connected? boolean whether the agent was started for this chat
 ---@field new? boolean another chat, even if there is one with this agent

@@ -69,7 +69,7 @@ local function names()
   return list
 end
 
----What a user is shown of an error that a subcommand has raised: what is wrong, and not where.
+---The reason of an error that a subcommand has raised, without its place in the code.
 ---@param err any
 ---@param trace string
 ---@return string
@@ -77,7 +77,7 @@ local function reason_of(err, trace)
   local text = type(err) == "table" and err.message or tostring(err)
   local reason = text:gsub("^[^\n]-%.lua:%d+: ", "")
   local meant, count = reason:gsub("^hermes%.[%w_.]+: ", "")
-  if count == 0 and type(err) ~= "table" then -- not an error that a function of Hermes has named
+  if count == 0 and type(err) ~= "table" then -- an unexpected error
     require("hermes.core.log").write(vim.log.levels.ERROR, trace)
   end
   return meant

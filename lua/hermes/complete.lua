@@ -16,7 +16,7 @@ M.max_looks = 500
 ---@field text string what was typed of the name
 ---@field col integer 0-based byte where the item begins, with its "/" or "@"
 
---- What is being typed at the end of a line.
+--- The name that is being typed at the end of a line.
 ---@param before string the line up to the cursor
 ---@param row integer 1-based; commands stand only at the very beginning
 ---@return hermes.complete.Lead?
@@ -86,8 +86,8 @@ local function name_at(path)
   return at + 1
 end
 
---- Those whose own name begins with what was typed come first, then those whose
---- path does, then the others that have it.
+--- The files that contain the typed text. Those whose own name begins with it come first, then
+--- those whose path begins with it.
 ---@param files string[]
 ---@param lead string
 ---@return hermes.complete.Item[]

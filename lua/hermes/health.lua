@@ -126,8 +126,8 @@ local function interpreter(path)
   return words[1]
 end
 
---- The program that is missing. The agent "codex" runs either of two; what its hint installs is
---- called codex.
+--- The name of the missing program. The agent "codex" runs one of two programs; its hint installs
+--- the one called codex.
 ---@param agent hermes.KnownAgent
 ---@return string
 local function named(agent)

@@ -55,8 +55,8 @@ function M.setup(opts)
 end
 
 ---Start an agent: one of setup{agents}, a preset, or any `command`. Or reach a running one, by the
----name of a `protocol` or a table with that protocol's keys. Connecting to a connected agent
----repeats what it said when it was first connected.
+---name of a `protocol` or a table with that protocol's keys. Connecting to a connected agent gives
+---the same result again.
 ---@param name string|{ agent: string }
 ---@param opts? hermes.ConnectOpts|"stdio"|"http"|"socket"|"tcp"|"websocket"
 ---@return string id

@@ -7,8 +7,8 @@ local function map(mode, name, command)
   vim.api.nvim_set_keymap(mode, begin .. name .. ")", command, {})
 end
 
----Puts the mappings in the place of those that the plugin file has made.
----@return string keys those that were taken, to be mapped again
+---Replaces the mappings of the plugin file.
+---@return string keys the keys that were taken, to be mapped again
 function M.load()
   for _, mode in ipairs({ "", "!", "t" }) do
     pcall(vim.api.nvim_del_keymap, mode, begin)

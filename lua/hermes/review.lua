@@ -59,8 +59,8 @@ local host = require("hermes.review.host")
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 ---@field root? string the project; default: the one of the file or the session, or the only one
 
----What a decision is about: a hunk, the current state of all files with "all", or what matches all
----members of a table.
+---The subject of a decision: a hunk, the current state of all files with "all", or the hunks that
+---match all members of a table.
 ---@alias hermes.review.What hermes.review.Hunk|"all"|hermes.review.Selection
 
 ---@class hermes.review.Selection
@@ -73,7 +73,7 @@ local host = require("hermes.review.host")
 ---agent has changed since is not decided
 
 ---------------------------------------------------------------------------
--- What there is.
+-- Queries.
 
 ---The pending hunks of a buffer, from top to bottom, where they are now.
 ---@param buf? integer 0 or nil: the current one
@@ -112,10 +112,10 @@ function M.pending(opts)
 end
 
 ---The files with pending hunks, sorted, a thousand at a time: `from` is how many are passed over.
----The result has `files`, and `more`: how many follow. `total`, `hunks`, `added` and `removed` are
----of all. `names` has what each of their sessions was asked first, by its id. `elsewhere` says who
----reviews the folders that another program reviews, and `unseen` is how many files changed that
----cannot be reviewed. With `open`, the review of the project begins unless it has begun, and
+---The result has `files`, and `more`: how many follow. `total`, `hunks`, `added` and `removed`
+---count all files. `names` has, by the id of each of their sessions, the first prompt of the
+---session. `elsewhere` lists the reviews that another program has. `unseen` is how many changed
+---files cannot be reviewed. With `open`, the review of the project begins unless it has begun, and
 ---programs outside report to it.
 ---@param opts? hermes.review.Opts|{ from?: integer, open?: boolean }
 ---@return string id
@@ -253,9 +253,9 @@ function M.reject(what, opts)
   return decide("reject", what, host.options(opts, "reject", { force = "boolean" }))
 end
 
----Make pending again what was accepted or rejected last: by number, about a hunk, a file or a
----session, or at all with nil. "all" undoes every decision of this Neovim. The result is a
----hermes.review.Decision.
+---Undo a decision, so that its hunks are pending again: the one with a number, the last one about a
+---hunk, a file or a session, or the very last one with nil. "all" undoes every decision of this
+---Neovim. The result is a hermes.review.Decision.
 ---@param what? integer|hermes.review.What
 ---@param opts? hermes.review.Opts
 ---@return string id
@@ -335,8 +335,9 @@ end
 ---@field deny? string the `requestId` of a permission that is denied for this reason
 
 ---Send a comment on a hunk: a prompt with the path, the lines and the hunk itself, for the session
----that wrote it. With `deny`, that request is refused, and the prompt says why at once. Into the
----prompt of a program in a terminal goes the comment with the path and the lines; you press Enter.
+---that wrote it. With `deny`, that request is refused, and the prompt says why at once. For a
+---program in a terminal, the comment with the path and the lines goes into its prompt, and you
+---press Enter.
 ---@param hunk hermes.review.Hunk
 ---@param text string
 ---@param opts? hermes.review.CommentOpts
@@ -373,7 +374,7 @@ end
 ---@field open? boolean open the window; default true
 
 ---Show a file in the current window, with the cursor on a line or on its first hunk. Modelines of
----the file do not count: an agent may have written them.
+---the file are ignored: an agent may have written them.
 ---@param path string
 ---@param line? integer 1-based
 function M.open(path, line)

@@ -92,7 +92,7 @@ local function ended(view)
   end)
 end
 
---- What is done with the events of a terminal that is shown.
+--- Handlers of the events of a terminal that is shown.
 local on = {
   TerminalStarted = show_status,
   TerminalData = function(view, data)
@@ -168,7 +168,7 @@ end
 
 ---@param window integer
 local function plain_window(window)
-  local wo = vim.wo[window][0] -- other buffers in the window have those of the user
+  local wo = vim.wo[window][0] -- other buffers in the window keep the user's options
   wo.number, wo.relativenumber, wo.list, wo.spell = false, false, false, false
   wo.wrap, wo.cursorline, wo.signcolumn, wo.foldcolumn = false, false, "no", "0"
   wo.winfixbuf = false
@@ -307,7 +307,7 @@ local function create(session, terminal, window, focus)
   numbered = numbered + 1
   api.nvim_buf_set_name(buf, ("hermes://terminal/%d"):format(numbered))
   vim.bo[buf].bufhidden = "hide"
-  -- First: the width of the window is that of the terminal.
+  -- The window comes first, because the terminal takes its width.
   local ok, put_there = pcall(put, buf, window, focus)
   if not ok then
     api.nvim_buf_delete(buf, { force = true })

@@ -107,7 +107,7 @@ end
 ---@field seq integer
 ---@field direction "in"|"out"
 ---@field kind "request"|"notification"|"response"|"other"
----@field method? string of a response, that of its request
+---@field method? string for a response, the method of its request
 ---@field id? string JSON
 ---@field session? string
 ---@field message string JSON
@@ -253,9 +253,8 @@ local function new_path()
   return vim.fs.joinpath(folder, os.date("%Y%m%d-%H%M%S") .. ".jsonl")
 end
 
---- Saves the messages of one connection as a recording, which `hermes replay`
---- and `hermes check` read. The connection is that of the message under the
---- cursor, otherwise the newest.
+--- Saves the messages of one connection as a recording, which `hermes replay` and `hermes check`
+--- read. It is the connection of the message under the cursor, otherwise of the newest message.
 ---@param path? string default: a new file below stdpath("state")
 ---@param on_done? fun(err: string?, path: string)
 function M.save(path, on_done)
@@ -285,8 +284,8 @@ end
 
 local replays = 0
 
---- Plays a recording: connects an agent that says what the recorded one said,
---- and sends it what was sent then. The events are those of then.
+--- Plays a recording: connects an agent that repeats the recorded agent's messages, and sends it
+--- the client's. The events are the same as in the recording.
 ---@param path string
 ---@param on_done? fun(err: hermes.Error?, agent: string)
 function M.replay(path, on_done)
@@ -466,7 +465,7 @@ function M.open(which)
       win = -1,
       height = math.max(5, math.floor(vim.o.lines / 2)),
     })
-    local wo = vim.wo[window][0] -- other buffers in the window have those of the user
+    local wo = vim.wo[window][0] -- other buffers in the window keep the user's options
     wo.number, wo.relativenumber, wo.wrap, wo.list = false, false, false, false
     wo.spell, wo.signcolumn, wo.foldcolumn = false, "no", "0"
     wo.cursorline, wo.winfixbuf = true, true

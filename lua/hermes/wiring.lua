@@ -1,5 +1,6 @@
----What lower modules call of higher ones, which they do not know. lua/hermes/init.lua fills it in,
----and lua/hermes/command.lua its own part: the windows that run subcommands come up by one.
+---Functions of higher modules that lower modules call without knowing them. lua/hermes/init.lua
+---fills them in. lua/hermes/command.lua fills in its own: the windows that use it are opened by a
+---subcommand.
 local M = {}
 
 ---@class hermes.Channel what runs the host and takes what it delivers
@@ -23,7 +24,7 @@ M.signs = nil
 ---@type fun(name: string, words: string[])
 M.subcommand = nil
 
----What is wrong with parts of the configuration that other modules know, by part.
+---Functions that check parts of the configuration in the modules that know them, by part.
 ---@type table<string, fun(value: any): string?>
 M.problems = {}
 

@@ -46,7 +46,7 @@ function M.list(opts)
   return rules("list", nil, opts)
 end
 
----What a permission request is about, as lines that are safe to show: the facts that decide come
+---The facts of a permission request, as lines that are safe to show. The facts that decide come
 ---first.
 ---@param data table data of PermissionRequest
 ---@param width? integer cells of a line, by default 100
@@ -59,9 +59,9 @@ function M.details(data, width)
   return require("hermes.ask.permission").details(data, width)
 end
 
----How often the agent has changed what decides a permission request, or has said that its tool call
----has ended, since it asked. Another number than before means that details() says something else,
----and that what was read of it counts no more. `ToolCallState` is the event to look at it.
+---A number that grows when the agent changes the facts that decide a permission request, or says
+---that its tool call has ended. If it has grown, details() shows something else, and the user has
+---to read it again. Compare it at each `ToolCallState`.
 ---@param data table data of PermissionRequest
 ---@return integer
 function M.version(data)
@@ -69,9 +69,9 @@ function M.version(data)
   return require("hermes.ask.permission").version(data)
 end
 
----What a dialog of a permission request offers: the options of the agent, those that refuse first,
----and the rules that would have answered it. A choice with a `rule` is also added with
----permissions.add().
+---The choices that a dialog offers for a permission request: the options of the agent, those that
+---refuse first, and the rules that would have answered it. Before you answer with a choice that has
+---a `rule`, add the rule with permissions.add().
 ---@param data table data of PermissionRequest
 ---@return hermes.PermissionChoice[]
 function M.choices(data)

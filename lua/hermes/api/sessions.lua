@@ -56,8 +56,8 @@ function M.resume_session(session_id, opts)
   end, opts)
 end
 
----Copy a session: the copy knows what the session has said so far, and goes its own way from there.
----Its id is in the result and in SessionForked.
+---Copy a session: the copy has the conversation so far and continues on its own. Its id is in the
+---result and in SessionForked.
 ---@param session_id string
 ---@param opts? hermes.SessionOpts default of `cwd`: the folder of the session
 ---@return string id
@@ -192,8 +192,8 @@ end
 
 M.set_session_config_option = M.set_config_option
 
----The options of the model in use: those of the category "model_config". A copy; empty when there
----are none.
+---The config options of the model in use: all of the category "model_config". A copy; empty when
+---there are none.
 ---@param session_id string
 ---@param opts? hermes.OfAgent
 ---@return hermes.acp.SessionConfigOption[]

@@ -19,9 +19,9 @@ function M.lines(value, max)
   return require("hermes.core.text").lines(value, max)
 end
 
----What a terminal would show of the output of a command, as plain text: escape codes move the
----cursor and erase, and are not shown.
----@param output string of a long one only the end is read
+---The output of a command as plain text, as a terminal would show it: escape codes move the cursor
+---and erase, and are not shown.
+---@param output string only the end of a long one is read
 ---@param opts? { lines?: integer, cut?: boolean } the most lines, of which the last are taken;
 ---whether the beginning of the output is missing
 ---@return string[] lines each as `text.line` shows it

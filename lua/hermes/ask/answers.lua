@@ -7,9 +7,10 @@ local M = {}
 ---@field reject fun(message?: string, code?: integer): boolean answers with an error
 ---@field default fun(): boolean does what happens without a handler
 
----What only a default can say with its answer.
+---Facts that only a default can add to its answer.
 ---@class hermes.AnswerMore
----@field whole? string text of a file of which the agent was shown a part, or wrote another
+---@field whole? string the whole text of a file, if the agent was shown a part of it or wrote
+---another text
 ---@field seen? boolean the user has answered with everything in sight that decides
 
 ---@class hermes.DefaultAnswer: hermes.Answer
@@ -184,7 +185,7 @@ local function run_handler(ask, handler)
     )
     return false
   end
-  -- An answer that cannot be sent counts as an error.
+  -- A handler whose answer cannot be sent has not answered.
   return value == nil or M.respond(ask.requestId, value, "handler")
 end
 
@@ -202,7 +203,7 @@ local function find_handler(ask)
   end
 end
 
----Whether setup() has left the default on.
+---Whether setup() leaves the default on.
 ---@param ask hermes.Ask
 ---@return boolean
 local function has_default(ask)

@@ -18,7 +18,7 @@ local function area(corner, width, height)
   return top, top + height + 1, left, left + width + 1
 end
 
--- What the screen shows where there is no text: fillers, and lines between windows.
+-- The characters of a screen without text: fillers, and lines between windows.
 local blank = { [""] = true, [" "] = true, ["~"] = true, ["│"] = true, ["|"] = true }
 
 --- The rows of text that a window would cover in a corner.
@@ -41,8 +41,8 @@ local function covered(corner, width, height)
 end
 
 --- The corner in which a window without focus covers the least text, and never the line of the
---- cursor. It stays in its corner where it can.
----@param now? string where it is
+--- cursor. A window stays in its corner if it can.
+---@param now? string the corner of the window
 ---@param width integer
 ---@param height integer
 ---@return string

@@ -28,8 +28,8 @@ M["elicitation/create"] = function(ask, answer)
   elicitation.ask(ask.data, answer.respond)
 end
 
--- Of a larger buffer, in bytes, the host does not learn the rest when an agent
--- reads some lines.
+-- If a buffer has more bytes than this, the host does not get the rest of it when an agent reads
+-- some lines.
 local max_whole = 1024 * 1024
 
 M["fs/read_text_file"] = function(ask, answer, leave)

@@ -1,6 +1,5 @@
---- Lets the user choose an answer next to the facts that decide it. A choice
---- that allows something counts only once all of these facts have been on the
---- screen.
+--- Lets the user choose an answer next to the facts that decide it. A choice that allows something
+--- is accepted only once all of these facts have been on the screen.
 ---
 --- The choice is made in a window (hermes.question_window) or, with
 --- `questions.style = "select"`, in a picker. Then the answer is read here unless

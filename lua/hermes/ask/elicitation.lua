@@ -1,5 +1,5 @@
----The default answer to elicitations: shows a form, or the address of a page. A
----dismissed question counts as cancelled.
+---The default answer to elicitations: shows a form, or the address of a page. A dismissed question
+---is answered with "cancel".
 ---
 ---In its window a form is a list of its fields with their values, and each can be
 ---changed until the form is sent. With `questions.style = "select"` the fields are
@@ -252,7 +252,7 @@ local function whole_form(question, fields)
   for _, field in ipairs(fields) do
     content[field.name] = form_fields.default_of(field.property)
   end
-  -- The first field is first: there the cursor begins, and <CR> ends nothing.
+  -- The fields come first: the cursor begins there, and <CR> on a field does not end the form.
   local items = vim.list_extend(vim.list_slice(fields), { "Send", "Decline" })
   local form ---@type fun()
   local function edit(field)

@@ -21,7 +21,7 @@ M.max_total = 64 * 1024
 -- Bytes of a fact that are always shown, whatever the others take.
 local short = 256
 
--- The bytes that a row counts as, beside its text.
+-- The bytes that a row costs in addition to its text.
 local row_cost = 16
 
 -- Longer values are cut first, because processing all of them takes too long.
@@ -39,16 +39,16 @@ M.max_aside, M.max_aside_rows = 2000, 4
 ---@field list? string[] several values, each on a line of its own
 ---@field decides? boolean nothing is allowed until all of it has been on the screen
 ---@field lost? boolean part of it is missing for good
----@field change? boolean a change of a file: lines beyond what can be shown are counted, and who
----allows it allows these unread
+---@field change? boolean a change of a file: lines that are not shown are counted, and allowing
+---it allows them unread
 ---@field more? integer lines of a change that are not in `list`
----@field diff? table of the tool call: what `list` is of
+---@field diff? table the diff of the tool call that `list` shows
 ---@field place? hermes.DiffPlace of the diff
 ---@field pending? boolean it is not all there yet, and nothing is allowed before it is
 ---@field rows? integer rows it may take without focus, or when it does not decide
 
 ---@class hermes.Layout
----@field whole boolean false when a deciding fact is too long even for all the room
+---@field whole boolean false when a deciding fact is too long to be shown in full
 ---@field decided integer the last row of a deciding fact, 0 for none
 ---@field unread integer lines of changes that are not among the rows
 ---@field pending boolean a deciding fact is not all there yet

@@ -1,7 +1,7 @@
 ---Runs programs of agents that sign the user in, each in a terminal of its own.
 local M = {}
 
----Opens a window below without leaving the current one: whoever types keeps typing there.
+---Opens a window below without leaving the current one, so that the user keeps typing there.
 ---@return integer buf, integer win
 local function open()
   local buf = vim.api.nvim_create_buf(false, true)
@@ -70,8 +70,8 @@ local function run(login)
   })
 end
 
----Asks whether the program may run as it would, because the agent chooses its arguments and
----variables, and runs it.
+---Asks for permission to run the program, and runs it. The question shows exactly what would run,
+---because the agent chooses the arguments and variables.
 ---@param login hermes.item.Login
 function M.run(login)
   local env = {}

@@ -3,15 +3,15 @@
 --- The question shows what the agent wants to do, according to the arguments of
 --- the tool call. The title is only the agent's claim and comes after them.
 --- Nothing is allowed by default: a question that is dismissed, cannot be shown
---- or is not answered in time counts as cancelled.
+--- or is not answered in time is cancelled.
 
 local text = require("hermes.core.text")
 local tool_call = require("hermes.ask.tool_call")
 
 local M = {}
 
---- Asks in a chat that is in sight. Returns false where there is none; then a
---- dialog asks. Nil before there was a chat.
+--- Asks in a chat that is in sight. Returns false if there is none; then a dialog asks. Nil until
+--- there is a chat.
 ---@type (fun(data: table, answer: hermes.DefaultAnswer): boolean)?
 M.in_sight = nil
 
@@ -39,8 +39,8 @@ local kinds = {
 ---@field call table the question's members laid over the earlier ones
 ---@field before table what was known about the call
 ---@field cwd? string of the session
----@field news? table what decides now and did not, see news_of()
----@field version integer how often that has changed
+---@field news? table deciding facts that are new, see news_of()
+---@field version integer how often `news` has changed
 
 local asked = setmetatable({}, { __mode = "k" }) ---@type table<table, hermes.AskedCall> by data
 
@@ -99,8 +99,8 @@ end
 
 local ended = { completed = "completed", failed = "failed" }
 
---- What decides a question now and did not when it was asked: what the agent says otherwise since,
---- and that the tool call has ended.
+--- The deciding facts that are new since the question was asked: what the agent has changed, and
+--- that the tool call has ended.
 ---@param data table of PermissionRequest
 ---@return hermes.Fact[]
 local function news_of(data)
@@ -122,7 +122,7 @@ local function news_of(data)
     return list
   end
   local before = tool_call.facts(one.call, one.cwd, data)
-  local alone = vim.tbl_extend("force", data, { places = {} }) -- those are of then
+  local alone = vim.tbl_extend("force", data, { places = {} }) -- the places are of the old diffs
   local new = vim.tbl_filter(function(fact)
     return fact.decides
       and not vim.iter(before):any(function(old)
@@ -140,7 +140,7 @@ local function news_of(data)
   return list
 end
 
---- How often what decides a question has changed since it was asked.
+--- How often the deciding facts of a question have changed since it was asked.
 ---@param data table of PermissionRequest
 ---@return integer
 function M.version(data)
@@ -151,7 +151,7 @@ function M.version(data)
   return one.version
 end
 
---- The facts of a question. What has changed since it was asked comes first.
+--- The facts of a question. Those that are new since it was asked come first.
 ---@param data table of PermissionRequest
 ---@return hermes.Fact[]
 local function facts(data)
@@ -180,7 +180,7 @@ function M.details(data, width)
   return rows, layout.whole, layout.decided, layout.unread
 end
 
---- One line for pickers: the most telling fact, then the title.
+--- One line for pickers: the first fact if it decides, and the title.
 ---@param data table
 ---@param list hermes.Fact[]
 ---@return string
@@ -225,7 +225,7 @@ local function is_about(question, data)
     and (question.toolCall or {}).toolCallId == data.toolCall.toolCallId
 end
 
---- A tool call says something else: questions about it that are open say so.
+--- Shows open questions again if their tool call has changed what decides them.
 ---@param data table of ToolCallState
 local function follow(data)
   for _, one in pairs(open) do
@@ -306,7 +306,7 @@ function M.ask(data, answer)
       choice.facts, choice.prompt = list, headline(data, list)
       if choice.pane then
         require("hermes.ask.question_window").refresh(choice)
-      elseif not questions.in_window() then -- a picker cannot be told what has changed
+      elseif not questions.in_window() then -- a picker cannot show what has changed
         dialog.leave(choice)
         questions.again(id)
       end
@@ -323,7 +323,7 @@ function M.ask(data, answer)
       if not pending or questions.in_window() then
         return dialog.choose(choice, wanted)
       end
-      put = function() -- a picker cannot be told what comes later
+      put = function() -- a picker cannot show what comes later
         put = nil
         dialog.choose(choice, wanted)
       end

@@ -215,8 +215,8 @@ local function take(choice, item)
   choice.finish(item ~= cancel and item or nil)
 end
 
---- Whether the current window is that of the question. Others may show its buffer, for a moment
---- while they open, or for long after |CTRL-W_s|.
+--- Whether the current window is the question's own. Other windows may show its buffer, for a
+--- moment while they open, or for long after |CTRL-W_s|.
 ---@param pane hermes.Pane
 ---@return boolean
 local function is_here(pane)
@@ -296,7 +296,7 @@ local function prepare(choice)
   end, opts)
   local number, typed = 0, 0
   for digit = 0, 9 do
-    -- By default it only goes there: a digit may be the start of a command.
+    -- By default a digit only goes to its choice, because it may be the start of a command.
     vim.keymap.set("n", tostring(digit), function()
       local longer = now() - typed < 1000 and number * 10 + digit or digit
       number = pane.first and pane.items[pane.first + longer - 1] and longer or digit

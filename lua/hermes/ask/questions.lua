@@ -30,7 +30,7 @@ local tick_ms = 25
 ---@field leave fun() takes it off the screen until it is asked again
 ---@field expire fun() answers when the user does not
 ---@field timer? uv.uv_timer_t
----@field told? string the message that said that it waits
+---@field told? string the message that announced it
 ---@field hidden? boolean the user has put it off
 
 ---@class hermes.StandingQuestion a question that stands in a window of something else, takes no
@@ -41,12 +41,12 @@ local tick_ms = 25
 ---@field go fun() takes the user to it
 ---@field expire fun() answers when the user does not
 ---@field timer? uv.uv_timer_t
----@field told? string the message that said that it waits
+---@field told? string the message that announced it
 
 local queue = {} ---@type hermes.Question[]
 local standing = {} ---@type hermes.StandingQuestion[] the oldest first
 local asked ---@type hermes.Question? the first of the queue, while it is on the screen
-local noticed = false -- the user has been told that a question waits
+local noticed = false -- a message has said that a question waits
 local watch ---@type uv.uv_timer_t? runs while a question waits for free hands
 local last_key_ms = 0
 local wanted_until = 0 -- ms; until then the user has asked for the question
@@ -125,7 +125,7 @@ local function tell(question)
   })
 end
 
---- A question is over: nothing of it happens later, and nothing says that it waits.
+--- Stops the timer of a question that is over, and hides the message that announced it.
 ---@param question hermes.Question|hermes.StandingQuestion
 local function forget(question)
   question.timer:stop()
@@ -337,10 +337,10 @@ local function prefer(question)
   end
 end
 
---- Goes to a question, which may take keys from now on: to its window, or to a picker, also if it
---- was hidden or closed without an answer. If the user is busy with something else it still waits.
----@param id? string of the question, by default the first one; no other one is meant by it
----@return boolean found false when that needs no answer of the user, or not any more
+--- Goes to a question: to its window, or to a picker, also if it was hidden or closed without an
+--- answer. From now on it may take keys. While the user is busy with something else it still waits.
+---@param id? string of the question, by default the first one
+---@return boolean found false when no such question waits for the user
 function M.open(id)
   local question = not id and queue[1] or nil ---@type hermes.Question?
   local there = not id and not question and standing[1] or nil ---@type hermes.StandingQuestion?

@@ -1,5 +1,5 @@
---- What of a question has been on the screen. Nothing is allowed before all of
---- it was that decides, and not at once. Every way to ask has this rule from here.
+--- Which part of a question has been on the screen. Every way to ask uses it: nothing is allowed
+--- before all deciding rows have been on the screen, nor within too_soon_ms.
 
 local M = {}
 
@@ -25,7 +25,7 @@ function M.new()
   return setmetatable({ layout = layout, unseen = {}, since = now() }, Reading)
 end
 
---- What it shows is laid out, or laid out again: none of it was on the screen.
+--- Begins with a new layout, no row of which has been on the screen.
 ---@param layout hermes.Layout
 function Reading:begin(layout)
   self.layout, self.unseen = layout, {}
@@ -34,7 +34,7 @@ function Reading:begin(layout)
   end
 end
 
---- What it shows has changed.
+--- Starts the time anew in which keys allow nothing.
 function Reading:changed()
   self.since = now()
 end
@@ -42,7 +42,7 @@ end
 --- Notes which rows are on the screen. Those in a closed fold are not.
 ---@param window integer
 ---@param first? integer line of the first row, by default 1
----@return boolean news whether nothing that decides is unseen any more
+---@return boolean news whether this look has shown the last deciding rows
 function Reading:look(window, first)
   if not next(self.unseen) then
     return false
@@ -86,7 +86,7 @@ function Reading:refusal()
   end
 end
 
---- The label of a choice, with what its user would allow unread.
+--- The label of a choice, with the number of lines that it would allow unread.
 ---@param label string
 ---@param refuses boolean
 ---@return string

@@ -1,4 +1,4 @@
---- What a question shows of a tool call: the facts that decide come first.
+--- The facts that a question shows about a tool call. Those that decide come first.
 
 local text = require("hermes.core.text")
 
@@ -54,7 +54,7 @@ local function as_text(value)
 end
 
 --- The arguments of a tool call as facts: those that decide, and the rest. The host says which
---- do, and what it does not name decides.
+--- decide; an argument that the host does not name decides.
 ---@param call table
 ---@param deciding hermes.Deciding
 ---@param cwd? string the session's folder
@@ -106,7 +106,7 @@ local function change(diff, cwd)
   }
 end
 
---- The two texts of a diff to compare: with what is around them in the file, if that is known.
+--- The two texts of a diff to compare, with the lines around them in the file, if these are known.
 ---@param diff table
 ---@param place? hermes.DiffPlace
 ---@return string old
@@ -184,8 +184,8 @@ function M.compare_later(changes, budget, done)
   from(1)
 end
 
---- What a block of a tool call's content says, apart from changes of files. Of what is not text
---- that is its type and where it comes from, and of a terminal whether there is one.
+--- A block of a tool call's content in words, unless it is a change of a file: its name, source and
+--- MIME type, and its text or else its type. The words say so if a terminal is not known here.
 ---@param block table
 ---@param data table of PermissionRequest
 ---@return string
@@ -211,8 +211,7 @@ local function words_of(block, data)
   return table.concat(parts, said and "\n" or " ")
 end
 
--- The longest title of which what stands elsewhere is left out, and the shortest text of that, in
--- bytes.
+-- In bytes: a longer title stays whole, and shorter texts of the arguments stay in any title.
 local max_title, min_said = 8192, 40
 
 --- A title without the texts that the arguments show in full.

@@ -12,8 +12,8 @@ function M.agents()
   end, hermes().connections())
 end
 
----Words that agents have chosen, without those that hide something, cannot be typed as one word or
----would mean something else.
+---Keeps the words of agents that completion may offer: none that hides something, cannot be typed
+---as one word or would mean something else.
 ---@param words string[]
 ---@return string[]
 function M.offered(words)
@@ -41,7 +41,7 @@ function M.first_session(_, before)
   return #before == 0 and M.sessions() or {}
 end
 
----Which session a word names, as the user gave it.
+---Adds the session that a word names to what else is known.
 ---@param word? string nil: it is not named
 ---@param which? hermes.Which what else is known
 ---@return hermes.Which

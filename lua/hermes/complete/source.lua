@@ -4,7 +4,7 @@
 
 local complete = require("hermes.complete")
 
--- Of the protocol of language servers: CompletionItemKind.
+-- CompletionItemKind of the Language Server Protocol.
 local kinds = { command = 3, file = 17 }
 
 ---@class hermes.complete.Source

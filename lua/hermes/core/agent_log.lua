@@ -1,8 +1,8 @@
----What agents last wrote beside the protocol, on their standard error. It stays after their end,
----when one wants to know why.
+---The last lines of the standard error of each agent. They stay after the agent's end, because they
+---may say why it ended.
 local M = {}
 
--- Of each agent; the oldest lines are dropped first.
+-- The most for each agent. The oldest lines are dropped first.
 local max_lines, max_bytes = 2000, 256 * 1024
 
 ---@type table<string, { lines: string[], first: integer, last: integer, bytes: integer }>

@@ -7,7 +7,7 @@ local M = {}
 
 local tasks = {} ---@type table<thread, table> those that have not ended
 
--- What fails is raised as it is, a table that shows its message.
+-- An error is raised as it is: a table, which tostring() turns into its message.
 local shown = {
   __tostring = function(err)
     return err.message
@@ -72,7 +72,7 @@ function M.run(fn, on_done)
   }
 end
 
----Waits in a function that run() runs. What fails is raised.
+---Waits in a function that run() runs. An error is raised.
 ---@param begin fun(done: fun(err: any, ...: any)) starts what is waited for
 ---@return any ... what `done` got after the error
 function M.await(begin)

@@ -50,7 +50,8 @@ local M = {}
 ---@field diff integer which of the tool call's diffs
 ---@field times integer how often the old text occurs
 ---@field line? integer the first line of `oldText`; only a part that occurs once has one
----@field oldText? string that of the diff, with the rest of its lines and some around them
+---@field oldText? string the old text of the diff, completed to whole lines, with some lines around
+---it
 ---@field newText? string likewise
 
 ---@class hermes.DecidingArgument
@@ -105,7 +106,7 @@ M.defaults = {
   },
   ---The options of the chat; see hermes.chat.Options.
   chat = {}, ---@type table
-  ---What draws your attention to a session.
+  ---How Hermes draws your attention to a session.
   attention = {
     waiting = true, -- a message when a session waits for your answer
     done = true, -- ... when a turn has ended
@@ -125,18 +126,18 @@ M.defaults = {
     limit = 256 * 1024, -- text; a file that is larger becomes a link
     media_limit = 5 * 1024 * 1024, -- an image
   },
-  ---What sessions start with unless the call says otherwise: a table, or a function of the folder
-  ---that returns one. A .hermes.json in the folder, once trusted, adds to it.
+  ---The defaults of new sessions: a table, or a function of the folder that returns one. A
+  ---.hermes.json in the folder, once trusted, adds to it.
   ---@type hermes.SessionDefaults|fun(cwd: string): hermes.SessionDefaults?
   session_defaults = {},
-  ---What is kept of the commands that agents run.
+  ---How much is kept of the commands that agents run.
   terminals = {
     count = 50, -- terminals; the oldest that have ended go first
     bytes = 256 * 1024, -- of the output of each
     scrollback = 10000, -- lines of a terminal that is shown
     keys = true, -- map keys in the buffers of hermes.terminals
   },
-  ---What the traffic inspector keeps, and whether it shows secrets.
+  ---How much the traffic inspector keeps, and whether it shows secrets.
   traffic = {
     count = 10000, -- messages
     bytes = 16 * 1024 * 1024, -- of all messages
@@ -148,8 +149,8 @@ M.defaults = {
   review = {
     enabled = true,
     view = true, -- show the hunks in buffers
-    ---What ends a pending change besides a decision: "commit", that you commit it; "approval",
-    ---that you allowed it with its diff in sight; or a list of both.
+    ---What ends a pending change besides a decision. "commit": you commit it. "approval": you
+    ---allowed it with its diff in sight. Or a list of both.
     ---@type "decision"|"commit"|"approval"|("commit"|"approval")[]
     settle = "decision",
   },
@@ -160,8 +161,8 @@ M.defaults = {
     size = "40%", -- of the window, or in cells
     presets = {}, ---@type table<string, hermes.ProgramPreset>
   },
-  ---Which broken connections are re-established: those to agents that run elsewhere, and those to
-  ---agents that Hermes starts, which are then restarted.
+  ---Which broken connections are re-established. `remote`: connections to agents that run
+  ---elsewhere. `process`: connections to agents that Hermes has started; it starts them again.
   reconnect = { remote = true, process = false },
   ---Handlers of agents' requests: function(data, answer) by event or method.
   ---@type table<string, fun(data: table, answer: hermes.Answer): any>
@@ -252,7 +253,7 @@ M.choices = {
   ["shim.terminal"] = { auto = true, buffer = true, tmux = true },
 }
 
----Those that take a list of words, too.
+---The keys that also take a list of words.
 local lists = { ["review.settle"] = true }
 
 ---Keys of the Rust plugin of the same name that have no meaning here. They only

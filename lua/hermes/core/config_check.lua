@@ -188,8 +188,8 @@ local function agents_problem(agents)
   end
 end
 
----Says what is wrong with the name of a handler. Methods of extensions may have any name, but not
----almost that of an event.
+---Says what is wrong with the name of a handler. The method of an extension may have any name but a
+---misspelt name of an event.
 ---@param name any
 ---@return string? problem
 function M.handler_problem(name)

@@ -1,7 +1,6 @@
---- The files of buffers and of sessions: where they are, and every look at them, opening and
---- removing of them. No other module does that by itself: an agent may change the names below a
---- session's folders at any time, so that a name can lead to another file than the one that the
---- user knows by it.
+--- The files of buffers and of sessions: all code that looks at them, opens or removes them is
+--- here. An agent may change the names below a session's folders at any time, so that a name can
+--- lead to another file than the one that the user knows by it.
 local M = {}
 
 local constants = vim.uv.constants
@@ -9,12 +8,12 @@ local constants = vim.uv.constants
 --- The longest path that a system takes, in bytes. An agent may name longer ones.
 M.max_path = 4096
 
---- What Neovim handles within a frame or two, in bytes. It reads no larger file by itself.
+--- The most bytes that Neovim handles within a frame or two. It reads no larger file by itself.
 M.max_bytes = 1024 * 1024
 
 local is_windows = vim.fn.has("win32") == 1
 
---- Where a path leads once all links are resolved. What does not exist yet keeps its name.
+--- Where a path leads once all links are resolved. Parts that do not exist yet keep their names.
 ---@param path string absolute
 ---@return string? place nil when a link on the way leads nowhere, or the path is too long
 function M.place(path)
@@ -35,8 +34,8 @@ function M.place(path)
   if vim.uv.fs_lstat(path) then
     return (vim.uv.fs_realpath(path))
   end
-  -- The longest part that exists is found by halving. On the way from folder to folder, each step
-  -- would go over the whole path.
+  -- Bisection finds the longest part that exists. Going from folder to folder, each step would go
+  -- over the whole path.
   local exists, missing = #root, #path
   while missing - exists > 1 do
     local middle = math.floor((exists + missing) / 2)
@@ -63,7 +62,7 @@ function M.absolute(path)
   return vim.fs.normalize(path, { expand_env = false })
 end
 
---- What there is at a path, wherever it leads.
+--- The kind of file that a path leads to.
 ---@param path string
 ---@return string? kind "file", "directory", "fifo" and so on; nil when there is nothing
 function M.kind(path)
@@ -85,8 +84,8 @@ function M.is_readonly(path)
   return vim.uv.fs_stat(path) ~= nil and not vim.uv.fs_access(path, "W")
 end
 
---- Where an open file or folder is. On Linux the system knows it, whatever has become of the names
---- since; elsewhere its name has to lead to it still.
+--- Where an open file or folder is. Linux knows it, even if the name leads elsewhere by now. On
+--- other systems the name has to lead there still.
 ---@param fd integer
 ---@param path string by which it was opened
 ---@return string? place with all links resolved
@@ -219,14 +218,15 @@ local function overwrite(fd, text)
   return assert(ok, why)
 end
 
---- Puts a new file in the place of one, or makes it.
+--- Replaces a file with a new one, or creates it.
 ---@param name string
 ---@param text string
 ---@param old uv.fs_stat.result? of the file
----@param check fun() raises an error if it is not to be done; called right before
+---@param check fun() called right before the change; raises an error to prevent it
 ---@return boolean done false when the file has to stay the same one, such as a mounted one
 local function exchange(name, text, old, check)
-  -- The host ignores files of such names, and removes those of programs that have ended.
+  -- The host ignores files with such names, and removes them when the program that made them has
+  -- ended.
   local digits = ("%016x"):format(vim.uv.hrtime())
   local new = vim.fs.joinpath(vim.fs.dirname(name), ".hermes-" .. digits:sub(-16) .. ".tmp")
   local flags = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL
@@ -262,7 +262,7 @@ end
 --- After an error it has its old text.
 ---@param place string with all links resolved
 ---@param text string
----@param check fun() raises an error if it is not to be done; called right before
+---@param check fun() called right before the change; raises an error to prevent it
 function M.replace(place, text, check)
   inside(place, true, function(name)
     local old = vim.uv.fs_lstat(name)
@@ -295,8 +295,8 @@ local function version_of(stat)
   return ("%d.%09d/%d/%d"):format(time.sec, time.nsec, stat.size, stat.ino)
 end
 
--- Since when files have been empty or gone, in milliseconds of our own clock. Their own time
--- says nothing: on ext4 a file that was just emptied has that of the write before for a while.
+-- Since when files have been empty or gone, in milliseconds of our own clock. The time of the file
+-- is no help: on ext4 a file that was just emptied keeps its old time for a while.
 local gone = {} ---@type table<string, number>
 
 --- The identity of a version of a file. "" means that there is no file.
@@ -318,22 +318,22 @@ function M.size(path)
   return stat and stat.type == "file" and stat.size or nil
 end
 
---- Milliseconds that a file must have been left alone until it counts: programs
---- write in pieces.
+--- For how many milliseconds a file must be left alone before its text is used: programs write in
+--- pieces.
 M.settle_ms = 40
 
---- The same of a file that is empty or gone: programs empty a file before they
---- write it, and remove it before they replace it.
+--- The same for a file that is empty or gone: programs empty a file before they write it, and
+--- remove it before they replace it.
 M.settle_gone_ms = 300
 
---- How long a file is waited for that is written all the time. Then what it holds counts.
+--- The longest wait for a file that is written all the time. After that its text is used as it is.
 M.settle_limit_ms = 600
 
---- How long to wait until a file has been left alone for a while. A text counts only then, so
---- ask after it was read.
+--- How long to wait until a file has been left alone for a while. Call it after reading: only then
+--- is it known that the text was complete.
 ---@param path string
----@param version? string what was read; it does not count if the file is another one by now
----@return integer ms until it is worth asking again; 0 when it has
+---@param version? string the version that was read; if the file is another one by now, read again
+---@return integer ms until it is worth asking again; 0 when the text can be used
 function M.unsettled(path, version)
   local stat = vim.uv.fs_stat(path)
   if version and version ~= version_of(stat) then
@@ -443,8 +443,8 @@ function M.is_in_session(path)
     end)
 end
 
---- Why a path that somebody names may not be sent to an agent: it is below the folder of a session
---- by its name, but not by where it leads.
+--- Why a path that somebody names may not be sent to an agent: its name is below the folder of a
+--- session, but it leads out of that folder.
 ---@param path string absolute
 ---@param place? string where it leads, by default as its name says now
 ---@return string? problem
@@ -462,7 +462,7 @@ end
 
 --- Reads a file that is to be sent to an agent, if it is where its name says.
 ---@param path string absolute
----@param limit integer bytes; of a larger file only the size is told
+---@param limit integer bytes; of a larger file only the size is returned
 ---@return string? bytes
 ---@return integer|string size or why it is not sent
 function M.read_to_send(path, limit)

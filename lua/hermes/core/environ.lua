@@ -1,5 +1,5 @@
----What the host knows of Neovim's environment. It begins with all of it, and is told what has
----changed before it starts a program.
+---Keeps the host's copy of Neovim's environment up to date. The host starts with all of it, and
+---gets the changes before it starts a program.
 local M = {}
 
 local known = {} ---@type table<string, string>
@@ -9,7 +9,7 @@ function M.begin()
   known = vim.fn.environ()
 end
 
----What has changed since begin() or the last call.
+---The changes since begin() or the last call.
 ---@return { set: string[], unset: string[] }? changes `set` are pairs of name and value in Base64,
 ---because they may hold any bytes; nil without changes
 function M.changes()

@@ -1,6 +1,6 @@
 --- Lets through what draws text on a terminal, and nothing that acts.
 ---
---- What a program prints can ask a terminal for answers, set the clipboard and
+--- The output of a program can ask a terminal for answers, set the clipboard and
 --- the title, ring, read the mouse, make links. The output of a filter holds
 --- only printable text, a few control characters, and whole sequences from the
 --- list below, so the terminal that reads it is never inside a sequence of the
@@ -22,8 +22,8 @@ local modes = { ["?7"] = true, ["?47"] = true, ["?1047"] = true, ["?1049"] = tru
 --- Characters behind ESC that move the cursor, or save and restore it.
 local single = { ["7"] = true, ["8"] = true, D = true, E = true, M = true }
 
---- What ends the strings that these characters begin behind ESC. ESC ends them
---- all, as the beginning of ST or of something else.
+--- The ends of the strings that begin with ESC and one of these characters. ESC ends all of them,
+--- as the beginning of ST or of something else.
 local strings = {
   ["]"] = "[\7\24\26\27]",
   P = "[\24\26\27]",
@@ -48,7 +48,7 @@ function M.new()
   return setmetatable({ pending = "" }, Escapes)
 end
 
---- A filter that goes on behind some bytes. Only the last sequence of them matters: whatever began
+--- A filter for the bytes that follow some bytes. Only their last sequence matters: whatever began
 --- before it has ended there.
 ---@param bytes string
 ---@return hermes.Escapes
@@ -194,8 +194,7 @@ function Escapes:feed(bytes)
   return table.concat(out)
 end
 
---- What brings the terminal back from colors and from a program's other sets of
---- characters, before something of our own is written.
+--- Resets the colors and the sets of characters of a program, before a line of our own is written.
 M.normal = "\27(B\27[0m"
 
 return M

@@ -6,7 +6,7 @@ local autocmds = require("hermes.core.user_autocmds")
 local event_names = require("hermes.core.event_names")
 local listeners = require("hermes.core.listeners")
 
----What is needed each time that an event fires.
+---The data that delivering an event needs, prepared once for each event.
 ---@class hermes.EventShape
 ---@field place? string[] path in the data to the members that the flat view copies
 ---@field flat table<string, string[]> the members under older names
@@ -41,7 +41,7 @@ local shapes = setmetatable({}, {
   end,
 }) ---@type table<string, hermes.EventShape>
 
----Has the state follow events: it hears of them before anybody else.
+---Makes the state follow events. It gets them before any listener.
 ---@param state hermes.Follower
 function M.follow(state)
   follower = state
@@ -50,15 +50,16 @@ function M.follow(state)
   end
 end
 
----What Hermes itself does at an event, once the state has changed.
+---Hermes' own reactions to events, called once the state has changed.
 ---@type table<string, fun(data: table)>
 M.own = {}
 
----What comes before an event of the host; with false it does not fire.
+---Called before an event of the host is delivered. If the function returns false, the event does
+---not fire.
 ---@type table<string, fun(data: table): false?>
 M.before = {}
 
----What comes after all listeners of an event of the host.
+---Called after all listeners of an event of the host.
 ---@type table<string, fun(name: string, data: table)>
 M.after = {}
 

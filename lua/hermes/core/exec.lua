@@ -20,7 +20,7 @@ end
 local function ran(out)
   local code, stderr = out.code, out.stderr or ""
   if code == 124 and out.signal == 0 then
-    code = 0 -- it had ended in time, and that was heard later
+    code = 0 -- it ended in time, but Neovim noticed late
   elseif code == 124 or out.signal ~= 0 then
     code = code ~= 0 and code or 128 + out.signal
     stderr = code ~= 124 and ("it was ended by signal %d"):format(out.signal)

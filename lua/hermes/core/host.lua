@@ -11,7 +11,7 @@ function M.root()
   return root
 end
 
----What the folder bin has: the host, and the agent that comes with it.
+---The programs in the folder bin: the host, and the agent that comes with it.
 M.programs = { "hermes", "hermes-agent" }
 
 ---@param name string one of M.programs
@@ -102,7 +102,7 @@ function M.build(on_done)
   end)
 end
 
----What a program prints, or nil if it fails.
+---The output of a program, or nil if it fails.
 ---@param cmd string[]
 ---@param on_done fun(text: string?)
 local function output_of(cmd, on_done)
@@ -145,7 +145,7 @@ end
 ---@param ... string arguments
 ---@return string? out
 ---@return string? err
----@return string? said its own words
+---@return string? said the program's own message
 function M.ask(program, ...)
   -- Not in the folder of a project.
   local out = require("hermes.core.exec").wait({ program, ... }, { cwd = M.root() })
@@ -160,7 +160,7 @@ end
 ---@param ... string arguments of the program
 ---@return string? out
 ---@return string? err
----@return string? said its own words
+---@return string? said the program's own message
 function M.query(...)
   local cmd, err = M.command()
   if not cmd then

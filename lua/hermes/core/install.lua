@@ -28,7 +28,7 @@ local telling_every = 2000 -- ms
 ---@class hermes.ReleaseArchive: hermes.ReleaseFile
 ---@field programs table<string, hermes.ReleaseFile> by name
 
----Where a program may be named after a release: in addresses, paths and arguments.
+---Whether a text is a safe name in addresses, paths and arguments.
 local function is_name(text)
   return type(text) == "string"
     and text:find("^%w[%w._/-]*$") ~= nil
@@ -58,7 +58,7 @@ local function read(path)
   return text
 end
 
----What this version of the plugin pins.
+---The release that this version of the plugin pins.
 ---@return hermes.Release?
 ---@return string? err
 function M.release()
@@ -319,8 +319,7 @@ local function save_all(data, archive, release)
   end
 end
 
----Removes what installations have left that did not end: those of this Neovim, and those of
----Neovims that are gone.
+---Removes the files of unfinished installations, of this Neovim and of Neovims that are gone.
 local function sweep()
   for name in vim.fs.dir(bin()) do
     local pid = tonumber(name:match("^%.(%d+)%-%d+%-hermes"))

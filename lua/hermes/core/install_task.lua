@@ -1,5 +1,5 @@
----The tasks of an installation. A task is a coroutine. It yields functions that start something and
----are given the function to call at its end. Its errors are messages.
+---The tasks of an installation. A task is a coroutine. Each function that it yields starts
+---something, and gets the function to call at its end. A task's errors are messages.
 local M = {}
 
 local uv = vim.uv

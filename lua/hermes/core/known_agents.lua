@@ -8,12 +8,12 @@ local M = {}
 ---@field why? string why its program is this one
 ---@field protocol? string
 ---@field configured? boolean whether setup() names it
----@field behind? string the program that it cannot do without, where `command` is one of Hermes
+---@field behind? string the program that it needs, if `command` is a program of Hermes
 ---@field installed boolean whether its program is there, or needs none here
 
 ---The agents that connect() knows.
 ---@return hermes.KnownAgent[]
----@return string? err why only those of setup() are known
+---@return string? err why only the agents of setup() are known
 function M.list()
   local list = {}
   local out, err = require("hermes.core.host").query("agents")

@@ -28,7 +28,7 @@ end
 -- the listener is not known.
 local failures = {} ---@type table<string, integer>
 local kinds = 0
-local max_kinds = 20 -- beyond it listeners are not told apart
+local max_kinds = 20 -- further listeners are counted together
 
 ---Reports that a listener failed. The user sees only the first failure of a listener, because
 ---events come by the thousand. The log gets a count after 10, 100, 1000 and so on, whatever the
@@ -55,7 +55,7 @@ function M.failed(name, err, id)
   end
 end
 
----Whether any listens to an event.
+---Whether any listener hears an event.
 ---@param name string
 ---@return boolean
 function M.hear(name)

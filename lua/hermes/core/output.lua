@@ -1,5 +1,5 @@
----What the commands of agents have printed. It is kept, within limits, for
----whoever looks later: agents forget a command as soon as it has ended.
+---The output of agents' commands. It is kept, within limits, because agents forget a command as
+---soon as it has ended.
 local M = {}
 
 ---@class hermes.Terminal
@@ -135,7 +135,7 @@ local on = {
   end,
 }
 
----Called before anybody else hears of an event.
+---Called with an event before any listener.
 ---@param name string
 ---@param data table
 function M.update(name, data)

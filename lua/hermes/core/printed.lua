@@ -1,9 +1,10 @@
---- What a terminal would show of the output of a command, as plain text.
+--- The output of a command as plain text, as a terminal would show it.
 ---
---- The filter of hermes.core.escapes reads the output, so that text is safe to show and sequences
---- are whole. Here they move the cursor, write and erase on a screen as Neovim's own terminal has
---- it: of so many rows, and with the lines above that have scrolled away. Rows do not end at the
---- edge of the screen, because the lines of a text wrap where they are shown.
+--- The filter of hermes.core.escapes reads the output first, so that text is safe to show and
+--- sequences are whole. Here the sequences move the cursor, write and erase on a screen like the
+--- one of Neovim's own terminal: it has a number of rows, and above them the lines that have
+--- scrolled away. Rows do not end at the edge of the screen, because the lines of a text wrap where
+--- they are shown.
 
 local escapes = require("hermes.core.escapes")
 local text = require("hermes.core.text")
@@ -14,9 +15,10 @@ local width_of = vim.api.nvim_strwidth
 
 --- The screen that programs expect.
 local rows, columns = 24, 120
---- Of a longer output only the end is read, in bytes. It takes a few milliseconds.
+--- The most bytes that are read, from the end of an output. That takes a few milliseconds.
 local max_bytes = 32 * 1024
---- How many cells may be moved, erased, and left blank before a text. What takes more is left out.
+--- The most cells that are moved, erased, or left blank before a text. Anything that takes more is
+--- left out.
 local max_work = 1e6
 --- The most bytes that a row keeps as a text.
 local max_text = 4096
@@ -251,7 +253,8 @@ function Screen:write(run)
   self.col = put(line, col, chars)
 end
 
---- Goes to a cell of the screen, or the nearest one. Behind its edge is only what a line went to.
+--- Goes to a cell of the screen, or to the nearest one. Beyond the right edge it goes no further
+--- than the cursor is.
 ---@param row integer
 ---@param col integer
 function Screen:go(row, col)

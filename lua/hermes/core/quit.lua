@@ -42,7 +42,7 @@ local function quit()
   end
 end
 
----Has Neovim stop something when it quits, and wait for its end.
+---Makes Neovim stop something when it quits, and wait for its end.
 ---@param stop fun() asks it to end
 ---@param ended fun(): boolean
 function M.add(stop, ended)

@@ -23,7 +23,7 @@ M.PROTOCOL = 6
 ---@field agent? string
 ---@field session_id? string
 ---@field prompt? table[] blocks of a prompt
----@field after? fun(result: any) called before anybody hears that it succeeded
+---@field after? fun(result: any) called when it has succeeded, before on_done
 
 ---The error of operations that end because the user has stopped the host.
 ---@type hermes.Error
@@ -31,7 +31,7 @@ M.stopped = { kind = "disconnected", message = "the host was stopped" }
 
 local last_id = 0
 local ops = {} ---@type table<string, hermes.Op>
--- Those that wait until the host is started: operation, id, JSON.
+-- The operations that wait until the host is started: operation, id, JSON.
 local waiting ---@type { [1]: string, [2]: string, [3]: string }[]?
 local used = {} ---@type string[] agents that connect was called for, the most recent last
 
@@ -251,7 +251,7 @@ function M.begin(op, id, payload)
   end
 end
 
----Sends the configuration to a running host. One that is about to be started gets it then.
+---Sends the configuration to a running host. A host that is about to start gets it when it starts.
 function M.configure()
   if not waiting and M.running() then
     host().configure()

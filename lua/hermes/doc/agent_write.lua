@@ -20,7 +20,7 @@ M.merges = 100
 --- Writes of more than this many bytes are prepared in several slices.
 M.at_once = 256 * 1024
 
---- What a buffer takes from an agent at most, in bytes and lines. Replacing the text of a buffer
+--- The most bytes and lines that an agent can write into a buffer. Replacing the text of a buffer
 --- cannot be interrupted.
 M.max_bytes, M.max_lines = 4 * 1024 * 1024, 250000
 
@@ -110,14 +110,15 @@ end
 ---@field author? hermes.agent_write.Author
 ---@field content string as it shall be on disk
 ---@field plain string the content without a byte order mark
----@field target string what the buffer is to hold: the content, perhaps in what others have made
+---@field target string the new text of the buffer: the content, perhaps merged with changes of
+---others
 ---@field large boolean its plans are made in slices
 ---@field plan? hermes.replace.Plan
 ---@field plans integer how many have been made
 ---@field disk_merges integer how often the disk has been merged into the buffer first
 ---@field retries integer how often a temporary error has been waited for
 ---@field replaced boolean the buffer holds the target
----@field merged boolean others have a share in it
+---@field merged boolean the text has changes of others, too
 ---@field refusal? string why the buffer may not be written
 ---@field done fun(problem: string?, text: string?, merged: boolean?)
 
@@ -133,7 +134,7 @@ end
 
 local attempt ---@type fun(w: hermes.AgentWrite)
 
---- What each step does, and the step that follows.
+--- Each function does a step and returns the next one.
 ---@type table<hermes.agent_write.Step, fun(w: hermes.AgentWrite): hermes.agent_write.Step>
 local steps = {}
 
@@ -203,7 +204,7 @@ function steps.plan(w)
   elseif w.plans > M.merges then
     error("the user is typing where you write; read the file again and try once more", 0)
   end
-  -- The agent knows another text: its changes are made in what the buffer has.
+  -- The agent knows another text, so its changes are merged into the text of the buffer.
   plan.merged, plan.old = true, buffer_text.lines(buf)
   author.rebase(buffer_text.text(buf), function(problem, text)
     if problem then
@@ -310,8 +311,7 @@ end
 ---@param content string as it shall be on disk
 ---@param opts? hermes.agent_write.Opts
 ---@param done fun(problem: string?, text: string?, merged: boolean?) called once, later; without
----a problem it is written, and `text` is what the file holds then; `merged` says that others have
----a share in it
+---a problem the file is written and holds `text`; `merged` means that it has changes of others, too
 ---@return boolean taken false when no loaded buffer shows the file; `done` is not called then
 function M.write(path, content, opts, done)
   local buf = buffer.find(path)

@@ -1,6 +1,6 @@
---- Remembers the text that a buffer and its file last had in common, for buffers
---- that the user may be editing while an agent changes the file. Without it
---- nobody can tell the edits of the two apart.
+--- Remembers the text that a buffer and its file last had in common, for buffers that the user may
+--- be editing while an agent changes the file. Without this text, a merge cannot separate the edits
+--- of the two.
 
 local M = {}
 

@@ -27,9 +27,8 @@ local M = {}
 ---| "deleted" # the file is gone; the buffer stays as it is
 ---| "large" # the file or the buffer is too large to follow; the buffer stays as it is
 
---- The buffers that are being changed because of an agent right now, including
---- by autocommands such as formatters. Callbacks of nvim_buf_attach can tell
---- such a change from the user's.
+--- The buffers that are being changed because of an agent right now, including by autocommands such
+--- as formatters. Callbacks of nvim_buf_attach check here whether a change is the user's.
 M.applying = {} ---@type table<integer, true>
 
 --- Called before a buffer changes because of an agent.

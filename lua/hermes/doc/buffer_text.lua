@@ -6,11 +6,11 @@ local disk = require("hermes.core.disk")
 --- The mark at the beginning of some files that names their encoding.
 M.bom = "\239\187\191"
 
---- Of so many lines Neovim follows the file by itself, and of so many bytes as disk.max_bytes says.
+--- Neovim follows a file by itself up to this many lines, and up to disk.max_bytes.
 M.max_lines = 50000
 
---- The same of bytes that are not text in the encoding of the buffer. Neovim tries
---- other encodings for them, which takes longer.
+--- The limit for bytes that are not text in the encoding of the buffer. Neovim tries other
+--- encodings for them, which takes longer.
 M.max_odd_bytes = 128 * 1024
 
 --- Whether a text has more than so many lines.

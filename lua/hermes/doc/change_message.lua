@@ -1,4 +1,4 @@
----What the host hears of a change of an agent, or of the disk, that has reached a buffer.
+---The message that tells the host about a change of a buffer by an agent or from the disk.
 local M = {}
 
 local plain = require("hermes.doc.plain_text")

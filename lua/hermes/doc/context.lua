@@ -210,7 +210,7 @@ function M.quickfix(opts)
   return listed(list, "neovim:quickfix", "the quickfix list is empty", opts)
 end
 
----What is unsaved in a buffer, as a unified diff.
+---The unsaved changes of a buffer, as a unified diff.
 ---@param buf? integer 0 or nil: the current one
 ---@param opts? hermes.ContextOpts
 ---@return table? block
@@ -226,7 +226,7 @@ function M.diff(buf, opts)
   local disk = require("hermes.core.disk")
   local name = vim.api.nvim_buf_get_name(buf)
   local elsewhere = require("hermes.doc.versions").strays(buf)
-  if elsewhere then -- what is there now would be sent, too
+  if elsewhere then -- otherwise that file would be sent, too
     return nil, ("%s: its name leads to another file now (%s)"):format(name_of(buf), elsewhere)
   end
   local most = 16 * limit_of(opts)

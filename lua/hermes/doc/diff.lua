@@ -134,7 +134,7 @@ local function compare(old, new, lines, bytes, most)
   end
   local before, after = count(old), count(new)
   if old ~= "" and new ~= "" and old:byte(-1) ~= 10 and new:byte(-1) ~= 10 then
-    -- It is no difference, and a part of a file says nothing of its end.
+    -- If both lack the last line end, that is no difference: they may be parts of a file.
     old, new = old .. "\n", new .. "\n"
   end
   if before + after > lines or #old + #new > bytes then

@@ -1,5 +1,5 @@
----Which buffers hold files under review, and what they and the host tell each other: what the user
----changes in them, what an agent's write has made of them, and the hunks that follow.
+---Follows the buffers that hold files under review. It reports to the host what the user and
+---agents' writes change in them, and gets the hunks that follow.
 local M = {}
 
 local versions = require("hermes.doc.versions")
@@ -11,7 +11,7 @@ local placed = require("hermes.doc.held_hunks")
 local plain = require("hermes.doc.plain_text")
 local saves = require("hermes.doc.saves")
 
---- Milliseconds after an edit of the user until the host is told.
+--- Milliseconds from an edit of the user to its report to the host.
 M.pause_ms = 20
 
 ---@class hermes.review.Held
@@ -27,7 +27,7 @@ M.pause_ms = 20
 ---@field hunks table[] as the host sent them
 ---@field marks integer[] extmarks of the hunks
 ---@field count integer lines, as the changes of the buffer count them
----@field empty boolean whether the text has had no line since the host was told
+---@field empty boolean whether the text has had no line since the last message
 ---@field final boolean whether the last line has an end
 ---@field format string 'fileformat'
 ---@field bomb boolean 'bomb'
@@ -51,7 +51,7 @@ local function real(path)
 end
 
 ---------------------------------------------------------------------------
--- What the host is told.
+-- Reports to the host.
 
 ---@param buf integer
 local function release(buf)
@@ -113,7 +113,7 @@ local function flush_soon()
 end
 
 ---------------------------------------------------------------------------
--- Which buffers.
+-- Which buffers to follow.
 
 ---After :edit and the like: the buffer has another text.
 ---@param buf integer
@@ -122,7 +122,7 @@ local function reloaded(buf)
   if h then
     gone[buf] = nil
     h.open, h.edits, h.newest = nil, {}, edits.newest_block(buf)
-    -- What an agent has written in the meantime is on the disk and in the buffer now.
+    -- Changes that an agent has written in the meantime are on the disk and in the buffer now.
     local version = disk.version(vim.api.nvim_buf_get_name(buf))
     send_text(buf, h, { reloaded = version ~= h.version or nil })
     if held[buf] then
@@ -197,7 +197,7 @@ local function hold(buf, path, cause, again)
     if not again and require("hermes.core.config").get().buffer.refresh then
       require("hermes.doc.refresh").check(buf, cause or {})
       require("hermes.doc.refresh").now(buf)
-      hold(buf, path, cause, true) -- nobody reports a buffer that was up to date
+      hold(buf, path, cause, true) -- no report follows if it was up to date
     end
     return
   end
@@ -233,7 +233,7 @@ function M.buffers()
 end
 
 ---------------------------------------------------------------------------
--- What agents change.
+-- Changes by agents.
 
 ---Called before an agent's change of a buffer.
 ---@param buf integer
@@ -283,7 +283,7 @@ local function take(change)
     tell("changed", message)
     release(buf)
   else
-    if not h and ours then -- what the user does next is the user's
+    if not h and ours then -- so that the user's next edits reach the host
       h = follow(buf, known[real(name)] or real(name))
       message.hold = h ~= nil
     end
@@ -385,7 +385,7 @@ function M.receive(kind, item)
   end
 end
 
----Remembers what a decision has made of a buffer.
+---Notes the text that a decision has given to a buffer.
 ---@param buf integer
 ---@param text string
 function M.decided(buf, text)
@@ -396,9 +396,10 @@ function M.decided(buf, text)
   end
 end
 
----Reports what followed from a decision, after the host has heard of the decision.
+---Called once the host knows a decision. Reports the save that it led to, and the text if it is not
+---the one of the decision.
 ---@param buf integer
----@param text? string what it has made of the buffer
+---@param text? string the text that the decision made
 function M.after_decision(buf, text)
   tell_saved(buf)
   if plain.of(buf) ~= text then -- autocommands have changed more, or it failed half way
@@ -455,7 +456,7 @@ function M.start()
     group = group,
     callback = function(args)
       if changed.applying[args.buf] then
-        saved[args.buf] = args.match -- told after the change
+        saved[args.buf] = args.match -- reported after the change
       elseif vim.bo[args.buf].buftype == "" then
         M.flush(args.buf)
         wrote(args.buf, args.match)

@@ -1,5 +1,5 @@
----Where the hunks of a buffer under review are: extmarks move them along with the text. Views
----hear here when hunks come, change or go.
+---Where the hunks of a buffer under review are: extmarks move them along with the text.
+---on_change() lets views follow when hunks come, change or go.
 local M = {}
 
 local listeners = {} ---@type fun(change: hermes.review.Change)[]

@@ -1,5 +1,5 @@
----The files that a prompt names with "@": the host finds them, and a buffer with unsaved edits
----counts before its file.
+---The files that a prompt names with "@". The host finds them. If a loaded buffer holds the file,
+---its text is used.
 local M = {}
 
 ---@class hermes.Mention

@@ -13,7 +13,7 @@ local writing = require("hermes.doc.write")
 M.tries = 40
 
 ---------------------------------------------------------------------------
--- What agents know of buffers.
+-- Texts that agents know.
 
 local seen = {} ---@type table<integer, table<string, integer>> 'changedtick' by session
 
@@ -32,7 +32,7 @@ function M.saw(buf, ask, known)
   seen[buf][session(ask)] = known and vim.b[buf].changedtick or -1
 end
 
---- The 'changedtick' of a buffer when its text was the one that an agent knows.
+--- The 'changedtick' of a buffer when it had the text that an agent knows.
 ---@param buf integer
 ---@param ask hermes.Ask
 ---@return integer? tick nil when the agent has neither read nor written the buffer
@@ -101,7 +101,7 @@ end
 local unmergeable = "nothing was written: the file has changed since you last read or wrote it."
   .. " It cannot be merged. Read the whole file again, then repeat your change on what it says now."
 
---- A function that says what a buffer is to hold when an agent writes it.
+--- Returns a function that merges an agent's write into the text of its buffer.
 ---@param ask hermes.Ask of the write
 ---@return fun(now: string, done: fun(problem: string?, text: string?)) rebase
 function M.for_write(ask)
@@ -215,7 +215,7 @@ function M.with_disk(buf, cause, done, favour)
     if not (t.base and t.theirs and can_send(t.ours) and can_send(t.theirs)) then
       return done("conflict")
     end
-    -- What was read of a file in the middle of being written is nobody's text.
+    -- A text that was read while its file was being written is nobody's.
     local wait = disk.unsettled(name, t.version)
     if wait > 0 and (vim.uv.hrtime() - began) / 1e6 < disk.settle_limit_ms then
       return vim.defer_fn(attempt, wait)

@@ -27,7 +27,7 @@ local waiting = {} ---@type table<integer, hermes.refresh.Cause> of buffers the 
 local tries = {} ---@type table<integer, integer>
 -- Since when files have been found being written, in nanoseconds.
 local unsettled = {} ---@type table<integer, integer>
--- The user knows that the buffer and its file differ, and why.
+-- Why buffers and their files differ, once a message has said so.
 local told = {} ---@type table<integer, hermes.refresh.Cause>
 local merging = {} ---@type table<integer, true> the host is asked for the result
 -- Buffers that are read-only because their names lead to other files, which `:w` would overwrite,
@@ -68,7 +68,8 @@ local notices = {
   strayed = "%s leads to another file on disk now; the buffer keeps its text, read-only",
 }
 
---- What is too large about a buffer and its file, and what the user can do.
+--- The notice that a buffer does not follow its file, because one of them is too large, and what
+--- the user can do.
 ---@param buf integer
 ---@return string notice
 local function large(buf)
@@ -155,9 +156,9 @@ local function tell(buf, outcome, cause)
   })
 end
 
---- Why a buffer and its file differ.
+--- Why a buffer and its file differ, once a message has reported it.
 ---@param buf integer
----@return hermes.refresh.Cause? cause nil when nobody has been told
+---@return hermes.refresh.Cause? cause nil before that message
 function M.cause(buf)
   return told[buf]
 end
@@ -341,8 +342,8 @@ end
 --- Milliseconds that a `:w` waits for a merge, which usually takes a few.
 M.write_ms = 1000
 
---- The user writes a buffer before it was looked at, and Neovim would ask whether
---- to overwrite what the agent has written.
+--- Called when the user writes a buffer that was not looked at yet. Otherwise Neovim would ask
+--- whether to overwrite the agent's text.
 ---@param buf integer
 ---@param path string that is written
 local function before_write(buf, path)
@@ -374,7 +375,7 @@ end
 
 vim.api.nvim_create_autocmd("BufWritePre", {
   group = vim.api.nvim_create_augroup("hermes.refresh.write", {}),
-  nested = true, -- so that Neovim can be told that the file is known
+  nested = true, -- for the autocommand in write.accept()
   callback = function(args)
     if
       require("hermes.core.config").get().buffer.refresh

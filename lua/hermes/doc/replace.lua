@@ -120,7 +120,7 @@ end
 
 --- Plans to replace the text of a buffer.
 ---@param buf integer
----@param lines? string[] that the hunks are for, by default those of the buffer
+---@param lines? string[] the old lines of the hunks, by default the lines of the buffer
 ---@param content string as it shall be on disk
 ---@return hermes.replace.Plan
 function M.plan(buf, lines, content)

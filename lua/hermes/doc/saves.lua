@@ -1,5 +1,6 @@
----What the user's saves make of files that are not held here. Another Neovim may hold them and
----have the review. What is saved here is the user's there, also if it finds that before it is told.
+---Finds out what the user's saves change in files that are not held here. Another Neovim may have
+---the review of them: for it, too, these changes are the user's, even if it sees them on the disk
+---before the report comes.
 local M = {}
 
 local changed = require("hermes.doc.applied")
@@ -7,12 +8,12 @@ local disk = require("hermes.core.disk")
 local encoding = require("hermes.core.encoding")
 local plain = require("hermes.doc.plain_text")
 
---- What the files were that are being written, false for those that were not there.
+--- The texts of files before they are written, false if there was no file.
 local before = {} ---@type table<integer, string|false>
 
 ---The text of a file as messages can carry it.
 ---@param file string
----@return string|false|nil text false when there is no file, nil when it can't be told
+---@return string|false|nil text false when there is no file, nil when it can't be sent
 local function text_of(file)
   local text = disk.read(file, plain.max_bytes)
   if text then
@@ -32,11 +33,11 @@ function M.begins(buf, file)
   end
 end
 
----What a buffer has made of the file to which it was written.
+---The text of a file before and after a buffer was written to it.
 ---@param buf integer
 ---@param file string absolute
 ---@return string? before nil when there was no file
----@return string? text nil when it can't be told, or not from what
+---@return string? text nil when it or the text before can't be sent
 function M.took(buf, file)
   local was = before[buf]
   before[buf] = nil

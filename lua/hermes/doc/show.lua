@@ -8,7 +8,7 @@ local disk = require("hermes.core.disk")
 --- Larger files are not shown, in bytes. The review holds none of them either.
 M.max_bytes = 16 * disk.max_bytes
 
---- A larger .editorconfig does not count, in bytes.
+--- A larger .editorconfig is ignored, in bytes.
 local max_config = 64 * 1024
 
 --- Whether Neovim can read what sets the style of a file. It would wait for the other end of a
@@ -25,7 +25,7 @@ local function has_plain_style(path)
   return true
 end
 
---- Calls a function that loads the file of a buffer, whose modelines do not count.
+--- Calls a function that loads the file of a buffer, without its modelines.
 ---@param buf integer
 ---@param show fun()
 ---@return boolean ok as pcall does

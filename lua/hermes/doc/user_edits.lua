@@ -1,4 +1,4 @@
----What the user changes in a buffer that holds a file under review, until the host is told.
+---Collects the user's changes in a buffer under review until they are reported to the host.
 local M = {}
 
 local applied = require("hermes.doc.applied")
@@ -6,18 +6,18 @@ local buffer_text = require("hermes.doc.buffer_text")
 local encoding = require("hermes.core.encoding")
 local plain = require("hermes.doc.plain_text")
 
--- So many changes of a buffer are remembered, to move the rows of hunks that the host has found
--- before them.
+-- The most changes of a buffer that are remembered. They move the rows of hunks that the host found
+-- in an earlier text.
 local max_log = 1000
 
----A run of lines that the user has changed since the host was told.
+---A run of lines that the user has changed since the last message to the host.
 ---@class hermes.review.Region
 ---@field first integer 0-based row
 ---@field last integer row after its last line, as the buffer is now
 ---@field delta integer lines that it has more than before
 ---@field repeats boolean made by a command that began no undo block of its own, as undo does
 
----Remembers that the host knows all changes of a buffer.
+---Notes that the host knows all changes of a buffer.
 ---@param buf integer
 ---@param h hermes.review.Held
 local function told(buf, h)
@@ -38,7 +38,7 @@ function M.newest_block(buf)
   return ok and tree.seq_last or 0
 end
 
----Remembers what the host knows of a buffer from now on.
+---Notes the text of a buffer that the host knows from now on.
 ---@param buf integer
 ---@param h hermes.review.Held
 ---@param text string
@@ -98,7 +98,7 @@ local function is_simple(buf, h)
   return true
 end
 
----Whether a buffer has other bytes than the host knows although no line was changed.
+---Whether a buffer has other bytes than the host knows, although no line was changed.
 ---@param buf integer
 ---@param h hermes.review.Held
 ---@return boolean
@@ -143,7 +143,7 @@ end
 function M.note(buf, h, first, last, now)
   h.log[#h.log + 1] = { first, last, now }
   h.count = h.count + now - last
-  if h.count == 0 then -- Neovim counts one line from now on
+  if h.count == 0 then -- Neovim keeps one empty line
     h.empty = true
   end
   if applied.applying[buf] then

@@ -113,8 +113,8 @@ function M.matches(pattern, path)
   return vim.regex(vim.fn.glob2regpat(pattern)):match_str(subject) ~= nil
 end
 
---- Whether another plugin's autocommand writes the buffer, so that its text
---- need not be that of its file.
+--- Whether another plugin's autocommand writes the buffer. Its text may then differ from the
+--- file's.
 ---@param buf integer
 ---@return boolean
 function M.is_managed(buf)
@@ -185,8 +185,8 @@ local function settle(buf)
   end
 end
 
---- Starts recording the versions of files, including those of existing buffers.
---- Unsaved edits count as edits of the file as it is now.
+--- Starts recording the versions of files, also for buffers that exist already. Unsaved edits count
+--- as edits of the file as it is now.
 local function track()
   local group = vim.api.nvim_create_augroup("hermes.disk", {})
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost" }, {

@@ -56,7 +56,7 @@ function M.accept(buf, saved)
   return called
 end
 
---- What the file of a buffer is to hold: the text in the encoding and format of the buffer.
+--- The new content of a buffer's file: the text in the encoding and format of the buffer.
 ---@param buf integer
 ---@return string bytes
 local function encoded(buf)

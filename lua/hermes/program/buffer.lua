@@ -1,5 +1,5 @@
----Programs in terminal buffers, for a Neovim that does not run in tmux. The functions are those of
----lua/hermes/program/tmux.lua.
+---Programs in terminal buffers, for a Neovim that does not run in tmux. The functions are the same
+---as in lua/hermes/program/tmux.lua.
 local M = {}
 
 local splits = { right = true, left = true, above = true, below = true }

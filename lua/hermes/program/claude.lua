@@ -8,7 +8,7 @@ local M = {}
 ---@field cwd? string folder of the session; default: the root of the project
 ---@field shim? boolean report every change exactly; default false
 
--- What is found in panes of tmux. The Claude Code of another Neovim reports to that one.
+-- A part of the marks of panes: a Claude Code belongs to the Neovim that its hooks report to.
 local this_neovim = ("%d %d"):format(vim.uv.hrtime(), vim.fn.getpid())
 
 ---Opens a session whose hooks report to Neovim.

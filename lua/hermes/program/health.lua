@@ -19,8 +19,8 @@ local function check_tmux()
   end, 10)
 end
 
----Asks the program of an agent, which is a part of Hermes, whether it can be used. Nothing is said
----about one that is neither installed nor wanted, nor about one that runs another program.
+---Asks the program of an agent, which is a part of Hermes, whether it can be used. It reports
+---nothing about an agent whose program is missing and not wanted.
 ---@param agent { name: string, program: string, install: string, update: string }
 ---@param wanted boolean
 ---@param ask fun(...: string): string?, string? asks the program of the host

@@ -6,14 +6,14 @@ local M = {}
 
 ---@class hermes.Program
 ---@field name string
----@field agent string of its events, and of its changes in the review
+---@field agent string the agent in its events and in the review of its changes
 ---@field sessionId string
 ---@field state "running"|"exited"
 ---@field terminal "tmux"|"buffer"
 ---@field pane? string id of the pane
 ---@field bufnr? integer
 ---@field cwd string
----@field root? string of the review of what runs in a shim
+---@field root? string of the review, for a program in a shim
 ---@field watched? boolean what it changes is recorded by a shim
 ---@field settings? string path of the file with the hooks; hermes.claude only
 ---@field exitCode? integer
@@ -21,8 +21,8 @@ local M = {}
 ---@class hermes.OpenProgram: hermes.Program
 ---@field interrupt string the key that stops what it does
 ---@field pid? integer
----@field born? string when the process has started that the user has started in a pane; the pane is
----the user's then, and may run something else before and after
+---@field born? string the start time of a process that the user has started in a pane; the pane
+---is the user's then, and may run something else before and after
 ---@field job? integer
 ---@field split? string
 ---@field size? integer|string
@@ -38,7 +38,7 @@ local M = {}
 ---@field env? table<string, string> added to the environment
 
 ---@class hermes.ProgramOpts
----@field preset? string default: that of the function
+---@field preset? string default: see the function
 ---@field command? string[] as in a preset
 ---@field title? string as in a preset
 ---@field interrupt? "escape"|"ctrl-c" as in a preset
@@ -58,17 +58,17 @@ local M = {}
 ---@class hermes.ProgramStart
 ---@field agent string
 ---@field sessionId string
----@field key string what its pane is found by
----@field process? string pattern of a program that is taken over where the user has started it
+---@field key string the mark by which its pane is found
+---@field process? string pattern of a program that the user may have started already
 ---@field names? fun(pid: integer): string, string agent and session of a shim that runs already
 ---@field argv fun(): string[] the command line, unless it runs
 ---@field more? table<string, any> fields of hermes.Program
----@field alone? boolean no agent that is connected tells of the state of its session
+---@field alone? boolean no connected agent reports the state of its session
 ---@field over? fun() called when it has ended, or could not be started
 
 local programs = {} ---@type table<string, hermes.OpenProgram> by name
 
--- Programs take a key that comes right after a paste for a part of it.
+-- Programs take a key that comes right after a paste for a part of the paste.
 local paste_ms = 100
 
 local interrupts = { escape = "\27", ["ctrl-c"] = "\3" }
@@ -112,7 +112,7 @@ function M.need(command)
 end
 
 ---@param text string
----@return string that stands for it
+---@return string digest that stands for it
 function M.short(text)
   return vim.fn.sha256(text):sub(1, 16)
 end
@@ -150,10 +150,10 @@ local function in_turn(who, fn, on_done)
   next_one()
 end
 
--- Until the end of a process is known, which tmux can be slow to say.
+-- How long to wait for tmux to report the end of a process, and how often to look.
 local end_ms, look_ms = 5000, 20
 
----Returns a program as it is now: the end of one whose process has ended is known after it.
+---Returns a program as it is now. If its process has ended, it waits until that is reported.
 ---@param name string
 ---@return hermes.OpenProgram?
 local function settled(name)
@@ -174,7 +174,7 @@ end
 ---------------------------------------------------------------------------
 -- Opening.
 
----Tells of a program that runs, and of its end.
+---Fires the events of a running program, and of its end.
 ---@param program hermes.OpenProgram
 ---@param command string[]
 ---@param start hermes.ProgramStart
@@ -223,7 +223,7 @@ local function begin(name, cwd, opts, start)
   local before = programs[name]
   program.bufnr = before and before.cwd == cwd and before.bufnr or nil
   local found = backend(program).find(program, start)
-  -- One that the user has started without a shim gets the session that would have been given to it.
+  -- A program that the user has started without a shim has the session that was prepared here.
   program.watched = program.root ~= nil and not (found and program.sessionId == start.sessionId)
   if not found then
     M.need(opts.command)
@@ -268,7 +268,7 @@ function M.open(who, opts, place, prepare)
 end
 
 ---------------------------------------------------------------------------
--- What is done with a program that is open.
+-- Functions for an open program.
 
 ---@param who string
 ---@param name string
@@ -277,7 +277,7 @@ end
 local function with(who, name, fn, opts)
   in_turn("shim." .. who, function()
     local program = settled(name)
-    local left = who == "kill" and program and program.pane -- with what it said last
+    local left = who == "kill" and program and program.pane -- which shows the last output
     if not program or program.state ~= "running" and not left then
       fail(("%s is not open; hermes.shim.open() opens it"):format(name))
     end

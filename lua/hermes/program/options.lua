@@ -11,7 +11,7 @@ local preset_fields = {
   title = "name",
 }
 
--- What all that open a program take.
+-- The options of every function that opens a program.
 local fields = {
   command = preset_fields.command,
   env = preset_fields.env,
@@ -25,7 +25,7 @@ local fields = {
   title = preset_fields.title,
 }
 
--- What each takes besides.
+-- The further options of each.
 M.of_claude = { agent = "name", cwd = "name", name = "program", shim = "boolean" }
 M.of_shared = { agent = "name" }
 M.of_shim = { cwd = "name", gate = "gate", process = "name", sandbox = "sandbox" }
@@ -139,7 +139,7 @@ end
 ---Checks and completes the options of a function that opens a program.
 ---@param who string
 ---@param opts any
----@param default string the preset unless the options name one, and the command unless that does
+---@param default string the preset and the command, unless the options and the preset name others
 ---@param more table<string, any> kinds of options that only this function takes
 ---@return table opts
 function M.open(who, opts, default, more)

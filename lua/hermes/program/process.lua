@@ -3,8 +3,8 @@ local M = {}
 
 ---@class hermes.Process
 ---@field pid integer
----@field born string when it has started, as the system counts; numbers are given again, and only
----the two together are the process
+---@field born string its start time, as the system reports it. A pid can be used again, so only
+---the two together identify a process
 ---@field group integer its process group
 ---@field front boolean it has its terminal
 
@@ -22,8 +22,8 @@ local function is_over(state)
   return not state or state:find("^[ZX]") ~= nil
 end
 
----Whether a process runs. One that has ended does not, even while nobody has asked how: tmux 3.3
----can miss the end of a command, because a library of it takes the signal.
+---Whether a process runs. A zombie does not: tmux 3.3 can miss the end of a command, because one of
+---its libraries takes the signal.
 ---@param pid integer
 ---@param born? string of the one that is meant, which is looked at where that costs nothing
 ---@return boolean
@@ -51,7 +51,7 @@ function M.look(pid)
   end
 end
 
--- Programs that run the file that their first word names. Without one, they are no agents.
+-- Programs that run the file that their first argument names. Without one, they are no agents.
 local interpreters = vim.split("node bun deno python python3 env sh bash dash fish ksh zsh", " ")
 
 ---@param word string
@@ -60,7 +60,7 @@ local function base(word)
   return word:match("[^/]*$")
 end
 
----Whether a command line is that of a shim.
+---Whether a command line runs a shim.
 ---@param line string as `ps` shows it
 ---@return boolean
 function M.is_shim(line)

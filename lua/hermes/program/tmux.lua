@@ -130,8 +130,8 @@ end
 
 ---The terminals in whose foreground a program runs.
 ---@param pattern string for its name
----@return table<string, { pid: integer, shim: boolean }> by name of the device: the process, or
----that of the shim around it
+---@return table<string, { pid: integer, shim: boolean }> by name of the device: the process,
+---or the shim around it
 local function terminals_with(pattern)
   local found = {}
   local out = run({ "ps", "-A", "-o", "tty=,pid=,stat=,args=" })
@@ -153,7 +153,7 @@ local function neighbours()
   return panes("-s", "-t", own())
 end
 
----What a pane says about its program.
+---The mark of a pane, which says which program it has.
 ---@class hermes.TmuxMark
 ---@field key string
 ---@field session string
@@ -192,7 +192,7 @@ local function unmark(pane)
   tmux({ { "set-option", "-p", "-u", "-t", pane, mark } })
 end
 
----Whether what a pane was marked for is still in it.
+---Whether a pane still has the program that it was marked for.
 ---@param pane hermes.TmuxPane
 ---@param its hermes.TmuxMark
 ---@return boolean

@@ -63,8 +63,8 @@ function M.is_typed_to(session_id, agent)
     or not require("hermes.session.state").session(session_id, agent)
 end
 
----Put a comment into the prompt of a program in a terminal. It has no text of the program itself:
----where pastes are not known as such, a line of it would be a command.
+---Put a comment into the prompt of a program in a terminal. It quotes nothing of the hunk: a
+---program that does not know pastes would take each line for a command.
 ---@param hunk hermes.review.Hunk
 ---@param text string
 ---@param session { sessionId: string, agent?: string }

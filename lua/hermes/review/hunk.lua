@@ -32,8 +32,8 @@ end
 
 local max_lines = 1000 -- of a hunk, as the host sends them
 
----The lines of a hunk that are gone. The host counts what the user has written between the lines of
----the hunk to both sides.
+---The lines of a hunk that are gone. The host has the user's lines within the hunk on both sides;
+---here they are left out.
 ---@param old string[]
 ---@param new string[]
 ---@param user integer[] places in `new`

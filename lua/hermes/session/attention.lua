@@ -1,4 +1,4 @@
----What draws the user's attention to a session.
+---Draws the user's attention to sessions.
 local M = {}
 
 local text = require("hermes.core.text")
@@ -64,8 +64,8 @@ local function describe(sessions)
   return table.concat(parts, ", ")
 end
 
----For a statusline: `%{%v:lua.require'hermes'.statusline()%}`. What agents say is
----escaped; nothing in it is evaluated.
+---For a statusline: `%{%v:lua.require'hermes'.statusline()%}`. Texts of agents are escaped; nothing
+---in them is evaluated.
 ---@param opts? hermes.StatuslineOpts
 ---@return string empty when there is nothing to say
 function M.statusline(opts)
@@ -189,8 +189,8 @@ function M.tell(notice)
   require("hermes.core.log").notify(level, notice.text)
 end
 
----Whether a buffer shows the session, in a window or not. Others belong to a script, which says
----itself what becomes of them.
+---Whether a buffer shows the session, in a window or not. Other sessions belong to scripts, which
+---report their state themselves.
 ---@param session_id string
 ---@return boolean
 local function is_shown(session_id)

@@ -31,7 +31,7 @@ function M.choice(session, category)
   end)
 end
 
----The values of a choice, those of groups included.
+---The values of a choice, with the values in its groups.
 ---@param option hermes.acp.SessionConfigOption.select
 ---@return hermes.ConfigValue[]
 function M.values(option)
@@ -60,7 +60,7 @@ function M.has(option, value)
 end
 
 ---Whether a value is set through a choice, and not through the list with which agents offered the
----same before there were options. The choice counts, unless only the list has the value.
+---same before there were options. The choice wins, unless only the list has the value.
 ---@param option hermes.acp.SessionConfigOption.select
 ---@param list table[]? of the agent
 ---@param key string that holds the value in the list

@@ -1,6 +1,6 @@
 ---The models of a session. Agents offer them in one of two ways: as `models`, which the protocol
 ---has dropped, or as a config option of the category "model". This module presents both as
----`models`. If an agent offers both, the option counts: its models may have other names, and the
+---`models`. If an agent offers both, the option wins: its models may have other names, and the
 ---agent may ignore `models`.
 local M = {}
 

@@ -1,6 +1,6 @@
 ---The modes of a session. Agents offer them as `modes`, which the protocol will drop, as a config
----option of the category "mode", or as both. This module presents all as `modes`. The option
----counts if there is one: clients that know options are to use nothing else.
+---option of the category "mode", or as both. This module presents all as `modes`. If there is an
+---option, it wins: clients that know options are to use nothing else.
 local M = {}
 
 ---@param session hermes.SessionState?

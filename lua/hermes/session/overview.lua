@@ -1,5 +1,6 @@
----What runs, in short: for status lines, pickers and scripts that do not need what was said. Unlike
----hermes.state(), which copies everything, it takes no longer when a session has done much.
+---A summary of agents and sessions, for status lines, pickers and scripts that do not need the
+---conversations. Unlike hermes.state(), which copies everything, it takes no longer for a session
+---that has done much.
 local M = {}
 
 ---@class hermes.ConnectionInfo

@@ -1,4 +1,4 @@
----What every session of a project starts with: `session_defaults` of setup(), and the project's own
+---The defaults of every session of a project: `session_defaults` of setup(), and the project's own
 ---file, once the user trusts it.
 local M = {}
 
@@ -54,7 +54,8 @@ local function is_trusted(path, hash)
   return false
 end
 
----The user's word on a file that is new or has changed: no question, which would take keys.
+---Says once that a file is new or has changed, so that the user decides about it. A question would
+---take keys.
 ---@param path string
 ---@param id string
 ---@param text string

@@ -80,7 +80,7 @@ function M.problem(value)
   end
 end
 
----What connect() sends to the host about the sandbox of an agent.
+---The sandbox of an agent in the form in which connect() sends it to the host.
 ---@param name string of the agent
 ---@param given hermes.SandboxConfig? what connect() was given
 ---@return table payload

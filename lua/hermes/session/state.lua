@@ -24,11 +24,11 @@ local M = {}
 ---@field plan? table[]
 ---@field usage? table
 ---@field title? string
----@field firstPrompt? string the beginning of what the user has said first
+---@field firstPrompt? string the beginning of the first prompt
 ---@field updatedAt? string
 ---@field toolCalls table<string, table> accumulated, by toolCallId
 ---@field queue string[] ids of prompts that wait for the running one
----@field used integer larger than that of each session used before it
+---@field used integer the session used last has the largest
 ---@field ended? "done"|"failed" how the last turn ended, until the next begins; nil when the user
 ---ended it
 ---@field error? string why it failed

@@ -1,4 +1,4 @@
----What programs in a shim may have changed without a record.
+---Changes of programs in a shim that were not recorded.
 local M = {}
 
 local max_sessions = 100
@@ -48,14 +48,15 @@ function M.line(one)
   return limit and limit .. "; " .. lost or lost
 end
 
----Notes whether the review of a folder is open here, so that it is heard what is not recorded.
+---Notes whether the review of a folder is open here. Only then does Neovim learn what was not
+---recorded.
 ---@param root string
 ---@param open boolean
 function M.hears(root, open)
   unheard[root] = not open or nil
 end
 
----What the record of a program in a shim is.
+---The state of the record of a program in a shim.
 ---@param program hermes.Program
 ---@return string
 function M.of(program)

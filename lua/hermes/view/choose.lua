@@ -29,7 +29,7 @@ function M.outcome(done)
   end
 end
 
----Lets the user choose. Whatever the labels hold is made safe to show.
+---Lets the user choose. The labels are made safe to show.
 ---@generic T
 ---@param items T[]
 ---@param opts { prompt: string, label: fun(item: T): string }
@@ -106,10 +106,10 @@ function M.of_line(buf, session)
   })
 end
 
----The session of the current buffer or line, which views name, or else the one used last.
+---The session of the current buffer or line, if a view shows it there, or else the one used last.
 ---@param sessions hermes.SessionInfo[] candidates, the one used last first
 ---@return hermes.SessionInfo? session
----@return boolean? certain whether a view names it
+---@return boolean? certain whether a view shows it there
 function M.current(sessions)
   local line = lines[vim.api.nvim_get_current_buf()]
   local named = line and line() or { sessionId = vim.b.hermes_session, agent = vim.b.hermes_agent }

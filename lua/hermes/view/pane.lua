@@ -21,7 +21,7 @@ function M.set(buf, lines)
   vim.bo[buf].modified = false
 end
 
----As set(), for lines with whatever they hold.
+---As set(), but makes the lines safe to show.
 ---@param buf integer
 ---@param lines string[]
 function M.fill(buf, lines)
@@ -112,7 +112,7 @@ function M.open(topic, height)
   return buf, win, new
 end
 
----Shows lines in a pane. Whatever they hold is made safe.
+---Shows lines in a pane, and makes them safe to show.
 ---@param topic string
 ---@param lines string[]
 ---@return integer buf

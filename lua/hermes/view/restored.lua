@@ -1,5 +1,5 @@
----What a session file of |:mksession| brings back of the windows of Hermes: empty ones with their
----names, in which nothing works.
+---Closes the windows of Hermes that a session file of |:mksession| brings back: empty ones with the
+---old names, in which nothing works.
 local M = {}
 
 ---Closes those windows. SessionLoadPost calls this.

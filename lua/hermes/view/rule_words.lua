@@ -116,7 +116,7 @@ function M.remove(words)
       end
       return choose.fail(err or ("there is no rule %q"):format(words_of(wanted)))
     elseif #own == 0 then
-      return choose.say("there is no rule to remove; those of setup() stay")
+      return choose.say("there is no rule to remove; the rules of setup() stay")
     end
     choose.pick_later(own, {
       prompt = "Remove rule",

@@ -7,8 +7,8 @@ local function hermes()
   return require("hermes")
 end
 
----What a request is about, in a few words. Its event is named where somebody's handler has to
----answer it.
+---The subject of a request, in a few words. If a handler or a listener has to answer it, the words
+---begin with its event.
 ---@param request hermes.PendingRequest
 ---@return string
 function M.what(request)

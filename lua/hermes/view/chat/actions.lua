@@ -1,4 +1,4 @@
---- What the keys of the chat do, and which keys these are.
+--- The keys of the chat, and what each does.
 
 local M = {}
 

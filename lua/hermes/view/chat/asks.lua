@@ -21,7 +21,7 @@ Asks.__index = Asks
 ---@field above? integer lines before them
 ---@field block? hermes.chat.Block
 ---@field wanted? boolean the user has asked for it, and it is not there yet
----@field reading? hermes.Reading what of it was on the screen
+---@field reading? hermes.Reading which part of it was on the screen
 ---@field version? integer of what it says
 
 ---@param chat hermes.chat.Chat
@@ -131,7 +131,7 @@ function Asks:show(ask, done)
   end)
 end
 
---- Shows a question that says something else. Its old lines answer nothing from now on.
+--- Shows a question that has changed. Its old lines answer nothing from now on.
 ---@private
 ---@param ask hermes.chat.Ask
 function Asks:renew(ask)
@@ -221,7 +221,7 @@ function Asks:drop(reason)
   end
 end
 
---- A line of a question in the transcript: its first, or that of a choice.
+--- A line of a question in the transcript: its first line, or the line of a choice.
 ---@private
 ---@param ask hermes.chat.Ask
 ---@param choice? integer
@@ -230,7 +230,7 @@ function Asks:line(ask, choice)
   return ask.block and self.chat.transcript:line(ask.block, choice and ask.above + choice or 1)
 end
 
---- Notes what of the questions is on the screen.
+--- Notes which part of the questions is on the screen.
 function Asks:look()
   for _, ask in pairs(self.open) do
     local first = ask.reading and self:line(ask)
@@ -242,10 +242,10 @@ function Asks:look()
   end
 end
 
---- Whether a choice is one of those that are on the screen, of a question that is open.
+--- Whether a choice of an open question is still on the screen.
 ---@private
 ---@param ask hermes.chat.Ask
----@param among hermes.PermissionChoice[] those of which it was one
+---@param among hermes.PermissionChoice[] the choices that it was shown with
 ---@return boolean
 function Asks:offers(ask, among)
   return self.open[ask.data.requestId] == ask and ask.answer ~= nil and ask.choices == among
@@ -270,7 +270,7 @@ function Asks:choose()
   return true
 end
 
---- What takes a choice of the question that the cursor is in.
+--- A function that takes a choice of the question that the cursor is in.
 ---@param number integer
 ---@return fun()? take nil when there is none
 function Asks:numbered(number)

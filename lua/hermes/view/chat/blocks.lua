@@ -109,7 +109,7 @@ function Blocks:line(block, number)
   return line and line > first and line <= last and line or nil
 end
 
---- Where the blocks of markdown are of which something is between two rows.
+--- The rows of the markdown blocks that lie between two rows, at least in part.
 ---@param first integer
 ---@param last integer the row after them
 ---@return integer[][] texts the first row of each, and the row after its last
@@ -165,7 +165,7 @@ function Blocks:sign(block, sign, group)
   end
 end
 
---- Has lines mean nothing any more, because they go or are written anew.
+--- Makes lines mean nothing any more, because they go or are written anew.
 ---@private
 ---@param first integer row
 ---@param last integer the row after them
@@ -182,9 +182,9 @@ function Blocks:wipe(first, last)
   end
 end
 
---- What a key on a line is about.
+--- The meaning of a line for a key.
 ---@param line integer 1-based
----@return table? about as it was given with the line; nil when the line says something else by now
+---@return table? about as it was given with the line; nil when the line has another text by now
 function Blocks:act(line)
   local row = line - 1
   local mark = api.nvim_buf_get_extmarks(self.buf, ns_act, { row, 0 }, { row, -1 }, {})[1]

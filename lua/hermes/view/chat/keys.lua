@@ -37,7 +37,7 @@ local run = {
   take_back = function(chat)
     change(chat, "remove", chat.queue[#chat.queue])
   end,
-  send_now = function(chat) -- it stops a turn, perhaps that of the prompt which was meant
+  send_now = function(chat) -- it could stop the turn of the very prompt that was meant
     local since_ms = chat.passed and (vim.uv.hrtime() - chat.passed) / 1e6 or math.huge
     if chat.queue[1] and since_ms < require("hermes.ask.reading").too_soon_ms then
       return chat:note("The prompt that was next is not any more. The same key sends this one.")

@@ -1,10 +1,10 @@
---- Highlights the markdown of a transcript, as far as that takes no frame. Each text is a tree of
---- its own, so that none changes how another one is shown.
+--- Highlights the markdown of a transcript without delaying a frame. Each text has a tree of its
+--- own, so that none changes how another one is shown.
 local M = {}
 
 local api = vim.api
 
---- So much later comes the next piece, in milliseconds.
+--- Milliseconds until the next piece.
 local pause_ms = 8
 --- The most text that is parsed at a stretch, in bytes: a frame for what is hardest to parse.
 --- Neovim 0.10 cannot stop within a stretch, and does one at every change.
@@ -47,15 +47,15 @@ local function divide(parser, texts)
     same = same and (not range or range[1] == rows[1])
     regions[i] = { { rows[1], 0, rows[2], 0 } }
   end
-  if not same then -- the tree of one text is no beginning for that of another
+  if not same then -- the tree of one text cannot become the tree of another
     parser:set_included_regions({})
   end
   parser:set_included_regions(regions)
   return not same
 end
 
---- Divides what is in sight into its texts, and parses what the next redraw would. What is more
---- than a stretch is left to the background, where Neovim has one, or has no highlights.
+--- Divides what is in sight into its texts, and parses what the next redraw would parse. Anything
+--- beyond a stretch is parsed in the background, or has no highlights if Neovim cannot do that.
 ---@param buf integer
 ---@param parser vim.treesitter.LanguageTree
 ---@param texts fun(first: integer, last: integer): integer[][] the texts between two rows, as rows:

@@ -25,7 +25,7 @@ local defaults = {
   keys = {},
 }
 
-local own = {} ---@type table those of hermes.chat.setup()
+local own = {} ---@type table the options of hermes.chat.setup()
 
 ---@param value any
 ---@return boolean
@@ -165,7 +165,7 @@ local function over(before, opts)
   return both
 end
 
---- Lays options, which have no problem, over those of before.
+--- Lays checked options over the earlier ones.
 ---@param opts table
 function M.set(opts)
   own = over(own, opts)

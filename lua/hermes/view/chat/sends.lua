@@ -1,4 +1,4 @@
---- What goes out with a prompt: the files that it names, on lines below it before it is sent, and
+--- The files that go out with a prompt: lists them on lines below it before it is sent, and makes
 --- their blocks when it is.
 
 local hermes = require("hermes")
@@ -9,13 +9,13 @@ local ns = api.nvim_create_namespace("hermes_chat_sends")
 ---@class hermes.chat.Sends
 ---@field chat hermes.chat.Chat
 ---@field mentions hermes.Mention[] that the lines below the prompt are about
----@field elsewhere string[] those of them that are not said by their names alone
+---@field elsewhere string[] paths of the files whose names do not say where they are
 ---@field shown table<string, true> files that the user was shown
 ---@field serial integer of the last look
 local Sends = {}
 Sends.__index = Sends
 
---- The most lines below a prompt, without the one that counts what is missing.
+--- The most lines below a prompt, without the line that counts the others.
 Sends.max_rows = 6
 --- The text is looked at once the user has paused for this long.
 Sends.pause_ms = 80
@@ -36,7 +36,7 @@ local function size(n)
 end
 Sends.size = size
 
---- Where a name leads, if not to the file that it says.
+--- Where a name leads, if it leads to another file than the one that it names.
 ---@param mention hermes.Mention
 ---@return string?
 local function real_of(mention)
@@ -53,7 +53,7 @@ local function is_elsewhere(mention)
   return not mention.error and (mention.outside or real_of(mention) ~= nil)
 end
 
---- What a file is called, where that leads and how large it is, in full.
+--- The name of a file, where it leads and its size, in full.
 ---@param mention hermes.Mention
 ---@return string
 function Sends.words(mention)
@@ -227,7 +227,7 @@ function Sends:look()
   end, Sends.pause_ms)
 end
 
---- What to give to |hermes.prompt()| for a text. A file outside of the session's folders, or one
+--- The content of a text for |hermes.prompt()|. A file outside of the session's folders, or one
 --- that a link leads to, goes along only after the user was shown where it is.
 ---@param text string
 ---@param done fun(problem: string?, blocks: string|table[]?)

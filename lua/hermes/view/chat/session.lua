@@ -8,19 +8,20 @@ local render = require("hermes.view.chat.render")
 ---@field id? string session
 ---@field last_id? string session, also after its end
 ---@field cwd? string folder of the session
----@field state string "connecting", "loading", "ended", or that of the session
+---@field state string "connecting", "loading", "ended", or the state of the session
 ---@field transcript hermes.chat.Transcript
 ---@field prompt hermes.chat.Prompt
 ---@field asks hermes.chat.Asks
 ---@field sends hermes.chat.Sends
 ---@field calls table<string, table> tool calls by terminal
----@field waits table<string, string> texts of the prompts that were not begun, by id
+---@field waits table<string, string> texts of the prompts that the agent has not begun, by id
 ---@field queue string[] ids of those that wait in the host
----@field passed? number ns, when the first that waited ceased to be that
+---@field passed? number ns, when the first prompt of `queue` last changed
 ---@field wants_send? string prompt that is sent once there is a session
 ---@field ended? string|true session that ended
 ---@field connected boolean whether this chat has started the agent
----@field last_words? string what a connection wrote that ended while a session was being opened
+---@field last_words? string the last stderr of a connection that ended while a session was being
+---opened
 ---@field changed fun() shows the state
 local Chat = {}
 Chat.__index = Chat
@@ -81,7 +82,7 @@ function Chat:open(id, anew)
     return self:enter(live.state)
   end
   self:enter(id and "loading" or "connecting")
-  -- Which of the two failures comes first is open, and only that of the agent says why.
+  -- Either failure may come first, and only the agent's says why.
   local started, once_started = true, nil ---@type boolean, fun()?
   local problem ---@type string?
   if not Chat.is_running(self.agent) then
@@ -205,7 +206,7 @@ function Chat:unsent()
   return table.concat(texts, "\n")
 end
 
---- What follows, once the chat is gone.
+--- Cleans up once the chat is gone.
 function Chat:close()
   if self.closed then
     return
@@ -293,14 +294,14 @@ function Chat:cancel()
 end
 
 ---------------------------------------------------------------------------
--- What the chat hears.
+-- Events of the chat.
 
 ---@type table<string, fun(chat: hermes.chat.Chat, data: table)>
 Chat.on = {
   StateChanged = function(chat, data)
     if data.sessionId then
       if data.to == "replaying" then
-        chat.transcript:clear() -- it is told again
+        chat.transcript:clear() -- the history is replayed
       end
       if chat.state ~= "loading" then
         chat:enter(data.to)
@@ -384,7 +385,7 @@ function Chat:hint(keys)
   return (keys.help.n or "<Plug>(hermes-chat-help)") .. " keys"
 end
 
---- What is known of its session.
+--- The summary of its session.
 ---@return table hermes.SessionInfo, or empty
 function Chat:info()
   return self.id and hermes.sessions({ agent = self.agent, session_id = self.id })[1] or {}

@@ -169,8 +169,8 @@ function Transcript:stream(kind, text)
   until text == ""
 end
 
---- Writes a part of the text that waits. What would be dropped soon, because enough lines wait
---- behind it, is skipped.
+--- Writes a part of the text that waits. It skips text that would soon be dropped, because enough
+--- lines wait behind it.
 ---@private
 ---@return boolean more
 function Transcript:write_parts(parts)

@@ -84,7 +84,7 @@ local function session_names(asked)
   end
 end
 
----What a list says below its page.
+---Adds a line for the next page to a list.
 ---@param lines string[]
 ---@param items any[]
 ---@param result { more: integer }
@@ -192,7 +192,7 @@ end
 
 local max_lines = 20000 -- of all diffs of a preview: Neovim takes too long for all that may be sent
 
----What going back would do to a file: the line with counts, and the lines of the diff below it.
+---The lines about a file that going back would change: one with counts, and the diff below it.
 ---@param file table of a preview
 ---@param room integer lines of the diff, at most
 ---@return string[]

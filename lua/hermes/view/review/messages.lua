@@ -1,7 +1,7 @@
----What the view of the review says to the user.
+---Messages of the view of the review.
 local M = {}
 
----Text of an agent, or whatever may hold it, so that it can be shown.
+---Makes a text safe to show, because it may be an agent's.
 ---@param text string
 ---@param max? integer bytes
 ---@return string

@@ -154,7 +154,7 @@ local function work(buf)
   if not api.nvim_buf_is_loaded(buf) then
     jobs[buf] = nil
   elseif api.nvim_buf_get_changedtick(buf) ~= job.tick then
-    -- What is not drawn yet has moved. While the user types, it can wait.
+    -- The hunks that are not drawn yet have moved. They can wait while the user types.
     job.tick = api.nvim_buf_get_changedtick(buf)
     job.go_on = nil
     vim.defer_fn(function()

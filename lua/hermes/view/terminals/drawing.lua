@@ -62,7 +62,8 @@ local function draw(view)
   end
 end
 
----Draws behind what waits already. Of more than setup{terminals={bytes}} the oldest is skipped.
+---Draws output after what waits already. If more than setup{terminals={bytes}} waits, the oldest
+---output is skipped.
 ---@param view hermes.TerminalView
 ---@param item string|fun() output, or something to do behind it
 function M.enqueue(view, item)

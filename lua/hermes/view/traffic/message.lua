@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 local text = require("hermes.core.text")
 
---- What a message is, in a line.
+--- Describes a message in a line.
 ---@param entry hermes.TrafficEntry
 ---@return string
 function M.describe(entry)

@@ -122,8 +122,8 @@ function M.read(path)
   return messages
 end
 
---- What the client asks in a recording. `after` is how many of its requests had
---- been answered by then.
+--- The messages of the client in a recording. `after` is how many of its requests had been answered
+--- before.
 ---@param messages hermes.Recorded[]
 ---@return { method: string, params: table, request: boolean, after: integer }[]
 function M.script(messages)
@@ -150,8 +150,8 @@ function M.script(messages)
   return script
 end
 
---- Sends an agent what the client sent in a recording, each message once as
---- many requests are answered as then.
+--- Sends an agent the client's messages of a recording. Each goes out once as many requests are
+--- answered as in the recording.
 ---@param agent string
 ---@param script table[] of M.script
 ---@param on_done fun(err: hermes.Error?)

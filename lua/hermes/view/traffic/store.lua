@@ -10,7 +10,7 @@ local M = {}
 ---@field seq integer
 ---@field direction "in"|"out"
 ---@field kind "request"|"notification"|"response"|"other"
----@field method? string of a response, that of its request
+---@field method? string for a response, the method of its request
 ---@field id? string JSON
 ---@field session? string
 ---@field message string JSON
@@ -29,7 +29,7 @@ local M = {}
 ---@field bytes integer
 ---@field entries table<integer, hermes.TrafficEntry>
 ---@field open table<string, hermes.TrafficEntry> requests without a response
----@field old integer those of them that were dropped
+---@field old integer how many of them were dropped
 ---@field seqs table<integer, integer> last number of each connection
 local Store = {}
 Store.__index = Store
@@ -66,7 +66,7 @@ local function between(from, to)
   return a and b and (b - a) % 86400000
 end
 
---- What tells a request from all that wait for a response.
+--- Identifies a request among all that wait for a response.
 ---@param entry hermes.TrafficEntry
 ---@param direction "in"|"out" of the request
 ---@return string
@@ -104,8 +104,7 @@ end
 --- Requests that are remembered for their response after they were dropped.
 local max_old = 1000
 
---- Forgets the oldest entry. Of a request without a response, the method and the
---- time stay.
+--- Forgets the oldest entry. If it is a request without a response, its method and its time stay.
 function Store:drop()
   local entry = self.entries[self.first]
   self.entries[self.first], self.first = nil, self.first + 1
