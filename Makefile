@@ -12,7 +12,8 @@ LUA := lua plugin examples test scripts/demo.lua
 export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 # Many tests wait for other programs, so more of them run at a time than there are processors.
-GO_TEST_FLAGS ?= -parallel 6 -timeout 20m
+# Tests wait for Neovims and agents more than they work, so two processors take three packages.
+GO_TEST_FLAGS ?= $(shell [ "$$(getconf _NPROCESSORS_ONLN)" -gt 2 ] || echo -p 3) -parallel 6 -timeout 20m
 # By default each program with the race detector waits a second before it exits.
 export GORACE ?= atexit_sleep_ms=0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)

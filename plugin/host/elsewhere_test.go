@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/claudehooks"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
-	"github.com/hermes-nvim/hermes/internal/claudehooks"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 

@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/claudehooks"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/llm"
@@ -80,8 +81,8 @@ func TestTheEventsOfThePublishedClaudeCodeAreUnderstood(t *testing.T) {
 		made   bool
 	}{
 		"watched":  {false, "", "prompt, begins Read, completed, begins Edit, completed hello.txt alpha/beta/|alpha/BETA/, begins Write, completed made.txt |made/", true},
-		"allowed":  {true, "allow", "prompt, begins Read, completed, begins Edit, asks Edit, completed hello.txt alpha/beta/|alpha/BETA/, begins Write, asks Write, completed made.txt |made/", true},
-		"rejected": {true, "reject", "prompt, begins Read, completed, begins Edit, asks Edit, failed, begins Write, asks Write, failed", false},
+		"allowed":  {true, agentkit.OptionOnce, "prompt, begins Read, completed, begins Edit, asks Edit, completed hello.txt alpha/beta/|alpha/BETA/, begins Write, asks Write, completed made.txt |made/", true},
+		"rejected": {true, agentkit.OptionReject, "prompt, begins Read, completed, begins Edit, asks Edit, failed, begins Write, asks Write, failed", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
