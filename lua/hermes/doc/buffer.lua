@@ -27,7 +27,7 @@ end
 local function by_place()
   local bufs = {}
   for _, buf in ipairs(M.all()) do
-    local home = versions.home(buf)
+    local home = not versions.is_foreign(buf) and versions.home(buf)
     if home and not bufs[home] then
       bufs[home] = buf
     end
@@ -47,7 +47,9 @@ local function normal(path)
   return path
 end
 
---- Finds the loaded buffers that show files, for many paths: it looks at the buffers once.
+--- Finds the loaded buffers that show files, for many paths: it looks at the buffers once. A path
+--- below the folder of a session that leads out of it has none: an agent may have made it lead to
+--- any file that the user has open.
 ---@return fun(path: string): integer? find for an absolute path
 function M.finder()
   local bufs ---@type table<string, integer>?
@@ -55,9 +57,13 @@ function M.finder()
     if #path > disk.max_path or path:find("^%a[%w+.-]+://") or path:find("%z") then
       return nil
     end
-    local place = disk.place(normal(path))
-    bufs = bufs or place and by_place()
-    return place and bufs[place]
+    path = normal(path)
+    local place = disk.place(path)
+    if not place or disk.leads_out(path, place) then
+      return nil
+    end
+    bufs = bufs or by_place()
+    return bufs[place]
   end
 end
 

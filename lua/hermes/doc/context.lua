@@ -229,6 +229,10 @@ function M.diff(buf, opts)
   if elsewhere then -- otherwise that file would be sent, too
     return nil, ("%s: its name leads to another file now (%s)"):format(name_of(buf), elsewhere)
   end
+  local outside = require("hermes.doc.versions").leads_out(buf)
+  if outside then
+    return nil, outside
+  end
   local most = 16 * limit_of(opts)
   local bytes = "" ---@type string?
   if disk.exists(name) then

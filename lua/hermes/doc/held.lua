@@ -224,7 +224,7 @@ end
 ---@return string? path nil when it is not under review
 function M.path(buf)
   local name = vim.api.nvim_buf_get_name(buf)
-  return held[buf] and held[buf].path or (name ~= "" and known[real(name)] or nil)
+  return held[buf] and held[buf].path or (name ~= "" and known[versions.home(buf)] or nil)
 end
 
 ---@return integer[] held buffers
@@ -284,7 +284,7 @@ local function take(change)
     release(buf)
   else
     if not h and ours then -- so that the user's next edits reach the host
-      h = follow(buf, known[real(name)] or real(name))
+      h = follow(buf, known[versions.home(buf)] or versions.home(buf) or name)
       message.hold = h ~= nil
     end
     if h then
@@ -346,7 +346,8 @@ end
 ---@type table<string, fun(item: table)> see border_gen.lua
 local items = {
   hold = function(item)
-    known[real(item.path)] = item.path
+    local place = real(item.path)
+    known[place] = not disk.leads_out(item.path, place) and item.path or nil
     local buf = require("hermes.doc.buffer").find(item.path)
     if buf and held[buf] and item.again then -- an edit did not fit
       M.flush(buf)
@@ -439,7 +440,7 @@ function M.start()
         attach(args.buf)
         reloaded(args.buf)
       elseif vim.bo[args.buf].buftype == "" then
-        local path = known[real(vim.api.nvim_buf_get_name(args.buf))]
+        local path = known[versions.home(args.buf)]
         if path then
           hold(args.buf, path)
         end

@@ -22,6 +22,10 @@ local unsure = {}
 ---@type table<integer, string>
 local places = {}
 
+-- Buffers that had another text than their files when they were read: perhaps one from elsewhere.
+---@type table<integer, true>
+local foreign = {}
+
 -- Where the file of a buffer was until it was read just now, if its name leads elsewhere now.
 ---@type table<integer, string>
 local left = {}
@@ -36,7 +40,26 @@ end
 ---@param buf integer
 ---@param place string?
 function M.set_home(buf, place)
-  places[buf] = place
+  places[buf], foreign[buf] = place, nil
+end
+
+--- Whether a buffer may have been read from another file than the one that its name says.
+---@param buf integer
+---@return boolean
+function M.is_foreign(buf)
+  return foreign[buf] or false
+end
+
+--- Why the text of a loaded buffer may not be sent under its name: it is, or may be, the text of a
+--- file outside of the session's folders.
+---@param buf integer
+---@return string? problem
+function M.leads_out(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if M.is_foreign(buf) then
+    return ("%s: it has another text than its file; :edit loads it"):format(name)
+  end
+  return disk.leads_out(name, places[buf])
 end
 
 --- Whether the name of a buffer leads to another file than the one that the buffer was read from:
@@ -62,6 +85,8 @@ function M.refusal(buf)
   local elsewhere = M.strays(buf)
   if elsewhere then
     return ("its name leads to another file now (%s); nothing was written"):format(elsewhere)
+  elseif M.is_foreign(buf) then
+    return "the buffer has another text than its file; nothing was written"
   end
   local kind = disk.kind(vim.api.nvim_buf_get_name(buf))
   return kind and kind ~= "file" and ("it is a %s now; nothing was written"):format(kind) or nil
@@ -172,6 +197,23 @@ function M.same_text(buf)
   return text and not buffer_text.is_large(buf) and text == buffer_text.text(buf) and version or nil
 end
 
+--- Whether the text that Neovim has just read into a buffer, or written, is the one of the file at a
+--- place. Neovim goes by names, which an agent may have exchanged meanwhile, perhaps for a moment
+--- only: the one that it resolves for the buffer, and the one that it reads. So the texts are
+--- compared while there are sessions.
+---@param buf integer
+---@param place string?
+---@return boolean
+local function is_of(buf, place)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if not place or #disk.folders() == 0 or M.is_managed(buf) then
+    return true
+  end
+  local bytes = disk.read(name, 16 * disk.max_bytes, place)
+  local text = bytes and require("hermes.core.encoding").decode(bytes, vim.bo[buf].fileencoding)
+  return text == buffer_text.text(buf)
+end
+
 --- Records a file that was written while events were off.
 ---@param buf integer
 local function settle(buf)
@@ -196,12 +238,14 @@ local function track()
       M.note(buf)
       local forced = vim.v.cmdbang == 1
       if
-        vim.bo[buf].buftype ~= "" or (args.event == "BufWritePost" and places[buf] and not forced)
+        vim.bo[buf].buftype ~= ""
+        or (args.event == "BufWritePost" and places[buf] and not foreign[buf] and not forced)
       then
         return -- a name that leads elsewhere by now is not the user's
       end
       local was, place = places[buf], disk.place(vim.api.nvim_buf_get_name(buf))
       places[buf] = place
+      foreign[buf] = args.event ~= "BufNewFile" and not is_of(buf, place) or nil
       if was and was ~= place then
         left[buf] = was
         vim.schedule(function()
@@ -234,7 +278,7 @@ local function track()
     group = group,
     callback = function(args)
       known[args.buf], unsure[args.buf] = nil, nil
-      places[args.buf], left[args.buf] = nil, nil
+      places[args.buf], left[args.buf], foreign[args.buf] = nil, nil, nil
     end,
   })
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
