@@ -197,8 +197,8 @@ function M.same_text(buf)
   return text and not buffer_text.is_large(buf) and text == buffer_text.text(buf) and version or nil
 end
 
---- Whether the text that Neovim has just read into a buffer, or written, is the one of the file at a
---- place. Neovim goes by names, which an agent may have exchanged meanwhile, perhaps for a moment
+--- Whether the text that Neovim has just read into a buffer, or written, is the one of the file at
+--- a place. Neovim goes by names, which an agent may have exchanged meanwhile, perhaps for a moment
 --- only: the one that it resolves for the buffer, and the one that it reads. So the texts are
 --- compared while there are sessions.
 ---@param buf integer
