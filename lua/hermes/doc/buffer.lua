@@ -27,6 +27,9 @@ end
 local function by_place()
   local bufs = {}
   for _, buf in ipairs(M.all()) do
+    if versions.is_foreign(buf) and not M.is_busy(buf) then
+      pcall(M.update, buf)
+    end
     local home = not versions.is_foreign(buf) and versions.home(buf)
     if home and not bufs[home] then
       bufs[home] = buf

@@ -120,6 +120,7 @@ end
 function M.note(buf, version)
   known[buf] = version or disk.version(vim.api.nvim_buf_get_name(buf))
   unsure[buf] = nil
+  foreign[buf] = not version and foreign[buf] or nil
 end
 
 --- The version of its file whose text a buffer last had.
@@ -209,9 +210,9 @@ local function is_of(buf, place)
   if not place or #disk.folders() == 0 or M.is_managed(buf) then
     return true
   end
-  local bytes = disk.read(name, 16 * disk.max_bytes, place)
+  local bytes, _, too_large = disk.read(name, 16 * disk.max_bytes, place)
   local text = bytes and require("hermes.core.encoding").decode(bytes, vim.bo[buf].fileencoding)
-  return text == buffer_text.text(buf)
+  return too_large ~= nil or text == buffer_text.text(buf)
 end
 
 --- Records a file that was written while events were off.
@@ -246,6 +247,9 @@ local function track()
       local was, place = places[buf], disk.place(vim.api.nvim_buf_get_name(buf))
       places[buf] = place
       foreign[buf] = args.event ~= "BufNewFile" and not is_of(buf, place) or nil
+      if foreign[buf] then -- perhaps the file has just changed: the next look reads it again
+        known[buf] = "another"
+      end
       if was and was ~= place then
         left[buf] = was
         vim.schedule(function()
