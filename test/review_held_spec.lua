@@ -336,7 +336,10 @@ describe("a held buffer", function()
     child.cmd("silent write!")
     eq(lua("return { said[1].before, said[1].text }"), { "two\n", "ane\n" })
     child.cmd("silent write! " .. dir .. "/copy")
-    eq(lua("return { said[2].path, said[2].text or false }"), { dir .. "/copy", false })
+    eq(
+      lua("return { said[2].path, said[2].before or false, said[2].text }"),
+      { dir .. "/copy", false, "ane\n" }
+    )
   end)
 
   it("is held again after :edit, and when it is opened again", function()

@@ -688,11 +688,11 @@ describe("the screens", function()
   end
 
   it("stay in order on the walk", function()
-    local broken = {}
     for _, step in ipairs(walk) do
       for _, walker in ipairs(walkers) do
         step.act(walker)
       end
+      local broken = {}
       for _, walker in ipairs(walkers) do
         local problem = look(walker, step)
         if problem then
@@ -704,7 +704,7 @@ describe("the screens", function()
           )
         end
       end
+      assert(#broken == 0, table.concat(broken, "\n\n"))
     end
-    assert(#broken == 0, table.concat(broken, "\n\n"))
   end)
 end)

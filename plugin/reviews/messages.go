@@ -329,8 +329,8 @@ func (op changedOp) disk() string {
 // wroteOp tells of a file that the user has written.
 type wroteOp struct {
 	Path   string  `json:"path"`
-	Before *string `json:"before,omitempty"`
-	Text   *string `json:"text,omitempty"`
+	Before *string `json:"before,omitempty"` // its text before; there was no file if only text is there
+	Text   *string `json:"text,omitempty"`   // its text after, unless it is that of a buffer that is held or cannot be sent
 }
 
 // appliedOp answers apply.

@@ -375,7 +375,7 @@ func (p *Folder) change(op changeOp) (changeStates, error) {
 func (r *Reviews) wrote(op wroteOp) error {
 	for _, p := range r.all() {
 		if !filepath.IsAbs(p.Name(op.Path)) || p.Held(p.Name(op.Path)) {
-			p.UserWrote(op.Path)
+			p.UserSaved(op.Path, op.Before, op.Text)
 		}
 	}
 	if to := r.reporterOf(op.Path); to != nil {

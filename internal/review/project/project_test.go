@@ -312,6 +312,53 @@ func TestASaveThatIsToldLateIsTheUsers(t *testing.T) {
 	r.is("g s tool a>theirs")
 }
 
+// An agent may do something to a file before the report of the user's save comes.
+func TestWhatAnAgentDoesRightAfterASaveIsTheAgents(t *testing.T) {
+	t.Parallel()
+	const before, saved = "one\ntwo\n", "user\none\ntwo\n"
+	for what, do := range map[string]func(r *rig){
+		"nothing": func(*rig) {},
+		"change":  func(r *rig) { r.write("f", "one\nagent\n") },
+		"empty":   func(r *rig) { r.write("f", "") },
+		"remove":  func(r *rig) { r.remove("f") },
+		"link": func(r *rig) {
+			r.remove("f")
+			r.must(os.Symlink("other", r.path("f")))
+		},
+		"folder": func(r *rig) {
+			r.remove("f")
+			r.must(os.Mkdir(r.path("f"), 0o755))
+		},
+	} {
+		for _, held := range []bool{false, true} {
+			t.Run(fmt.Sprint(what, ", held ", held), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, "f", before)
+				if held {
+					r.must(r.Hold(r.path("f"), Text{Text: before}))
+				}
+				a := r.turn("s")
+				r.write("f", saved)
+				if do(r); held {
+					r.must(r.Review().Edited("f", review.Edit{Lines: []string{"user\n"}}, false))
+					r.UserSaved(r.path("f"), nil, nil)
+				} else {
+					r.UserSaved(r.path("f"), new(before), new(saved))
+				}
+				r.ends(a)
+				r.Release(r.path("f"))
+				r.wait()
+				if base, _, known := r.Review().Known("f"); known && base.Text != saved {
+					t.Errorf("the user's text is %q", base.Text)
+				}
+				if changed := len(r.Review().Files()) > 0; changed != (what != "nothing") {
+					t.Errorf("under review: %v", r.Review().Files())
+				}
+			})
+		}
+	}
+}
+
 func TestOneChangeToldByThreeSourcesCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, order := range [][]string{{"write", "tool", "scan"}, {"write", "scan", "tool"}, {"scan", "tool", "tool"}, {"tool", "scan", "scan"}} {

@@ -80,8 +80,51 @@ func unnoticed(author review.Author) review.Author {
 	return author
 }
 
-// UserWrote notes that the user has saved a file.
+// UserWrote notes that the user has saved a file. It has the text that it has now.
 func (p *Project) UserWrote(path string) { p.userSaved(path, nil, nil) }
+
+// UserSaved notes that the user has saved a file in this editor, whatever has become of it
+// since. before and text are what it was before and after, before is nil if there was no file.
+// If text is nil, the file had the text of the buffer that the editor holds; if it holds none,
+// it is what it is now.
+func (p *Project) UserSaved(path string, before, text *string) {
+	switch {
+	case p.bufferSaved(path, text):
+	case text == nil:
+		p.userSaved(path, nil, nil)
+	default:
+		p.userSaved(path, &feed.Version{Text: before, Absent: before == nil}, &feed.Version{Text: text})
+	}
+}
+
+// bufferSaved is UserSaved for a file that the editor holds. It reports false for another.
+func (p *Project) bufferSaved(path string, text *string) bool {
+	name := p.Name(path)
+	p.attributing.Lock()
+	defer p.attributing.Unlock()
+	_, saved, known := p.review.Known(name)
+	if !known || saved.Kind != review.Regular || !p.Held(name) {
+		return false
+	}
+	if text != nil {
+		saved.Text = *text
+	}
+	now, err := p.read(name)
+	if now.Kind == review.Regular {
+		saved.Mode = now.Mode
+	}
+	p.note(name, saved)
+	if err != nil || now != saved {
+		p.lookAfterSave(path)
+	}
+	return true
+}
+
+// lookAfterSave finds out what has become of a file since the user has saved it.
+func (p *Project) lookAfterSave(path string) {
+	author, busy := p.Running()
+	p.add(&job{author: author, user: !busy, files: []Told{{Path: path}}})
+}
 
 // userSaved is UserWrote for a version that the file may no longer have. Later changes
 // are not the user's. was is the version before the save, nil if it is not known.
@@ -93,20 +136,24 @@ func (p *Project) userSaved(path string, was, as *feed.Version) {
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	seen := time.Now()
+	text, told := p.textOf(as)
 	s, err := p.read(name)
-	if err != nil {
+	if err != nil && !(told && text != nil) {
 		return
 	}
 	known, ok := p.before(name)
-	if ok && isMissing(known, s) {
-		p.add(&job{user: true, files: []Told{{Path: path}}})
-		return
-	}
 	now := s
 	author, busy := p.Running()
-	if text, ok := p.textOf(as); ok && text != nil && s.Kind == review.Regular && s.Text != *text {
-		s.Text = *text
-		defer p.add(&job{author: author, user: !busy, files: []Told{{Path: path}}})
+	isText := s.Kind != review.Link || ok && known.Kind == review.Regular // who saves writes through a link
+	switch {
+	case told && text != nil && isText:
+		if s.Kind != review.Regular || s.Text != *text {
+			s = review.State{Kind: review.Regular, Text: *text, Mode: p.modeNow(name, known)}
+			defer p.lookAfterSave(path)
+		}
+	case ok && isMissing(known, s): // somebody has begun to write it
+		p.add(&job{user: true, files: []Told{{Path: path}}})
+		return
 	}
 	before, told := p.textOf(was)
 	told = told && as != nil && s.Kind == review.Regular

@@ -392,8 +392,8 @@
 ---Tells of a file that the user has written.
 ---@class hermes.op.ReviewWrote
 ---@field path string
----@field before? string
----@field text? string
+---@field before? string # its text before; there was no file if only text is there
+---@field text? string # its text after, unless it is that of a buffer that is held or cannot be sent
 
 ---Adds or removes a permission rule, or asks for them.
 ---@class hermes.op.Rules

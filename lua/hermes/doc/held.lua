@@ -246,12 +246,12 @@ local saved = {} ---@type table<integer, string> files that were written during 
 ---@param buf integer
 ---@param file string absolute
 local function wrote(buf, file)
-  local h, name = held[buf], vim.api.nvim_buf_get_name(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local h = real(file) == real(name) and held[buf] -- not for a copy
   local before, text = saves.took(buf, file)
-  if real(file) ~= real(name) then
-    h, before, text = nil, nil, nil -- a copy
-  elseif h then
-    h.version = disk.version(name)
+  if h then -- the host has the text of the buffer; a formatter may make another one on the disk
+    h.version, before = disk.version(name), nil
+    text = text ~= plain.of(buf) and text or nil
   end
   tell("wrote", { path = h and h.path or file, before = before, text = text })
 end
@@ -450,7 +450,7 @@ function M.start()
   vim.api.nvim_create_autocmd("BufWritePre", {
     group = group,
     callback = function(args)
-      saves.begins(args.buf, not held[args.buf] and args.match)
+      saves.begins(args.buf, args.match)
     end,
   })
   vim.api.nvim_create_autocmd("BufWritePost", {

@@ -1,6 +1,6 @@
----Finds out what the user's saves change in files that are not held here. Another Neovim may have
----the review of them: for it, too, these changes are the user's, even if it sees them on the disk
----before the report comes.
+---Finds out what the user's saves change. The review takes the report of a save when it has time,
+---and so does the one of another Neovim: by then an agent may have changed the file, or a look may
+---have found the save on the disk.
 local M = {}
 
 local changed = require("hermes.doc.applied")
@@ -25,10 +25,10 @@ end
 
 ---Notes what a file is before a buffer is written to it.
 ---@param buf integer
----@param file string|false absolute, false when the buffer is held
+---@param file string absolute
 function M.begins(buf, file)
   before[buf] = nil
-  if file and not changed.applying[buf] and disk.is_in_session(file) then
+  if not changed.applying[buf] and disk.is_in_session(file) then
     before[buf] = text_of(file)
   end
 end
