@@ -132,29 +132,35 @@ func (p *Project) Apply(plan *review.Plan, editor func(review.Change) error) err
 // ApplyOne is Apply for one file of a plan that has begun. A look at the file meanwhile
 // leaves it alone, because the review does not know of the decision yet.
 func (p *Project) ApplyOne(plan *review.Plan, c review.Change, editor func(review.Change) error) error {
-	put := p.put
-	if editor != nil && p.Held(c.Path) {
-		put = editor
-	}
 	p.mu.Lock()
 	p.writing[c.Path]++
 	p.mu.Unlock()
-	err := plan.ApplyOne(c, func(c review.Change) error {
+	err := p.applyTo(plan, c, editor)
+	p.written(c.Path)
+	p.addNotice(watch.Notice{Paths: []string{p.Path(c.Path)}}) // what was left alone meanwhile
+	return err
+}
+
+func (p *Project) applyTo(plan *review.Plan, c review.Change, editor func(review.Change) error) error {
+	put := p.put
+	p.attributing.Lock() // no editor begins to hold a file between the write and its record
+	if editor != nil && p.Held(c.Path) {
+		p.attributing.Unlock()
+		put = editor
+	} else {
+		defer p.attributing.Unlock()
+	}
+	return plan.ApplyOne(c, func(c review.Change) error {
 		err := put(c)
 		if err == nil && c.After.Kind == review.Absent {
 			p.removeFolders(c.Path)
 		}
 		return err
 	})
-	p.written(c.Path)
-	p.addNotice(watch.Notice{Paths: []string{p.Path(c.Path)}}) // what was left alone meanwhile
-	return err
 }
 
 // put writes a file.
 func (p *Project) put(c review.Change) error {
-	p.attributing.Lock()
-	defer p.attributing.Unlock()
 	now, err := p.readAny(c.Path)
 	if err != nil {
 		return err

@@ -2,10 +2,13 @@ package project
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/review/tree"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
@@ -291,4 +294,51 @@ func TestATemporaryFileOfAWriteIsNotUnderReview(t *testing.T) {
 	r.ends(a)
 	r.is("f s disk? a>b")
 	r.told("f disk")
+}
+
+// A decision writes a file, and then it is recorded. No buffer of the file is held in between.
+func TestABufferThatIsHeldDuringADecisionDoesNotDisturbIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "f", "a\n", "g", "")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() { // what is written of others takes its time
+		defer close(stopped)
+		text := strings.Repeat("line\n", 10000)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				r.Review().Changed(review.Author{Session: "other"}, "g", nil, review.State{Kind: review.Regular, Text: fmt.Sprint(i, text), Mode: 0o644})
+			}
+		}
+	}()
+	defer func() {
+		close(stop)
+		<-stopped
+	}()
+	for range 60 {
+		a := r.turn("s")
+		r.write("f", "b\n")
+		r.look(a, "f")
+		r.ends(a)
+		plan, err := r.Reject(review.Selection{Path: "f"}, false)
+		r.must(err)
+		held := make(chan error, 1)
+		go func() {
+			for {
+				if text, _ := os.ReadFile(r.path("f")); string(text) == "a\n" {
+					held <- r.Hold(r.path("f"), Text{Text: "a\nmine, not saved\n"})
+					return
+				}
+			}
+		}()
+		r.must(r.Apply(plan, func(review.Change) error { return errors.New("the editor is not asked") }))
+		r.must(patience.Value(t, "the buffer is held", held))
+		r.Release(r.path("f"))
+		r.wait()
+		if hunks := r.Review().Hunks("f"); len(hunks) > 0 {
+			t.Errorf("still under review: %v", hunks)
+		}
+	}
 }
