@@ -29,8 +29,13 @@ func (p *Project) Write(author review.Author, path, text string, write func() er
 	defer p.attributing.Unlock()
 	after, err := p.read(name)
 	p.isSeen(j, author, name, err)
-	if err == nil {
-		p.note(name, after)
+	if err != nil {
+		return nil
+	}
+	p.note(name, after)
+	if p.Held(name) {
+		p.found(j, author, name, before, true, after, time.Now())
+	} else {
 		p.failed("record a write", name, p.review.Changed(author, name, &before, after))
 	}
 	return nil
@@ -56,11 +61,18 @@ func (p *Project) beginWrite(j *job, name, text string) (before review.State, ok
 	_, held := p.held[name]
 	p.mu.Unlock()
 	now, err := p.read(name)
-	if held || err != nil {
+	if err != nil {
 		p.isSeen(j, author, name, err)
 		return now, false
 	}
-	if was, ok := p.before(name); ok && isMissing(was, now) {
+	was, ok := p.before(name)
+	if held {
+		if !ok {
+			was = now
+		}
+		return was, true
+	}
+	if ok && isMissing(was, now) {
 		now = was // somebody has begun to write it
 	} else if ok && was != now {
 		p.failed("record a change", name, p.review.Changed(unnoticed(author), name, &was, now))
