@@ -13,14 +13,7 @@ func displayRules() []Rule {
 			Requirements: []string{"ACP-PATCH-206"},
 			Check: func(c *Checker) {
 				c.Update(func(m *Message) {
-					cwd := m.Update.Get("cwd")
-					if !cwd.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(cwd.Bytes()) {
-						c.Fail(m, cwd, "cwd is not absolute")
-					}
+					c.checkAbsolute(m, m.Update.Get("cwd"), "cwd")
 				}, "terminal_update")
 			},
 		},

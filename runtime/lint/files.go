@@ -33,14 +33,7 @@ func filesRules() []Rule {
 			Why:     "The client has no folder that a relative path would start from.",
 			Check: func(c *Checker) {
 				c.Request(sentBy(Agent, func(m *Message) {
-					path := m.Params.Get("path")
-					if !path.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(path.Bytes()) {
-						c.Fail(m, path, "the path is relative")
-					}
+					c.checkAbsolute(m, m.Params.Get("path"), "the path")
 				}), "fs/*")
 			},
 		},

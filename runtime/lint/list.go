@@ -112,19 +112,10 @@ func listRules() []Rule {
 			Why:          "The client cannot open the session in a folder that it cannot find.",
 			Requirements: []string{"ACP-LIST-204"},
 			Check: func(c *Checker) {
-				check := func(m *Message, v Value) {
-					if !v.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(v.Bytes()) {
-						c.Fail(m, v, "the path is not absolute")
-					}
-				}
 				eachListed(c, func(m *Message, s Value) {
-					check(m, s.Get("cwd"))
+					c.checkAbsolute(m, s.Get("cwd"), "cwd")
 					for _, d := range s.Get("additionalDirectories").Items() {
-						check(m, d)
+						c.checkAbsolute(m, d, "the directory")
 					}
 				})
 			},

@@ -32,14 +32,7 @@ func sessionRules() []Rule {
 			Why:     "The agent runs in another folder, so it would resolve a relative path to something else.",
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) {
-					cwd := m.Params.Get("cwd")
-					if !cwd.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(cwd.Bytes()) {
-						c.Fail(m, cwd, "cwd is not absolute")
-					}
+					c.checkAbsolute(m, m.Params.Get("cwd"), "cwd")
 				}, "session/new", "session/load", "session/resume", "session/list", "session/fork")
 			},
 		},
@@ -50,13 +43,7 @@ func sessionRules() []Rule {
 			Check: func(c *Checker) {
 				c.Request(sentBy(Client, func(m *Message) {
 					for _, d := range m.Params.Get("additionalDirectories").Items() {
-						if !d.IsString() {
-							continue
-						}
-						c.Exercised()
-						if !isAbsolute(d.Bytes()) {
-							c.Fail(m, d, "the directory is not absolute")
-						}
+						c.checkAbsolute(m, d, "the directory")
 					}
 				}), "session/new", "session/load", "session/resume", "session/fork")
 			},

@@ -13,11 +13,8 @@ func mcpServerRules() []Rule {
 			Why:     "The agent starts it with its own PATH and from its own folder, so another program may run.",
 			Check: func(c *Checker) {
 				eachServer(c, func(m *Message, s Value) {
-					if command := s.Get("command"); serverType(c, s) == "stdio" && command.IsString() {
-						c.Exercised()
-						if !isAbsolute(command.Bytes()) {
-							c.Fail(m, command, "the command is not an absolute path")
-						}
+					if serverType(c, s) == "stdio" {
+						c.checkAbsolute(m, s.Get("command"), "the command")
 					}
 				})
 			},

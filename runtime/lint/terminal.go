@@ -33,14 +33,7 @@ func terminalRules() []Rule {
 			Why:     "The client would run the command in another folder.",
 			Check: func(c *Checker) {
 				c.Request(sentBy(Agent, func(m *Message) {
-					cwd := m.Params.Get("cwd")
-					if !cwd.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(cwd.Bytes()) {
-						c.Fail(m, cwd, "cwd is not absolute")
-					}
+					c.checkAbsolute(m, m.Params.Get("cwd"), "cwd")
 				}), "terminal/create")
 			},
 		},

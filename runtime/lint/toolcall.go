@@ -115,23 +115,14 @@ func toolCallRules() []Rule {
 			Summary: "The paths of diffs and locations are absolute.",
 			Why:     "The client opens or shows another file, or none.",
 			Check: func(c *Checker) {
-				check := func(m *Message, path Value) {
-					if !path.IsString() {
-						return
-					}
-					c.Exercised()
-					if !isAbsolute(path.Bytes()) {
-						c.Fail(m, path, "the path is not absolute")
-					}
-				}
 				eachToolCall(c, func(m *Message, call Value) {
 					for _, location := range call.Get("locations").Items() {
-						check(m, location.Get("path"))
+						c.checkAbsolute(m, location.Get("path"), "the path")
 					}
 				})
 				eachToolContent(c, func(m *Message, item Value) {
 					if item.Get("type").Is("diff") && c.Version == V1 { // DIF01 checks the diffs of version 2
-						check(m, item.Get("path"))
+						c.checkAbsolute(m, item.Get("path"), "the path")
 					}
 				})
 			},

@@ -13,6 +13,18 @@ func isAbsolute(path []byte) bool {
 	return len(path) > 1 && path[0] == '\\' && path[1] == '\\'
 }
 
+// checkAbsolute reports a path that is not absolute, named what. Other values than strings are
+// another rule's.
+func (c *Checker) checkAbsolute(m *Message, path Value, what string) {
+	if !path.IsString() {
+		return
+	}
+	c.Exercised()
+	if !isAbsolute(path.Bytes()) {
+		c.Fail(m, path, "%s is not absolute", what)
+	}
+}
+
 // kindOf says what a value is, in a sentence.
 func kindOf(v Value) string {
 	switch k := v.Kind(); k {

@@ -68,7 +68,7 @@ func TestLintSaysWhatIsWrongWithCapturesAndExitsAccordingly(t *testing.T) {
 		want        []string // in the output, in this order; with ! not in it
 	}{
 		{"--profile spec good.jsonl", "", 0, []string{"good.jsonl: 8 messages, no findings", "no findings in 1 capture"}},
-		{"--profile spec bad.jsonl", "", 1, []string{finding, "agent, message 6, line 6, /params/path: the path is relative", `"a.go"`, "1 error in 1 capture"}},
+		{"--profile spec bad.jsonl", "", 1, []string{finding, "agent, message 6, line 6, /params/path: the path is not absolute", `"a.go"`, "1 error in 1 capture"}},
 		{"--profile spec good.jsonl bad.jsonl bad.gz", "", 1, []string{"good.jsonl: ", "bad.jsonl: ", finding, "bad.gz: ", finding, "2 errors in 3 captures"}},
 		{"-", bad, 1, []string{"-: ", finding}},
 		{"", bad, 1, []string{finding}},
