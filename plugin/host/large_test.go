@@ -18,30 +18,11 @@ import (
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
-// probe records what reaches Lua at a time: bytes and values.
-const probe = `
-_G.most = { bytes = 0, values = 0 }
-local rpc = require("hermes.core.rpc")
-local deliver = rpc.deliver
-local function count(v)
-  local n = 1
-  if type(v) == "table" then for _, m in pairs(v) do n = n + count(m) end end
-  return n
-end
-rpc.deliver = function(text)
-  local values, items = 0, vim.json.decode(text, { luanil = { object = true } })
-  for i = 2, #items, 2 do
-    values = values + count(items[i])
-  end
-  most.bytes, most.values = math.max(most.bytes, #text), math.max(most.values, values)
-  return deliver(text)
-end`
-
 func TestAHugeUpdateReachesNeovimInBoundedParts(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.patience = 5 * time.Minute // with the race detector this is work for seconds a turn
 		e.open()
-		e.lua(probe)
+		e.script("most")
 		// Each Neovim gets every second shape; while soaking each gets all.
 		newest := strings.HasSuffix(t.Name(), "/"+editors.All(t)[0].Version)
 		for i, shape := range slices.DeleteFunc(slices.Clone(testagent.Shapes), func(s string) bool { return s == "text" }) {
@@ -66,7 +47,7 @@ func TestAHugeUpdateReachesNeovimInBoundedParts(t *testing.T) {
 func TestAQuestionThatIsCutCannotBeAllowed(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.lua(probe)
+		e.script("most")
 		e.lua(`hermes.on_request("PermissionRequest", function(data) cut = data.truncated ~= nil return choice end)`)
 		for _, c := range []struct {
 			bytes        int

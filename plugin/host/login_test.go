@@ -61,20 +61,7 @@ func TestALoginInATerminalRunsTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	inNeovim(t, func(t *testing.T, e *editor) {
-		e.lua(`
-local exe, program = ...
-vim.env.SECRET_KEY = "1"
-_G.locked = {
-  command = program, args = { "first" },
-  env = { HERMES_TEST_SCENARIO = agent(serving .. " locked terminal").env.HERMES_TEST_SCENARIO, AGENT = exe },
-}
-_G.win, _G.asked, _G.choice = vim.api.nvim_get_current_win(), {}, "allow_once"
-vim.ui.select = function(items, opts, on_choice)
-  asked[#asked + 1] = opts.prompt
-  on_choice(vim.iter(items):find(function(item) return item.kind == choice end))
-end
-hermes.connect("tui", locked)
-hermes.create_session({ on_done = finish("session") })`, testAgent(t), program)
+		e.script("login", testAgent(t), program)
 		e.until("done.session")
 		for _, want := range []string{`hermes.authenticate(\"tui\"): \"Log in here\"`, `hermes.authenticate(\"old\")`} {
 			if text := e.json("done.session.err.message"); !strings.Contains(text, want) {

@@ -15,23 +15,7 @@ func TestAMergeWaitsForAFileThatIsBeingWritten(t *testing.T) {
 		begin    func(s *screen)
 	}{
 		"emptied during a merge": {"disk.settle_gone_ms = 600000; disk.settle_limit_ms = 600000", func(s *screen) {
-			s.lua(`
-merges = 0
-local path, rpc = ..., require("hermes.core.rpc")
-local call = rpc.call
-rpc.call = function(op, payload, info, ...)
-  if op == "merge" then
-    local on_done = info.on_done
-    info.on_done = function(...)
-      merges = merges + 1
-      if merges == 1 then
-        assert(io.open(path, "w")):close()
-      end
-      on_done(...)
-    end
-  end
-  return call(op, payload, info, ...)
-end`, s.path)
+			s.script("emptied_in_merge", s.path)
 			s.prompt("EDIT " + s.path + ` alpha\nbeta\ngamma!\n`)
 			s.until("merges > 0")
 		}},

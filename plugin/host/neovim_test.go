@@ -24,30 +24,8 @@ type editor struct {
 	patience time.Duration // patience.Soon, unless the test has much to do
 }
 
-// prelude collects what the tests look at.
 // usual is the mode of most agents in these tests.
 const usual = "any commands models"
-
-const prelude = `
-_G.hermes = require("hermes")
-_G.seen, _G.done, _G.notes = {}, {}, {}
-_G.notify = vim.notify
-vim.notify = function(text, level) notes[#notes + 1] = text end
-hermes.on("*", function(data, name)
-  seen[#seen + 1] = vim.tbl_extend("force", vim.deepcopy(data), { event = name, respond = "", reject = "", default = "" })
-end)
-function _G.finish(key)
-  return function(err, result) done[key] = { err = err, result = result } end
-end
-function _G.of(name)
-  return vim.tbl_filter(function(e) return e.event == name end, seen)
-end
-function _G.said()
-  local out = {}
-  for _, e in ipairs(of("AgentTextMessage")) do out[#out + 1] = e.text end
-  return table.concat(out)
-end
-`
 
 // inNeovim runs test with a fresh editor in the newest Neovim. The Lua specs run in every one, and so
 // does a test of this package whose subject differs among them: inEveryNeovim.
@@ -93,26 +71,19 @@ func newEditorIn(t testing.TB, path, dir, state string) *editor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.lua(prelude)
-	e.lua(`
-local exe, tester, usual = ...
-vim.env.HERMES_TEST_ROLE = "host"
-function _G.agent(scenario) return { command = tester, env = { HERMES_TEST_SCENARIO = scenario } } end
-_G.serving = "SERVE " .. usual
-hermes.setup({
-  host = { cmd = { exe } },
-  agents = {
-    tester = agent(serving), second = agent(serving),
-    help = agent("LINE Usage: agent [OPTIONS]\nLINE   --help   print this"), exit = agent("ERR no licence found\nEXIT 3"),
-    options = agent(serving .. " options"), both = agent(serving .. " both"), curt = agent(serving .. " curt"), own = agent(serving .. " own"),
-    levels = agent("SERVE levels"), modest = agent(serving .. " modest"),
-    plain = agent("SERVE any commands"), hung = agent(serving .. " hung"), version = agent(serving .. " version"), mute = agent("WAIT 1h"),
-    -- Takes its output for a terminal, and waits there for the user.
-    chatty = agent([[PUT "Do you trust this folder? [yN] \x1b[31m\u202e]] .. ("x"):rep(200) .. [[\n"]] .. "\nWAIT 1h"),
-    missing = { command = "no-such-program" },
-  },
-})`, exe, testAgent(t), usual)
+	e.script("seen")
+	e.script("agents", exe, testAgent(t), usual)
 	return e
+}
+
+// script runs a Lua file of test/host. Neovim would source it at its start if it stood here.
+func (e *editor) script(name string, args ...any) {
+	e.t.Helper()
+	code, err := os.ReadFile(filepath.Join(editors.Root(e.t), "test/host", name+".lua"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.lua(string(code), args...)
 }
 
 // lua runs code and returns what it returns.

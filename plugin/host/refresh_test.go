@@ -273,19 +273,7 @@ func TestRefreshingCanBeTurnedOff(t *testing.T) {
 func TestManyBuffersAreRefreshedAPieceAtATime(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.lua(`
-local dir = vim.fn.getcwd() .. "/many"
-vim.fn.mkdir(dir)
-local lines = {}
-for i = 1, 5000 do lines[i] = "line " .. i end
-for i = 1, 60 do
-  vim.fn.writefile(lines, dir .. "/" .. i)
-  vim.cmd("silent edit " .. dir .. "/" .. i)
-end
-lines[1] = "changed"
-for i = 1, 60 do vim.fn.writefile(lines, dir .. "/" .. i) end
-_G.pieces, _G.work = 0, require("hermes.doc.refresh").work
-require("hermes.doc.refresh").work = function() pieces = pieces + 1 work() end`)
+		e.script("many_buffers")
 		e.prompt("SAY done")
 		e.is(`#vim.tbl_filter(function(b) return vim.api.nvim_buf_get_lines(b, 0, 1, false)[1] == "changed" end, vim.api.nvim_list_bufs())`, 60)
 		e.is(`pieces > 5`, true)

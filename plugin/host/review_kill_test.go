@@ -19,24 +19,6 @@ import (
 
 const decidedFiles = 12
 
-// decide lets the user decide file after file, accept one and reject the next, and
-// save a line of their own after each decision.
-const decide = `
-local dir, round, count = ...
-_G.acked, _G.saved = {}, {}
-local function step(i)
-  if i >= count then return end
-  local verb = i % 2 == 0 and "accept" or "reject"
-  hermes.review[verb]({ path = ("%s/r%d-%d.txt"):format(dir, round, i) }, { on_done = function(err, result)
-    acked[#acked + 1] = err and err.message or result.files[1].error or "done"
-    local line = ("mine %d %d"):format(round, i)
-    vim.api.nvim_buf_set_lines(1, 0, 0, false, { line })
-    if pcall(vim.cmd, "silent write") then saved[#saved + 1] = line end
-    step(i + 1)
-  end })
-end
-step(0)`
-
 // Neovim, the host, or both are killed while an agent writes and the user decides
 // and saves. Each decision was taken or was not, and each one that Neovim knew of
 // was; what the user saved is theirs.
@@ -83,7 +65,7 @@ function _G.edited(pattern)
   return #vim.tbl_filter(function(data) return data.path:find(pattern) end, of("FileEdited"))
 end`)
 	e.until(fmt.Sprintf(`edited("/r[%%d-]+.txt$") == %d and edited("shown") > 0`, decidedFiles))
-	e.lua(decide, dir, round, decidedFiles)
+	e.script("decide", dir, round, decidedFiles)
 	e.until(fmt.Sprintf(`#acked > %d`, 1+round*3/2))
 
 	var acked, saved []string

@@ -57,17 +57,7 @@ func TestInNeovimAnAnswerRightAfterATurnIsWhole(t *testing.T) {
 	inEveryScreen(t, func(t *testing.T, s *screen) {
 		s.lua(`hermes.setup({ review = true })`)
 		plain := s.file("plain.txt", "one\n")
-		s.lua(`
-_G.answers = {}
-hermes.on("TurnEnded", function()
-  hermes.review.files({ on_done = function(err, result)
-    local counts = {}
-    for _, file in ipairs(result and result.files or {}) do
-      counts[vim.fs.basename(file.path)] = file.added
-    end
-    answers[#answers + 1] = { counts["hello.txt"] or 0, counts["plain.txt"] or 0 }
-  end })
-end)`)
+		s.script("review_answers")
 		var want [][]int
 		for i := 1; i <= 6; i++ {
 			if i == 4 { // as on a busy machine

@@ -301,18 +301,7 @@ func TestTheLoginOfAConfinedAgentIsConfined(t *testing.T) {
 		t.Fatal(err)
 	}
 	inSandboxes(t, func(t *testing.T, e *editor, _ string) {
-		e.lua(`
-local exe, program = ...
-vim.ui.select = function(items, opts, on_choice)
-  on_choice(vim.iter(items):find(function(item) return item.kind == "allow_once" end))
-end
-for name, sandbox in pairs({ free = false, tui = true }) do
-  hermes.connect(name, {
-    command = program, args = { "first" }, sandbox = sandbox,
-    env = { HERMES_TEST_SCENARIO = agent(serving .. " locked terminal").env.HERMES_TEST_SCENARIO, AGENT = exe },
-  })
-  hermes.authenticate("tui", { agent = name, on_done = finish(name) })
-end`, testAgent(t), program)
+		e.script("sandboxed_login", testAgent(t), program)
 		e.until(`#of("TerminalLogin") == 2`)
 		e.lua(`
 function _G.shown(name)
