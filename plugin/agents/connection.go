@@ -33,7 +33,7 @@ type connection struct {
 	wire   *redial.Client
 	proc   atomic.Pointer[launch.Process] // the current or last one; nil when the agent runs elsewhere
 
-	carried atomic.Bool // a program that reaches another place has once answered for the agent
+	carried atomic.Pointer[func() bool] // whether a program that reaches another place has once answered for the agent
 
 	client *serve.Client // what serves the agent
 
@@ -150,8 +150,12 @@ func (c *connection) bringUp() (stage string, err error) {
 // noteInit keeps the agent's answer to initialize. A program that carries messages here,
 // such as ssh, still runs at that moment, and is noticed.
 func (c *connection) noteInit() {
-	if proc := c.proc.Load(); proc != nil && slices.ContainsFunc(proc.Programs(), setup.NamesCarrier) {
-		c.carried.Store(true)
+	if proc, was := c.proc.Load(), c.carried.Load(); proc != nil {
+		is := sync.OnceValue(func() bool {
+			return was != nil && (*was)() || slices.ContainsFunc(proc.Programs(), setup.NamesCarrier)
+		})
+		c.carried.Store(&is)
+		go is() // all processes of the machine are looked at, and nobody asks yet
 	}
 	_, agent := c.wire.Agent()
 	init := agent.AppendJSON(nil)
@@ -321,7 +325,10 @@ func (c *connection) endedBy(err error) error {
 
 // mayRunElsewhere reports whether the agent may run elsewhere, by how it is started and by
 // what runs since.
-func (c *connection) mayRunElsewhere() bool { return c.carried.Load() || c.cmd.MayRunElsewhere() }
+func (c *connection) mayRunElsewhere() bool {
+	carried := c.carried.Load()
+	return carried != nil && (*carried)() || c.cmd.MayRunElsewhere()
+}
 
 // runAccess says whether the agent may run commands here.
 func (c *connection) runAccess() setup.RunAccess {
