@@ -52,10 +52,30 @@ end
 vim.fn.writefile(demo.lines, demo.file)
 vim.cmd.edit(demo.file)
 
-local function finish(command)
-  local buf = require("hermes.chat").list()[1].buf
-  say("\n" .. table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n"))
-  vim.cmd(command)
+-- What a demo without a terminal waits for. After this many milliseconds it fails.
+local waits_for = "the agent to start"
+local limit_ms = tonumber(vim.env.HERMES_DEMO_LIMIT_MS) or 60000
+
+local finished = false
+
+---@param problem? string why the demo has failed
+local function finish(problem)
+  if finished then
+    return
+  end
+  finished = true
+  local chat = require("hermes.chat").list()[1]
+  if chat then
+    say("\n" .. table.concat(vim.api.nvim_buf_get_lines(chat.buf, 0, -1, false), "\n"))
+  end
+  if problem then
+    vim.api.nvim_create_autocmd("VimLeave", { -- what ends until then may write, too
+      callback = function()
+        io.stderr:write(("\nThe demo has failed: %s\n"):format(problem))
+      end,
+    })
+  end
+  vim.cmd(problem and "cquit" or "qa!")
 end
 
 if headless then
@@ -66,23 +86,35 @@ if headless then
   hermes.on("AgentToolCall", function()
     said = "" -- what comes after it is another message
   end)
-  hermes.on({ "TurnEnded", "ConnectionFailed" }, function(data)
+  hermes.on("TurnStarted", function()
+    waits_for = "the end of the agent's turn"
+  end)
+  hermes.on("TurnEnded", function(data)
+    if data.stopReason ~= "end_turn" then
+      local error = data.error and "its turn failed: " .. data.error.message
+      return finish(error or "its turn ended with " .. data.stopReason)
+    end
+    waits_for = "the transcript to show the agent's last words"
     local last = vim.trim(said):match("[^\n]*$")
     local function look() -- the transcript is written a little later
       local shown = vim.api.nvim_buf_get_lines(require("hermes.chat").list()[1].buf, 0, -1, false)
       if not table.concat(shown, "\n"):find(last, 1, true) then
         return vim.defer_fn(look, 20)
       end
-      finish(data.stopReason == "end_turn" and "qa!" or "cquit")
+      finish()
     end
     look()
   end)
+  hermes.on({ "ConnectionFailed", "Disconnected", "RequestFailed" }, function(data)
+    finish(data.message or data.error or data.reason)
+  end)
   vim.defer_fn(function()
-    finish("cquit")
-  end, 60000)
+    finish(("after %d s it still waits for %s"):format(limit_ms / 1000, waits_for))
+  end, limit_ms)
 end
 
 hermes.on("SessionCreated", function()
+  waits_for = "its first prompt to reach the agent"
   -- The first prompt, typed into the chat. Questions come up in normal mode.
   vim.schedule(function()
     vim.api.nvim_input(demo.prompt .. "<C-s><Esc>")
