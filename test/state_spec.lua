@@ -1,3 +1,5 @@
+local root = vim.fs.dirname(vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))))
+local pace = dofile(root .. "/test/pace.lua")
 local state = require("hermes.session.state")
 local eq = MiniTest.expect.equality
 
@@ -83,11 +85,10 @@ describe("the tool calls of a session", function()
     for i = 1, 10000 do
       call("t" .. i, output(i, 20000))
     end
-    local before = vim.uv.getrusage().utime
+    local began = os.clock()
     state.get("s")
-    local after = vim.uv.getrusage().utime
-    local ms = (after.sec - before.sec) * 1e3 + (after.usec - before.usec) / 1e3
-    eq(ms < 100, true)
+    local ms = (os.clock() - began) * 1000
+    eq(ms < 100 or ms < pace.most_ms(100, pace.here) or ms, true)
   end)
 end)
 
