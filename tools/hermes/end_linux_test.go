@@ -55,7 +55,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 				time.Sleep(50 * time.Millisecond)
 			}
 		}, false},
-		"run, out of time":     {"run --timeout 4s x", func(*exec.Cmd, *rpc.Conn) {}, true},
+		"run, out of time":     {fmt.Sprint("run --timeout ", patience.Soon/30, " x"), func(*exec.Cmd, *rpc.Conn) {}, true},
 		"run, killed":          {"run x", signal(syscall.SIGKILL), false},
 		"lint run, terminated": {"lint run --step prompt", signal(syscall.SIGTERM), false},
 		"lint run, killed":     {"lint run --step prompt", signal(syscall.SIGKILL), false},

@@ -128,13 +128,14 @@ func (c *client) line(t *testing.T) string {
 
 func TestConnectionsShareOneAppServerThatEndsAfterTheLast(t *testing.T) {
 	t.Parallel()
-	h := startHub(t, 2*time.Second) // long enough for the first to connect
+	linger := patience.Soon / 60 // long enough for the first to connect
+	h := startHub(t, linger)
 	a, b := h.connect(t), h.connect(t)
 	if a.app != b.app || a.app == 0 {
 		t.Errorf("app-servers %d and %d", a.app, b.app)
 	}
 	a.Close()
-	time.Sleep(3 * time.Second) // longer than it lingers
+	time.Sleep(linger * 3 / 2)
 	fmt.Fprintln(b, "still here")
 	if got := b.line(t); got != "still here" {
 		t.Errorf("got %q", got)
