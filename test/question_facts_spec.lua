@@ -446,31 +446,50 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:answers(), {})
     end)
 
-    in_window("show each change of several files in full, and allow none unread", function()
-      local content = {}
-      for file = 1, 3 do
-        local new = {}
-        for line = 1, file * 30 do
-          new[line] = ("line %d of %d"):format(line, file)
+    for when, early in pairs({ compared = false, ["not compared yet"] = true }) do
+      in_window(
+        "show each change of several files in full, and allow none unread, " .. when,
+        function()
+          local content = {}
+          for file = 1, 3 do
+            local new = {}
+            for line = 1, file * 30 do
+              new[line] = ("line %d of %d"):format(line, file)
+            end
+            content[file] =
+              { type = "diff", path = "/w/" .. file, newText = table.concat(new, "\n") }
+          end
+          if early then
+            screen:lua([[
+            local diff = require("hermes.doc.diff")
+            local compare_later = diff.compare_later
+            diff.compare_later = function(...)
+              diff.compare_later = compare_later
+              _G.Compare = vim.F.pack_len(...)
+            end]])
+          end
+          permission({ kind = "edit", content = content })
+          screen:wait_for_text(early and "comparing" or "more lines")
+          eq(screen:shows("NOT ALL IS SHOWN"), true)
+          screen:go_to()
+          if early then
+            screen:lua("require('hermes.doc.diff').compare_later(vim.F.unpack_len(Compare))")
+            screen:wait_for_text("line 15 of 1")
+          end
+          screen:wait_for_text("create /w/1")
+          screen:type("G")
+          screen:wait_for_text("line 90 of 3")
+          screen:choose("Yes")
+          screen:wait_for_text("NOT ALL IS SHOWN")
+          eq(screen:answers(), {})
+          screen:type("gg")
+          screen:wait_for_text("create /w/1")
+          read_and_choose("Yes")
+          screen:wait_for_answers(1)
+          eq(screen:answers(), { "p=yes" })
         end
-        content[file] = { type = "diff", path = "/w/" .. file, newText = table.concat(new, "\n") }
-      end
-      permission({ kind = "edit", content = content })
-      screen:wait_for_text("more lines")
-      eq(screen:shows("NOT ALL IS SHOWN"), true)
-      screen:go_to()
-      screen:wait_for_text("create /w/1")
-      screen:type("G")
-      screen:wait_for_text("line 90 of 3")
-      screen:choose("Yes")
-      screen:wait_for_text("NOT ALL IS SHOWN")
-      eq(screen:answers(), {})
-      screen:type("gg")
-      screen:wait_for_text("create /w/1")
-      read_and_choose("Yes")
-      screen:wait_for_answers(1)
-      eq(screen:answers(), { "p=yes" })
-    end)
+      )
+    end
 
     for what, change in pairs({
       ["are too large to compare"] = { ("a\n"):rep(120000), ("b\n"):rep(120000), "120000 lines" },

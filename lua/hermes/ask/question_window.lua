@@ -15,6 +15,7 @@ local M = {}
 ---@field focused boolean
 ---@field items table<integer, { item: any }> the choices by row
 ---@field first? integer row of the first choice
+---@field put? integer row on which the cursor was put, and is unless the user has moved it
 ---@field reading hermes.Reading
 ---@field from? integer window that the user came from
 ---@field width integer
@@ -140,10 +141,11 @@ end
 
 --- Puts everything into the window that has the focus.
 ---@param choice hermes.Choice
----@param stay? boolean the cursor stays on its choice, or else on its line
+---@param stay? boolean the cursor stays on its choice, or else on its line, unless it was put there
 local function fill(choice, stay)
   local pane = choice.pane --[[@as hermes.Pane]]
-  local row = stay and vim.api.nvim_win_get_cursor(pane.window)[1] or nil
+  local row = vim.api.nvim_win_get_cursor(pane.window)[1] ---@type integer?
+  row = stay and row ~= pane.put and row or nil
   local on = row and pane.items[row]
   local _, columns = float.room()
   local lines, layout = facts.all(choice.facts, columns)
@@ -177,8 +179,8 @@ local function fill(choice, stay)
   pane.height = vim.api.nvim_win_text_height(pane.window, {}).all -- closed folds take one row
   configure(choice)
   local room = float.room()
-  row = row and math.min(row, #lines) or pane.height <= room and pane.first or 1
-  vim.api.nvim_win_set_cursor(pane.window, { row, 0 })
+  pane.put = not row and (pane.height <= room and pane.first or 1) or nil
+  vim.api.nvim_win_set_cursor(pane.window, { pane.put or math.min(row, #lines), 0 })
   look(choice)
   vim.cmd.redraw()
   look(choice)
