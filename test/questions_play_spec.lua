@@ -357,11 +357,15 @@ for _, style in ipairs({ "window", "select" }) do
     function acts.cancel()
       acts.status()
       go_to_line(12)
-      local keys = ({ "x", ":Hermes cancel<CR>", ":normal x<CR>" })[random(3)]
+      local at = random(screen:lua("return vim.api.nvim_buf_line_count(0)"))
+      local other = (":%dnormal x<CR>"):format(at)
+      local keys = ({ "x", ":Hermes cancel<CR>", ":normal x<CR>", other })[random(4)]
+      local there = keys == other and screen:lua("return vim.fn.getline(...)", at)
       press(keys)
       return keys,
         fault(function(before, what)
-          local session = before.line:match("session (s%d)") or before.line:find(" of q%d") and "s1"
+          local line = there or before.line
+          local session = line:match("session (s%d)") or line:find(" of q%d") and "s1"
           return what == "cancel " .. (session or "")
             or keys:find("Hermes") ~= nil and not session and what:find("^cancel") ~= nil
         end)

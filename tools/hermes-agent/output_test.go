@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"unicode"
+
+	"github.com/hermes-nvim/hermes/test/llm"
 )
 
 // hostile moves cursors, sets titles, turns the direction of writing, hides, and ends its line.
@@ -68,7 +71,13 @@ func TestNothingThatAServerSaysCommandsTheTerminal(t *testing.T) {
 		t.Run(face.name, func(t *testing.T) {
 			mux := http.NewServeMux()
 			mux.HandleFunc("/v1/models", face.models)
-			mux.HandleFunc("/v1/chat/completions", face.chats)
+			mux.HandleFunc("/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err := errors.Join(err, llm.Judge(body)); err != nil {
+					t.Errorf("the request is refused: %v", err)
+				}
+				face.chats(w, r)
+			})
 			server := httptest.NewServer(mux)
 			t.Cleanup(server.Close)
 			t.Parallel() // it waits before it asks again

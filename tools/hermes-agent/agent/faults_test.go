@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 )
 
@@ -56,8 +57,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			} `json:"tool_calls"`
 		}
 	}
-	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-		e.t.Errorf("the request is not JSON: %v", err)
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, json.Unmarshal(body, &request), llm.Judge(body)); err != nil {
+		e.t.Errorf("the request is refused: %v", err)
 	}
 	var open []string
 	before := ""

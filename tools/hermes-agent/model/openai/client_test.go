@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
@@ -63,7 +65,14 @@ func first(one, others http.HandlerFunc) http.HandlerFunc {
 }
 
 func client(t *testing.T, h http.HandlerFunc, opts Options) *Client {
-	server := httptest.NewServer(h)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err != nil || len(body) > 0 && llm.Judge(body) != nil {
+			t.Errorf("the request is refused: %v, %v", err, llm.Judge(body))
+		} else {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		h(w, r)
+	}))
 	t.Cleanup(server.Close)
 	opts.BaseURL, opts.FirstPause = server.URL+"/v1", time.Millisecond
 	return New(opts)
@@ -195,9 +204,9 @@ func TestPicturesOfToolsFollowTheResults(t *testing.T) {
 	}, Options{})
 	_, err := c.Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{
 		{Role: model.User, Text: "look"},
-		{Role: model.Assistant, Calls: []model.Call{{ID: "1", Name: "read", Arguments: "{}"}, {ID: "2", Name: "read", Arguments: "{}"}}},
-		{Role: model.Tool, CallID: "1", Text: "[image/png]", Images: []model.Image{{MimeType: "image/png", Data: "QUJD"}}},
-		{Role: model.Tool, CallID: "2", Text: "text"},
+		{Role: model.Assistant, Calls: []model.Call{{ID: "call00001", Name: "read", Arguments: "{}"}, {ID: "call00002", Name: "read", Arguments: "{}"}}},
+		{Role: model.Tool, CallID: "call00001", Text: "[image/png]", Images: []model.Image{{MimeType: "image/png", Data: "QUJD"}}},
+		{Role: model.Tool, CallID: "call00002", Text: "text"},
 		{Role: model.User, Text: "and?"},
 	}}, func(model.Delta) {})
 	if err != nil {
