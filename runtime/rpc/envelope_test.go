@@ -285,6 +285,19 @@ func TestHalfASurrogatePairIsNeitherWrittenNorRun(t *testing.T) {
 	}
 }
 
+// An id is nothing but what its answer has to have. Two that differ by half a surrogate pair are
+// two.
+func TestAnIDGoesBackAsItCame(t *testing.T) {
+	t.Parallel()
+	_, w := dial(t, echo, rpc.Options{})
+	for _, id := range []string{
+		`"\ud83d"`, `"\uDE00"`, `"a\ud83d\ud83d\ude00b"`, `"\ud83dude00"`, `"\ude00\ud83d"`, `"\ud83d\ude00"`, `"\ufffd"`, `"\u0061"`, `"a\/b"`, `"\\ud83d"`, `1.0`, `-7`, `1e2`,
+	} {
+		w.say(`{"jsonrpc":"2.0","id":%s,"method":"_x","params":{"a":"\ud83d"}}`, id)
+		w.expect(`{"jsonrpc":"2.0","id":` + id + `,"result":{"a":"\ufffd"}}`)
+	}
+}
+
 // Any text that has a JSON encoding arrives, however much of it is escaped.
 func TestEveryTextIsWrittenAsItWasMeant(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -30,12 +31,16 @@ func (e *SyntaxError) Error() string {
 
 // parse reads msg. An error means that it is not JSON; Problem means that it is
 // not a JSON-RPC message. What could be read is in f in any case. Unpaired
-// surrogate escapes in msg are replaced in place.
+// surrogate escapes in msg are replaced in place, but not those of the id.
 func (f *frame) parse(msg []byte, lim *Limits) error {
 	var d jx.Dec
 	d.Reset(msg)
 	d.Limit(lim.Depth)
 	err := f.Read(&d)
+	id := f.ID
+	if bytes.Contains(id, []byte(`\u`)) {
+		id = bytes.Clone(id)
+	}
 	f.mended = d.Mend()
 	f.key = acp.RequestID{}
 	if f.ID != nil {
@@ -43,6 +48,8 @@ func (f *frame) parse(msg []byte, lim *Limits) error {
 		if f.key, ok = requestID(f.ID, lim.ID); !ok {
 			f.ID = nil
 			f.bad("id is not null, an integer or a short string")
+		} else if !bytes.Equal(id, f.ID) { // the answer has it as it came
+			f.ID, f.key = id, acp.StringID(string(id))
 		}
 	}
 	if err != nil {
