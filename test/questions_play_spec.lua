@@ -94,10 +94,14 @@ end
 _G.Others = others
 -- Runs right before the keys that are tried.
 function _G.Before()
-  local text = Look()
+  local text, shown = Look(), {}
+  for i = 1, vim.fn.line("$") do
+    shown[#shown + 1] = vim.fn.foldclosed(i) < 0 and vim.fn.getline(i) or nil
+  end
   _G.before = {
-    line = vim.api.nvim_get_current_line(),
+    line = vim.fn.foldclosed(".") < 0 and vim.api.nvim_get_current_line() or "",
     text = text,
+    shown = table.concat(shown, "\n"),
     facts = others(),
     ms = (clock - since) / 1e6,
   }
@@ -305,6 +309,23 @@ for _, style in ipairs({ "window", "select" }) do
       return "<CR>", wrong
     end
 
+    --- Folds that the user makes may hide what a line says.
+    function acts.fold()
+      go_to_line(12)
+      local keys = ({ "zf3j", "zfk", "zfG", "zo", "zR", "zM", "zE" })[random(7)]
+      press(keys)
+      local wrong = fault(function()
+        return false
+      end)
+      if not wrong and has_keys() then
+        press("<CR>")
+        wrong = fault(function(before, what)
+          return says(before, what, before.line)
+        end)
+      end
+      return keys, wrong
+    end
+
     function acts.digit()
       if not has_keys() then
         return acts.respond()
@@ -312,7 +333,7 @@ for _, style in ipairs({ "window", "select" }) do
       local digit = random(5)
       press(tostring(digit))
       local wrong = fault(function(before, what)
-        local line = ("\n" .. before.text):match("\n(" .. digit .. ": [^\n]*)")
+        local line = ("\n" .. before.shown):match("\n(" .. digit .. ": [^\n]*)")
         return says(before, what, line or "")
       end)
       if not wrong and random(2) == 1 and has_keys() then

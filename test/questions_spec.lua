@@ -438,6 +438,26 @@ for _, style in ipairs({ "window", "line" }) do
       eq(screen:answers(), { "p=yes" })
     end)
 
+    in_window("takes no answer in a closed fold, where nobody sees it", function()
+      for _, digits in ipairs({ "go", "answer" }) do
+        screen:reset()
+        screen:lua("require('hermes').setup({ questions = { digits = ... } })", digits)
+        screen:ask("permission", "p")
+        screen:go_to()
+        local no, yes = screen:number("No"), screen:number("Yes")
+        screen:lua("vim.fn.search(': No') vim.cmd('normal! zfG')")
+        screen:type(yes)
+        a_while()
+        eq(screen:answers(), {})
+        screen:type("<CR>") -- opens the fold
+        screen:wait_for_text(": Yes")
+        eq(screen:answers(), {})
+        screen:type(no .. (digits == "go" and "<CR>" or ""))
+        screen:wait_for_answers(1)
+        eq(screen:answers(), { "p=no" })
+      end
+    end)
+
     in_window("hides, and comes back when it is asked for", function()
       screen:ask("permission", "p")
       screen:wait_for_question()

@@ -419,6 +419,17 @@ local function press(play, text, act)
   end
 end
 
+--- Folds of the user's own, which may hide a choice.
+---@param play hermes.test.Play
+---@return string did
+local function fold(play)
+  local line = play.random(api.nvim_buf_line_count(play.buf))
+  local keys = ({ "zf3j", "zfk", "zfG", "zo", "zR", "zM", "zE" })[play.random(7)]
+  api.nvim_win_set_cursor(0, { line, 0 })
+  pcall(vim.cmd, "silent! normal! " .. keys)
+  return ("%s in line %d"):format(keys, line)
+end
+
 ---@param play hermes.test.Play
 ---@return integer line one with a choice, mostly
 local function pick(play)
@@ -447,7 +458,8 @@ local function enter(play)
   api.nvim_win_set_cursor(0, { line, 0 })
   for _ = 1, play.random(2) do
     local at = api.nvim_win_get_cursor(0)[1]
-    local fault = press(play, text_of(play, at), function()
+    local hidden = vim.fn.foldclosed(at) > 0
+    local fault = press(play, hidden and "" or text_of(play, at), function()
       api.nvim_feedkeys("\r", "x", false)
     end)
     if fault then
@@ -467,6 +479,9 @@ local function number(play)
   local take = play.chat.asks:numbered(digit)
   if not take then
     return did
+  end
+  if vim.fn.foldclosed(line) > 0 then
+    return did, ("a digit in a closed fold, line %d"):format(line)
   end
   -- The lines of a question stand together, so the number is that of the nearest one.
   local text ---@type string?
@@ -518,7 +533,7 @@ end
 ---@param play hermes.test.Play
 ---@return string? did, string? fault
 local function step(play)
-  local roll = play.random(12)
+  local roll = play.random(13)
   if roll == 1 then
     play:flush(true)
     return "all is written", play:fault()
@@ -527,6 +542,8 @@ local function step(play)
     return "one thing is written"
   elseif roll <= 4 then
     return enter(play)
+  elseif roll == 6 then
+    return fold(play)
   elseif roll == 5 and require("hermes.view.chat.asks").are_numbered() then
     return number(play)
   end

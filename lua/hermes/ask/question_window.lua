@@ -231,10 +231,10 @@ local function press(choice)
   local chosen = choice.pane.items[row]
   if not is_here(choice.pane) then
     questions.open(choice.id)
-  elseif chosen then
-    take(choice, chosen.item)
   elseif vim.fn.foldclosed(row) > 0 then
     vim.cmd("normal! zo")
+  elseif chosen then
+    take(choice, chosen.item)
   end
 end
 
@@ -307,7 +307,8 @@ local function prepare(choice)
       local chosen = is_here(pane) and pane.items[row]
       if chosen then
         vim.api.nvim_win_set_cursor(0, { row, 0 })
-        if questions.digits_answer() and number * 10 > vim.tbl_count(pane.items) then
+        local ends = number * 10 > vim.tbl_count(pane.items) -- no other digit follows
+        if questions.digits_answer() and ends and vim.fn.foldclosed(row) < 0 then
           take(choice, chosen.item)
         end
       end

@@ -214,9 +214,10 @@ end
 local help ---@type fun(): string[]
 local with_help = false
 
----@return hermes.StatusRow
+---@return hermes.StatusRow row that the cursor is on; in a closed fold nobody sees which
 local function current_row()
-  return rows[vim.api.nvim_win_get_cursor(0)[1]] or { text = "" }
+  local row = vim.fn.foldclosed(".") < 0 and rows[vim.api.nvim_win_get_cursor(0)[1]]
+  return row or { text = "" }
 end
 
 ---@param wanted string key of a row

@@ -251,11 +251,12 @@ function Asks:offers(ask, among)
   return self.open[ask.data.requestId] == ask and ask.answer ~= nil and ask.choices == among
 end
 
---- Chooses what the line of the cursor in the current window says.
+--- Chooses what the line of the cursor in the current window says. In a closed fold nobody sees it.
 ---@return boolean whether it says anything
 function Asks:choose()
   local act = self.chat.transcript:act(vim.fn.line(".") --[[@as integer]])
-  if not act or self.open[act.ask.data.requestId] ~= act.ask then
+  local hidden = vim.fn.foldclosed(".") > 0
+  if hidden or not act or self.open[act.ask.data.requestId] ~= act.ask then
     return false
   elseif not act.choice and act.ask.answer then
     self:go(act.ask)
@@ -274,7 +275,7 @@ end
 ---@param number integer
 ---@return fun()? take nil when there is none
 function Asks:numbered(number)
-  local line = vim.fn.line(".") --[[@as integer]]
+  local line = vim.fn.foldclosed(".") < 0 and vim.fn.line(".") or 0 --[[@as integer]]
   for _, ask in pairs(self.open) do
     local choice, among = ask.choices[number], ask.choices
     local first, last ---@type integer?, integer
