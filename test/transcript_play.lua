@@ -274,7 +274,7 @@ function acts.clear(play)
 end
 
 function acts.window(play)
-  vim.cmd("new | close")
+  vim.cmd("new | bwipeout")
   for _, block in pairs(play.names) do
     block.since = play.time
   end
