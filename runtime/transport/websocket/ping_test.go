@@ -17,41 +17,78 @@ import (
 )
 
 // A peer that pauses is not dead: no ping waits behind what it does not read. The library gives a
-// ping five seconds to be sent, so the pause is longer.
+// ping five seconds to be sent, so the pauses are longer.
 func TestAPeerMayPause(t *testing.T) {
 	t.Parallel()
-	made, over := make(chan *conn, 1), make(chan struct{})
-	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		below := &hijacked{ResponseWriter: w}
-		ws, err := websocket.Accept(below, r, nil)
-		if err != nil {
-			t.Error(err)
-			return
+	for name, pause := range map[string]struct {
+		before func(net.Conn)
+		during func(*testing.T, *conn, *websocket.Conn)
+	}{
+		"in a message": {func(net.Conn) {}, func(t *testing.T, c *conn, peer *websocket.Conn) {
+			msg, wrote := bytes.Repeat([]byte("x"), 64<<20), make(chan error, 1)
+			go func() { wrote <- c.Write(msg) }()
+			patience.True(t, "a full socket", func() bool { return isFull(c.net) })
+			time.Sleep(7 * time.Second)
+			if _, got, err := peer.Read(t.Context()); err != nil || !bytes.Equal(got, msg) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			if err := patience.Value(t, "write", wrote); err != nil {
+				t.Error(err)
+			}
+		}},
+		"between messages": {fill, func(*testing.T, *conn, *websocket.Conn) { time.Sleep(7 * time.Second) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made, over := make(chan *conn, 1), make(chan struct{})
+			h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				below := &hijacked{ResponseWriter: w}
+				ws, err := websocket.Accept(below, r, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				pause.before(below.conn)
+				made <- newConn(ws, below.conn, websocket.StatusGoingAway, 500*time.Millisecond)
+				<-over
+			}))
+			defer h.Close()
+			defer close(over)
+			peer, _, err := websocket.Dial(t.Context(), h.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer peer.CloseNow()
+			peer.SetReadLimit(-1)
+			c := patience.Value(t, "connection", made)
+			defer c.Close()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := c.Read(nil)
+				ended <- err
+			}()
+			pause.during(t, c, peer)
+			select {
+			case err := <-ended:
+				t.Errorf("the connection has ended: %v", err)
+			default:
+			}
+		})
+	}
+}
+
+// fill writes until there is no room for a single byte more, and nobody waits to write it.
+func fill(conn net.Conn) {
+	for chunk := make([]byte, 64<<10); ; {
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // the system makes more room at first
+		if _, err := conn.Write(chunk); err == nil {
+			continue
+		} else if len(chunk) == 1 {
+			break
 		}
-		made <- newConn(ws, below.conn, websocket.StatusGoingAway, 500*time.Millisecond)
-		<-over
-	}))
-	defer h.Close()
-	defer close(over)
-	peer, _, err := websocket.Dial(t.Context(), h.URL, nil)
-	if err != nil {
-		t.Fatal(err)
+		chunk = chunk[:1]
 	}
-	defer peer.CloseNow()
-	peer.SetReadLimit(-1)
-	c := patience.Value(t, "connection", made)
-	defer c.Close()
-	go c.Read(nil)
-	msg, wrote := bytes.Repeat([]byte("x"), 64<<20), make(chan error, 1)
-	go func() { wrote <- c.Write(msg) }()
-	patience.True(t, "a full socket", func() bool { return isFull(c.net) })
-	time.Sleep(7 * time.Second)
-	if _, got, err := peer.Read(t.Context()); err != nil || !bytes.Equal(got, msg) {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
-	if err := patience.Value(t, "write", wrote); err != nil {
-		t.Error(err)
-	}
+	_ = conn.SetWriteDeadline(time.Time{})
 }
 
 func TestASocketIsFullUntilThePeerReads(t *testing.T) {
