@@ -29,6 +29,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/internal/special"
 )
 
 // ErrUnsupported says that the system cannot confine a program as demanded.
@@ -95,28 +96,8 @@ func (n *Net) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// secrets are files and folders below the home folder that hold keys, tokens
-// and passwords.
-var secrets = []string{
-	".ssh", ".gnupg", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc",
-	".aws", ".azure", ".kube", ".docker", ".m2", ".vault-token", ".terraform.d", ".password-store", ".cargo/credentials.toml",
-	".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/doctl", ".config/op", ".config/pip", ".config/rclone",
-	".local/share/keyrings", ".local/share/kwalletd",
-	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/Signal",
-	".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
-}
-
-// Secrets returns the files and folders that Rules hide by default: those that
-// hold keys, tokens, passwords and histories of shells.
-func Secrets() []string {
-	list := []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private"}
-	if home, err := os.UserHomeDir(); err == nil {
-		for _, name := range secrets {
-			list = append(list, filepath.Join(home, name))
-		}
-	}
-	return list
-}
+// Secrets returns the files and folders that Rules hide by default.
+func Secrets() []string { return special.Hidden(special.User(), os.Getenv) }
 
 // Missing returns what this system lacks to keep the rules, one sentence each.
 func (r Rules) Missing() []string { return missing(r) }

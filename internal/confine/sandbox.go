@@ -133,10 +133,11 @@ func (r Rules) exact(temp string, more []string) (Rules, error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Write, err = resolve(slices.Concat(more, own, []string{temp})); err != nil {
+	granted, err := resolve(slices.Concat(more, own, []string{temp}))
+	if err != nil {
 		return r, err
 	}
-	r.Write = outermost(r.Write)
+	r.Write = outermost(slices.Clone(granted))
 	if r.Read != nil {
 		if r.Read, err = named("read", r.Read); err == nil {
 			r.Read, err = resolve(r.Read)
@@ -151,6 +152,11 @@ func (r Rules) exact(temp string, more []string) (Rules, error) {
 	} else if r.Hide, err = named("hide", r.Hide); err != nil {
 		return r, err
 	}
+	// What is named is not hidden, such as the state of the agent itself.
+	r.Hide = slices.DeleteFunc(r.Hide, func(h string) bool {
+		real, err := filepath.EvalSymlinks(h)
+		return err == nil && slices.Contains(granted, real)
+	})
 	return r, r.keeps()
 }
 

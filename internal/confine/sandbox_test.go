@@ -128,6 +128,30 @@ func TestABoxCoversTheFoldersThatMayBeChanged(t *testing.T) {
 	}
 }
 
+// An agent's own state may be in a folder that may be changed, and would be hidden from others.
+func TestWhatIsNamedIsNotHidden(t *testing.T) {
+	t.Parallel()
+	if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {
+		t.Skip(lacks)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tmp", "state", "login"))
+	write(t, filepath.Join(dir, "tmp", "others", "login"))
+	box := func(hide string) error {
+		s := confine.Sandbox{Rules: &confine.Rules{Hide: []string{filepath.Join(dir, hide)}}}
+		_, err := s.Box([]string{"launcher"}, []string{"TMPDIR=" + dir + "/tmp"}, dir+"/tmp/state")
+		return err
+	}
+	if err := box("tmp/state"); err != nil {
+		t.Error(err)
+	}
+	for _, hide := range []string{"tmp/state/login", "tmp/others"} {
+		if err := box(hide); err == nil || !strings.Contains(err.Error(), "cannot be hidden inside of") {
+			t.Errorf("%s: %v", hide, err)
+		}
+	}
+}
+
 func write(t *testing.T, name string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

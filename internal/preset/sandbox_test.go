@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/confine"
+	"github.com/hermes-nvim/hermes/internal/pathname"
+	"github.com/hermes-nvim/hermes/internal/special"
 )
 
 func TestStateIsWhereTheAgentsEnvironmentPutsIt(t *testing.T) {
@@ -69,6 +71,11 @@ func TestEveryStateIsAPathBelowTheHomeFolder(t *testing.T) {
 			full := expand(path, []string{"HOME=/home/me"})
 			if !strings.HasPrefix(full, "/home/me/.") || strings.ContainsAny(full, "${}") || strings.Contains(full, "//") || full == "/home/me/.config/" {
 				t.Errorf("%s: %s is %s", name, path, full)
+			}
+			// Other agents do not see it in their sandboxes.
+			inHidden := func(dir string) bool { return pathname.Within(dir, full) }
+			if !slices.ContainsFunc(special.Hidden("/home/me", func(string) string { return "" }), inHidden) && !strings.Contains(full, "/.cache/") {
+				t.Errorf("%s: %s is not hidden", name, full)
 			}
 			for _, secret := range []string{"/.ssh", "/.gnupg", "/.aws"} {
 				if strings.Contains(full, secret) {

@@ -93,6 +93,51 @@ func TestAProgramCannotHaveItsChangesIgnored(t *testing.T) {
 	}
 }
 
+// What holds secrets and what other programs run is usually ignored by its own name. Then it
+// is asked about, and recorded. What is in an ignored folder, such as one of packages, is not.
+func TestASpecialFileIsOneOfTheProjectThoughGitIgnoresIt(t *testing.T) {
+	t.Parallel()
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		s.repository()
+		s.write(".gitignore", ".env*\n.vscode\n*.pem\nnode_modules/\nout/\n*.log\n")
+		s.write("node_modules/p/index.js", "")
+		s.write("out/a", "")
+		if gated {
+			s.config.Gate = &shim.Gate{}
+		}
+		out, _ := s.run("sh", "-c", `
+try() { if mkdir -p "$(dirname "$1")" && echo x > "$1"; then echo "done $1"; fi 2> /dev/null; }
+for f in .env sub/.env.local .envrc .vscode/tasks.json sub/deploy.pem node_modules/p/package.json node_modules/.env out/Makefile out/x.pem a.log; do try $f; done`)
+		var done []string
+		for line := range strings.Lines(out) {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(line), "done "); ok {
+				done = append(done, name)
+			}
+		}
+		want := []string{"node_modules/p/package.json", "node_modules/.env", "out/Makefile", "out/x.pem", "a.log"}
+		special := []string{".env", "sub/.env.local", ".envrc", ".vscode/tasks.json", "sub/deploy.pem"}
+		if !gated {
+			want = append(slices.Clone(special), want...)
+		}
+		if !slices.Equal(done, want) {
+			t.Errorf("gated %v: changed %q, want %q\n%s", gated, done, want, out)
+		}
+		var recorded []string
+		for _, line := range s.lines(journal.Post) {
+			if words := strings.Fields(line); words[0] == "write" {
+				recorded = append(recorded, words[1])
+			}
+		}
+		if gated {
+			special = nil
+		}
+		if !slices.Equal(recorded, special) {
+			t.Errorf("gated %v: recorded %q", gated, recorded)
+		}
+	}
+}
+
 // Git does not ignore what it tracks, whatever its patterns say.
 func TestTrackedFilesAreFilesOfTheProject(t *testing.T) {
 	t.Parallel()

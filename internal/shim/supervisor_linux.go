@@ -18,7 +18,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/review/tree"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
-	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/internal/special"
 )
 
 // supervisor decides about system calls, one after the other. All its state belongs
@@ -328,9 +328,25 @@ func (s *supervisor) leftOut(path string) bool {
 	words := strings.Split(name, "/")
 	if i := slices.Index(words, ".git"); i >= 0 {
 		s.ignored.Read(cmp.Or(strings.Join(words[:i], "/"), "."))
-		return files.GitKeeps(words[i+1:])
+		return special.GitKeeps(words[i+1:])
 	}
-	return s.ignored.Ignores(name)
+	return s.ignored.Ignores(name) && !s.ignoredAlone(words)
+}
+
+// ignoredAlone reports whether git ignores nothing above a path but a special file or folder,
+// such as .env or .vscode: it is nothing that a build makes, and holds secrets or what other
+// programs run.
+func (s *supervisor) ignoredAlone(words []string) bool {
+	for i := range words {
+		names := slices.Clone(words[:i+1])
+		if i < len(words)-1 {
+			names = append(names, "") // a folder
+		}
+		if s.ignored.Ignores(strings.Join(names, "/")) {
+			return special.Of(names, 0).Use != ""
+		}
+	}
+	return false
 }
 
 // inProject returns the name in the project of a path that is below its root.

@@ -35,7 +35,7 @@ func TestNamesThatRunLaterNeedApprovalInEverySpelling(t *testing.T) {
 		ftdetect/x.vim autoload/x.vim autoload/a/b.vim indent/x.lua syntax/x.vim colors/x.vim compiler/x.vim
 		sub/dotfiles/nvim/plugin/x.lua
 		tasks.py sub/tasks.py .clangd tsconfig.json tsconfig.build.json Cargo.toml crates/a/Cargo.toml .projectile
-		CLAUDE.md sub/AGENTS.md GEMINI.md CLAUDE.local.md`)
+		CLAUDE.md sub/AGENTS.md GEMINI.md CLAUDE.local.md .env sub/.env.local server.key .aws/credentials secrets.yml`)
 	if len(names) < 60 {
 		t.Errorf("only %d names", len(names))
 	}
@@ -108,7 +108,7 @@ func TestOrdinaryNamesNeedNoApproval(t *testing.T) {
 	t.Parallel()
 	w := open(t, Options{}, t.TempDir())
 	for _, name := range strings.Fields(`main.go README.md src/index.ts git/x .gitignore .github.md github/x make.go
-		Makefile.go.txt/x packages.json package-lock.json lib/setup.go notes.profile ssh/x .editorconfig .env build/x.c
+		Makefile.go.txt/x packages.json package-lock.json lib/setup.go notes.profile ssh/x .editorconfig .env.example build/x.c
 		tests/conftest_test.py docs/vscode.md .sshx x.mkd git.txt dotgit/.gitkeep
 		plugin/index.js plugins/x.lua plugin/README.md src/plugin/x.lua.txt lua/x.lua lua/plugin.lua vim/x.vim x.lua after.lua
 		build/BUILD.md BUILD_NOTES workspace/x.go build/workspace/x.c config/app.js app.config.ts site.config.js vite.config

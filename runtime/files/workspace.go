@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
+	"github.com/hermes-nvim/hermes/internal/special"
 )
 
 // DefaultMaxRead is the largest file that is read, in bytes, unless Options
@@ -143,9 +144,9 @@ func (l Location) Protected() error {
 	var found *ProtectedError
 	for _, path := range []string{l.Path, l.Real} {
 		names, below := split(path), split(l.Name)
-		p := protection(names, len(names)-len(below))
-		if p != nil && (found == nil || p.Denied) {
-			found = p
+		f := special.Of(names, len(names)-len(below))
+		if f.Use != "" && (found == nil || f.Internal) {
+			found = &ProtectedError{Reason: f.Use, Denied: f.Internal}
 		}
 	}
 	switch {

@@ -52,6 +52,7 @@ func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
 		"internal/confine",     // a sandbox for commands
 		"internal/pathname",    // which paths are in a folder
 		"internal/review/tree", // which files are ignored
+		"internal/special",     // which files are special
 	}
 	for dep := range strings.FieldsSeq(string(direct)) {
 		if slices.Contains(shared, strings.TrimPrefix(dep, module)) {

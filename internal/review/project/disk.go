@@ -65,7 +65,7 @@ type otherError struct {
 func (e *otherError) Error() string { return e.err.Error() }
 func (e *otherError) Unwrap() error { return e.err }
 
-func special(mode fs.FileMode) string {
+func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "a folder"
@@ -112,7 +112,7 @@ func readIn(dir *os.Root, name string) (review.State, error) {
 			return review.State{Kind: review.Link, Target: to}, err
 		}
 		if !info.Mode().IsRegular() {
-			return review.State{}, &otherError{review.State{Kind: review.Other, Target: special(info.Mode())}, atomicfile.ErrNotRegular}
+			return review.State{}, &otherError{review.State{Kind: review.Other, Target: kindOf(info.Mode())}, atomicfile.ErrNotRegular}
 		}
 		if info.Size() > maxText {
 			return review.State{}, &otherError{review.TooLarge(info.Size()), errTooLarge}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/internal/gitdir"
-	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/internal/special"
 	"github.com/hermes-nvim/hermes/runtime/review"
 )
 
@@ -29,7 +29,7 @@ func (p *Project) steering(path string) string {
 			continue
 		}
 		below := words[i+1:]
-		if len(below) > 0 && files.GitKeeps(below) {
+		if len(below) > 0 && special.GitKeeps(below) {
 			return ""
 		}
 		return strings.Join(words[:min(i+2, len(words))], "/")

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,8 @@ type Options struct {
 // Gate decides which commands of a session run. It is safe for concurrent use;
 // questions are asked one after the other.
 type Gate struct {
-	opts Options
+	opts    Options
+	secrets []string // files and folders of the user and the machine
 
 	asking chan struct{} // holds a token while a question is open
 	mu     sync.Mutex
@@ -106,12 +108,23 @@ type Gate struct {
 
 // NewGate returns a Gate that remembers nothing but Options.Allowed.
 func NewGate(o Options) *Gate {
-	return &Gate{opts: o, asking: make(chan struct{}, 1), allow: slices.Clone(o.Allowed)}
+	return &Gate{opts: o, secrets: secrets(o.Home), asking: make(chan struct{}, 1), allow: slices.Clone(o.Allowed)}
 }
 
 // Owns reports whether a file is one of our own settings.
 func (g *Gate) Owns(name string) bool {
 	return newScript(Place{Home: g.opts.Home, Own: g.opts.Own}).isOwn(path.Clean(filepath.ToSlash(name)))
+}
+
+// Secret says why the text of a file needs the user, in a session that works in dir. It is
+// empty if it does not, or if the user has allowed all secrets for good.
+func (g *Gate) Secret(dir, name string) string {
+	name = filepath.ToSlash(name)
+	why := cmp.Or(holds(g.secrets, dir, path.Clean(name)), holds(g.secrets, dir, real(name)))
+	if why == "" || g.allowed("", dir, Verdict{Findings: []Finding{{Rule: secret.name}}}) {
+		return ""
+	}
+	return why
 }
 
 // Check returns nil if a command may run in a folder, a *DeniedError otherwise.

@@ -319,7 +319,7 @@ var commands = []struct {
 	{"./bin/hermes-agent chat --allow=git-discard -q do it", Ask, "more-allowed"},
 	{"hermes-agent chat -q --json look", Allow, ""},
 	{"hermes-agent config; hermes-agent config check; hermes-agent doctor", Allow, ""},
-	{"cat ~/.config/hermes-agent/config.yaml; ls ~/.config/hermes-agent", Allow, ""},
+	{"cat ~/.config/hermes-agent/config.yaml; ls ~/.config/hermes-agent", Ask, "secret"},
 	{"echo ~/.config/hermes-agent", Allow, ""},
 
 	{"echo x >> /etc/hosts", Ask, "system-file"},

@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/internal/confine"
-	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/internal/special"
 )
 
 // resolve returns the cleaned path that a word names, with forward slashes; ok is
@@ -323,7 +322,7 @@ func (s *script) files(program string, words, written, named []string) {
 		if !ok {
 			name = word
 		}
-		why := s.secret(name)
+		why := holds(s.secrets, s.start, name)
 		if why == "" && ofProcesses(name, words) {
 			why = "reads the variables or the memory of other programs, which hold secrets"
 		}
@@ -333,21 +332,37 @@ func (s *script) files(program string, words, written, named []string) {
 	}
 }
 
-// secret says which secret a path leads to.
-func (s *script) secret(name string) string {
-	home, _ := os.UserHomeDir()
-	for _, hidden := range confine.Secrets() {
-		if rest, ok := strings.CutPrefix(filepath.ToSlash(hidden), filepath.ToSlash(home)+"/"); ok && home != "" {
-			hidden = path.Join(s.Home, rest)
-		}
-		if name == hidden || below(hidden, name) {
-			return "uses " + path.Base(hidden) + ", which holds secrets"
-		}
+// secrets returns the files and folders of the user and of the machine that hold secrets.
+func secrets(home string) []string {
+	list := special.Hidden(home, os.Getenv)
+	for i, name := range list {
+		list[i] = filepath.ToSlash(name)
 	}
-	if why := secretName(path.Base(name)); why != "" {
-		return "uses " + why
+	return list
+}
+
+// holds says why reading a file needs the user: it holds keys, tokens or passwords, or the
+// logins and conversations of an agent. Empty: it does not.
+func holds(secrets []string, project, name string) string {
+	of := ""
+	if i := slices.IndexFunc(secrets, func(dir string) bool { return name == dir || below(dir, name) }); i >= 0 {
+		of = secrets[i]
+	} else if special.Secret(names(project, name)) {
+		of = name
 	}
-	return ""
+	if of == "" {
+		return ""
+	}
+	return "uses " + path.Base(of) + ", which holds secrets"
+}
+
+// names are the words of a path, and how many of them lead to the project, if it is in it.
+func names(project, name string) (list []string, above int) {
+	name, project = path.Clean(filepath.ToSlash(name)), strings.TrimRight(filepath.ToSlash(project), "/")
+	if below(project, name) {
+		above = strings.Count(project, "/")
+	}
+	return strings.Split(strings.Trim(name, "/"), "/"), above
 }
 
 // ofProcesses reports whether a path leads to the variables or the memory of a process other
@@ -371,40 +386,23 @@ func ofProcesses(name string, words []string) bool {
 	})
 }
 
-func secretName(base string) string {
-	base = strings.ToLower(base)
-	switch {
-	case base == ".env", strings.HasPrefix(base, ".env.") && !slices.Contains([]string{".env.example", ".env.sample", ".env.template", ".env.dist"}, base), base == ".envrc":
-		return "a file of secret settings"
-	case strings.HasPrefix(base, "id_") && !strings.HasSuffix(base, ".pub") && slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}, base),
-		strings.HasSuffix(base, ".pem"), strings.HasSuffix(base, ".p12"), strings.HasSuffix(base, ".pfx"), strings.HasSuffix(base, ".keystore"), base == "credentials.json", base == ".netrc", base == ".git-credentials":
-		return "a key"
-	}
-	return ""
-}
-
 // Protected says why changing a file needs the user, whatever else is allowed: it
 // holds secrets, or other programs run or trust what is in it. The file is in the folder
 // of a project, or elsewhere. Empty: it does not.
 func Protected(project, name string) string {
-	name, project = path.Clean(filepath.ToSlash(name)), strings.TrimRight(filepath.ToSlash(project), "/")
-	if below(project, name) {
-		name = name[len(project)+1:]
-	}
-	names := strings.Split(strings.Trim(name, "/"), "/")
-	last := names[len(names)-1]
-	if i := slices.Index(names, ".git"); i >= 0 && files.GitKeeps(names[i+1:]) {
+	words, above := names(project, name)
+	last := words[len(words)-1]
+	if i := slices.Index(words, ".git"); i >= 0 && special.GitKeeps(words[i+1:]) {
 		return ""
 	}
-	if why := files.RunsLater(names); why != "" && last != "build" && last != "workspace" { // the files of Bazel are in capitals
-		return "what other programs run or trust (" + why + ")"
+	switch f := special.Of(words, above); {
+	case f.Secret:
+		return last + ", which holds secrets"
+	case f.Use != "" && last != "build" && last != "workspace": // the files of Bazel are in capitals
+		return "what other programs run or trust (" + f.Use + ")"
 	}
-	return secretName(last)
+	return ""
 }
-
-// settings are the folders, in the home folder, of the settings of Hermes and of this
-// agent, with its skills, its key and what it is allowed.
-var settings = []string{".config/hermes", ".config/hermes-agent", ".local/state/nvim/hermes"}
 
 // own returns the folders of our own settings, and where they really are: settings are
 // often links into a folder of their own.
@@ -412,10 +410,8 @@ func (p Place) own() (list []string) {
 	for _, dir := range p.Own {
 		list = append(list, filepath.ToSlash(dir))
 	}
-	for _, dir := range settings {
-		if p.Home != "" {
-			list = append(list, path.Join(p.Home, dir))
-		}
+	for _, dir := range special.Own(p.Home, os.Getenv) {
+		list = append(list, filepath.ToSlash(dir))
 	}
 	for _, dir := range slices.Clone(list) {
 		list = append(list, real(dir))

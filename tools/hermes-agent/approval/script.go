@@ -39,6 +39,7 @@ type script struct {
 	Place
 	start     string   // the folder that the command begins in
 	settings  []string // the folders of our own settings
+	secrets   []string // files and folders of the user and the machine that hold secrets
 	temporary []string // folders in which any file may change
 	findings  []Finding
 
@@ -70,7 +71,7 @@ type input struct {
 }
 
 func newScript(p Place) *script {
-	return &script{Place: p, start: p.Dir, settings: p.own(), temporary: []string{"/tmp", "/var/tmp", filepath.ToSlash(os.TempDir())}, left: &bounds{maxCalls, maxWords}, functions: make(map[string]bool)}
+	return &script{Place: p, start: p.Dir, settings: p.own(), secrets: secrets(p.Home), temporary: []string{"/tmp", "/var/tmp", filepath.ToSlash(os.TempDir())}, left: &bounds{maxCalls, maxWords}, functions: make(map[string]bool)}
 }
 
 func (s *script) find(r rule, reason, command string) {

@@ -1,22 +1,27 @@
-package files
+package special
 
-import (
-	"os"
-	"path"
-	"slices"
-	"strings"
-)
+// vcs are directories (or, for a linked work tree, files) whose content steers a version
+// control system. Agents change it by running the system.
+var vcs = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", "cvs"}
 
-// denied are directories (or, for a linked work tree, files) whose content
-// steers a version control system. Agents change it by running the system.
-var denied = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", "cvs"}
+// secret lists the names of files that hold keys, tokens or passwords, and of the folders of
+// such files. They match as those of steering do.
+var secret = []string{
+	".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".vault-token", ".htpasswd",
+	".env", ".env.*", ".envrc", ".envrc.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk",
+	"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx", "*.tfstate",
+	"credentials.json", "client_secret*.json", "secrets.json", "secrets.toml", "secrets.yaml", "secrets.yml",
+}
 
-// runsLater lists, by kind, the names whose content other programs execute or
-// trust without asking again. A name matches anywhere in the path, so a
-// directory protects its content. A pattern with slashes matches that many
-// names in a row; * and ? are as in path.Match. The names in files match only
-// the last name of a path, because directories of that name are common.
-var runsLater = []struct {
+// examples are the ends of names that say what a secret file is to hold, without a secret.
+var examples = []string{".example", ".sample", ".template", ".dist"}
+
+// steering lists, by kind, the names whose content other programs execute or trust without
+// asking again. A name matches anywhere in the path, so a directory counts for its content. A
+// pattern with slashes matches that many names in a row; * and ? are as in path.Match. The
+// names in files match only the last name of a path, because directories of that name are
+// common.
+var steering = []struct {
 	what  string
 	names []string
 	files []string
@@ -72,109 +77,16 @@ var runsLater = []struct {
 		".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml",
 	}},
 	{what: "credentials and trust", names: []string{
-		".ssh", "authorized_keys", ".gnupg", ".rhosts", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".aws", ".azure",
-		".config/gcloud", ".kube", ".docker", ".config/pip", "pip.conf", ".git-credentials", ".cargo/credentials.toml", ".m2",
+		"authorized_keys", ".rhosts", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".azure", ".config/gcloud", ".docker", ".config/pip",
+		"pip.conf", ".cargo/credentials.toml", ".m2",
 	}},
 	{what: "agent configuration", names: []string{
 		"claude.md", "claude.local.md", "agents.md", "gemini.md", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".goose", ".qwen", ".kilocode", ".clinerules",
-		".mcp.json", "mcp.json", ".continue", ".aider.conf.yml", ".config/hermes",
+		".mcp.json", "mcp.json", ".continue", ".aider.conf.yml", ".augment", ".cline", ".copilot", ".factory", ".hermes", ".pi",
 	}},
 	{what: "settings of programs", names: []string{".config"}},
 }
 
-// sourced are directories whose scripts Vim and Neovim run by themselves if
-// their parent is in the runtime path.
+// sourced are directories whose scripts Vim and Neovim run by themselves if their parent is
+// in the runtime path.
 var sourced = []string{"after", "autoload", "colors", "compiler", "ftdetect", "ftplugin", "indent", "plugin", "syntax"}
-
-// protection says what is special about a path, nil if nothing is. The first
-// above names lead to the root.
-func protection(names []string, above int) *ProtectedError {
-	folded := make([]string, len(names))
-	for i, name := range names {
-		folded[i] = fold(name)
-	}
-	for i, name := range folded {
-		if slices.Contains(denied, name) && (i >= above || !everyday(name)) || strings.HasPrefix(name, "git~") {
-			return &ProtectedError{Reason: "version control internals", Denied: true}
-		}
-	}
-	folded, above = checkout(folded, above)
-	last := len(folded) - 1
-	for _, group := range runsLater {
-		for _, pattern := range group.names {
-			from := 0
-			if everyday(pattern) {
-				from = above
-			}
-			if matches(pattern, folded[from:]) {
-				return &ProtectedError{Reason: group.what}
-			}
-		}
-		if last >= above && slices.Contains(group.files, folded[last]) {
-			return &ProtectedError{Reason: group.what}
-		}
-	}
-	if last > above && (strings.HasSuffix(folded[last], ".vim") || strings.HasSuffix(folded[last], ".lua")) {
-		for _, dir := range folded[above:last] {
-			if slices.Contains(sourced, dir) {
-				return &ProtectedError{Reason: "editor start-up"}
-			}
-		}
-	}
-	return nil
-}
-
-// RunsLater says what other programs would do with a file, by its names from the root
-// of a project on, or from the root of the file system: execute it, trust it, or let
-// it steer them. It is empty for ordinary files.
-func RunsLater(names []string) string {
-	if p := protection(names, 0); p != nil {
-		return p.Reason
-	}
-	return ""
-}
-
-// everyday reports whether a pattern's match above a root may be the name of
-// any project, such as "configure".
-func everyday(pattern string) bool {
-	return !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, "_") && !strings.Contains(pattern, "/")
-}
-
-// checkout drops the names that lead to a working copy above the root. Agents
-// keep theirs in their own folders, such as .claude/worktrees/NAME.
-func checkout(names []string, above int) ([]string, int) {
-	for i := above - 2; i >= 0; i-- {
-		if names[i] == "worktrees" {
-			return names[i+1:], above - i - 1
-		}
-	}
-	return names, above
-}
-
-// makesRepository reports whether a file, together with those that are already
-// in the directory, makes it a bare repository. The configuration of one names
-// programs that git runs.
-func makesRepository(dir *os.Root, name string) bool {
-	beside := []string{"HEAD"}
-	switch fold(name) {
-	case "head":
-		beside = []string{"config", "config.worktree", "commondir"}
-	case "config", "config.worktree", "commondir":
-	default:
-		return false
-	}
-	return slices.ContainsFunc(beside, func(name string) bool {
-		_, err := dir.Lstat(name)
-		return err == nil
-	})
-}
-
-func matches(pattern string, names []string) bool {
-	n := strings.Count(pattern, "/") + 1
-	for i := 0; i+n <= len(names); i++ {
-		if ok, _ := path.Match(pattern, strings.Join(names[i:i+n], "/")); ok {
-			return true
-		}
-	}
-	return false
-}

@@ -1,4 +1,4 @@
-package files
+package special
 
 import (
 	"strings"
@@ -19,10 +19,10 @@ var compat = strings.NewReplacer(
 	"Ⅿ", "m", "ⅿ", "m",
 )
 
-// fold reduces all spellings that some file system treats as the same name to
+// Fold reduces all spellings that some file system treats as the same name to
 // one: letter case, Unicode compatibility forms, invisible characters, trailing
 // dots and spaces, and alternate streams (name:stream).
-func fold(name string) string {
+func Fold(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r < 0x80:
