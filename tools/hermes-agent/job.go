@@ -172,6 +172,12 @@ type unattended struct {
 	dir  string
 }
 
+func (u unattended) Hides(path string) bool { return u.gate.Secret(u.dir, path) != "" }
+
+func (unattended) Read(_ context.Context, _ *acp.ToolCallUpdate, path string) error {
+	return fmt.Errorf("%s was not read, because it may hold secrets: there is nobody to ask", path)
+}
+
 func (unattended) Edit(context.Context, *acp.ToolCallUpdate, string) error { return nil }
 
 func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, isolated bool) error {

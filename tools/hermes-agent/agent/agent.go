@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -60,7 +61,12 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 		opts.Processes = func(string) process.Options { return process.Options{} }
 	}
 	err := rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler {
-		a = &agent{opts: opts, client: c, local: services.New(services.Options{})}
+		a = &agent{opts: opts, client: c, local: services.New(services.Options{
+			// The session has asked.
+			ApproveWrite: func(context.Context, *acp.WriteTextFileRequest, files.Location, *files.ProtectedError) error {
+				return nil
+			},
+		})}
 		return a
 	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(opts.Log) }})
 	return errors.Join(err, a.close())

@@ -4,14 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 )
 
 var errDenied = errors.New("the user denied it; do not try to do the same in another way")
+
+// Hides reports whether Read would ask about a file.
+func (s *session) Hides(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := slices.ContainsFunc(s.shown, func(place string) bool { return pathname.Within(place, path) })
+	return !shown && s.gate.Secret(s.env.Cwd, path) != ""
+}
+
+// Read asks before the model gets the text of a file that holds secrets.
+func (s *session) Read(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
+	why := s.gate.Secret(s.env.Cwd, path)
+	call.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(why))}
+	all, err := s.ask(ctx, call, "Allow it for the session")
+	if all {
+		s.mu.Lock()
+		s.shown = append(s.shown, path)
+		s.mu.Unlock()
+	}
+	return err
+}
 
 // Edit asks before a file is changed, unless the mode accepts edits and the file is not a
 // special one.

@@ -39,6 +39,7 @@ type session struct {
 	counted int             // messages that used is about
 	total   model.Usage     // of all requests since the session was opened
 	trusted map[string]bool // tools of servers that may run without a question
+	shown   []string        // files and folders with secrets that the model may read
 }
 
 func newSession(a *agent, stored *store.Session) *session {

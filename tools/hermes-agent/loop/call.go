@@ -112,6 +112,10 @@ type witness struct {
 	refused func()
 }
 
+func (w witness) Read(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
+	return w.saw(w.Gate.Read(ctx, call, path))
+}
+
 func (w witness) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
 	return w.saw(w.Gate.Edit(ctx, call, path))
 }

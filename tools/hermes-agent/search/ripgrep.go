@@ -26,12 +26,17 @@ func (q Query) ripgrep(ctx context.Context, program string, pattern *regexp.Rege
 		return false
 	}
 	found := false
+	var of string // the file of the last line, and whether its lines are left out
+	hidden := false
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadBytes('\n')
 		m, ok := q.parse(line)
 		if ok && q.wants(m.Path) {
 			found = true
-			if !yield(m, nil) {
+			if m.Path != of || of == "" {
+				of, hidden = m.Path, q.hides(m.Path)
+			}
+			if !hidden && !yield(m, nil) {
 				stop()
 				cmd.Wait()
 				return true

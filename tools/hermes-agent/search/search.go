@@ -27,6 +27,9 @@ const (
 type Query struct {
 	Root string // the absolute path of a folder or of a file, without links
 	Name Glob   // of the files
+	// Hides reports whether the lines of a file are left out; nil: of none. Its path is as
+	// in Match.
+	Hides func(path string) bool
 }
 
 // Match is a line that matches.
@@ -93,7 +96,13 @@ func (q Query) plain(ctx context.Context, pattern *regexp.Regexp, yield func(Mat
 		number := 0
 		for line := range bytes.Lines(text) {
 			number++
-			if line = bytes.TrimRight(line, "\r\n"); pattern.Match(line) && !yield(Match{path, number, shorten(line)}, nil) {
+			if line = bytes.TrimRight(line, "\r\n"); !pattern.Match(line) {
+				continue
+			}
+			if q.hides(path) {
+				break
+			}
+			if !yield(Match{path, number, shorten(line)}, nil) {
 				return
 			}
 		}
@@ -127,6 +136,8 @@ func (q Query) below(at string) string {
 	}
 	return filepath.ToSlash(relative)
 }
+
+func (q Query) hides(path string) bool { return q.Hides != nil && q.Hides(path) }
 
 func (q Query) wants(path string) bool {
 	if path == "" {

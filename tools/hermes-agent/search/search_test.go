@@ -148,7 +148,7 @@ func TestBothEnginesFindTheSameLines(t *testing.T) {
 		}
 		for engine, lines := range ways {
 			var got []string
-			for _, m := range lines(Query{filepath.Join(root, test.below), name}, regexp.MustCompile(test.pattern)) {
+			for _, m := range lines(Query{Root: filepath.Join(root, test.below), Name: name}, regexp.MustCompile(test.pattern)) {
 				got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))
 				if len(m.Text) > maxLine+3 || m.Text != strings.ToValidUTF8(m.Text, "") || strings.ContainsAny(m.Text, "\r\n") {
 					t.Errorf("%s, %s: the text is %q", engine, m.Path, m.Text)
@@ -157,6 +157,28 @@ func TestBothEnginesFindTheSameLines(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%s: %q in %q, %q: got %q, want %q", engine, test.pattern, test.below, test.glob, got, test.want)
 			}
+		}
+	}
+}
+
+func TestTheLinesOfSomeFilesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	root := project(t)
+	for engine, lines := range engines(t) {
+		asked := map[string]int{}
+		var got []string
+		hides := func(path string) bool {
+			asked[path]++
+			return path == "b/deep/er/e.ts" || path == "a.go"
+		}
+		for _, m := range lines(Query{Root: root, Hides: hides}, regexp.MustCompile("Find")) {
+			got = append(got, m.Path)
+		}
+		if want := []string{".hidden/h.txt", "b/c.txt", "b/deep/er/e.tsx", "keep.log", "latin", "long", "name with: colon", "node_modules/m.js"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q", engine, got)
+		}
+		if asked["b/deep/er/e.ts"] != 1 || asked["b/b.go"] != 0 {
+			t.Errorf("%s: asked %v", engine, asked)
 		}
 	}
 }
@@ -210,7 +232,7 @@ func TestFilesAreListedWithoutWhatGitIgnores(t *testing.T) {
 		"b/**/{readme,other}.md": "b/deep/readme.md",
 	} {
 		name, err := NewGlob(glob)
-		if got := strings.Join(list(Query{root, name}), " "); err != nil || got != want {
+		if got := strings.Join(list(Query{Root: root, Name: name}), " "); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", glob, got, err, want)
 		}
 	}

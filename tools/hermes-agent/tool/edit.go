@@ -31,7 +31,7 @@ func Edit() *Tool {
 				return "", err
 			}
 			path := c.path(args.Path)
-			text, err := c.read(ctx, path)
+			text, err := c.show(ctx, path)
 			if err != nil {
 				return "", err
 			}

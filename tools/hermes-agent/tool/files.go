@@ -44,9 +44,9 @@ func runRead(ctx context.Context, c *Call) (string, error) {
 	}
 	path := c.path(args.Path)
 	if kind := pictures[strings.ToLower(filepath.Ext(path))]; kind != "" {
-		return c.readPicture(path, kind)
+		return c.readPicture(ctx, path, kind)
 	}
-	text, err := c.read(ctx, path)
+	text, err := c.show(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -133,6 +133,28 @@ func (c *Call) path(path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(c.Cwd, path)
+}
+
+// show reads a file for the model, which may be a secret.
+func (c *Call) show(ctx context.Context, path string) (string, error) {
+	if err := c.mayRead(ctx, path); err != nil {
+		return "", err
+	}
+	return c.read(ctx, path)
+}
+
+func (c *Call) mayRead(ctx context.Context, path string) error {
+	if !c.Gate.Hides(path) {
+		return nil
+	}
+	question := c.Shown.AsUpdate()
+	question.Locations = []acp.ToolCallLocation{{Path: path}}
+	question.RawInput, _ = json.Marshal(map[string]string{"path": path})
+	if err := c.Gate.Read(ctx, question, path); err != nil {
+		return err
+	}
+	c.Begin()
+	return nil
 }
 
 func (c *Call) read(ctx context.Context, path string) (string, error) {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -20,8 +21,11 @@ var pictures = map[string]string{
 
 // readPicture shows a picture to the model and to the user. It comes from the disk, because
 // clients read only text.
-func (c *Call) readPicture(path, kind string) (string, error) {
+func (c *Call) readPicture(ctx context.Context, path, kind string) (string, error) {
 	c.locate(path)
+	if err := c.mayRead(ctx, path); err != nil {
+		return "", err
+	}
 	at, err := c.inside(path)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ func runSearch(ctx context.Context, c *Call) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("search %s: %w", args.Path, err)
 	}
+	if err := c.mayRead(ctx, root); err != nil {
+		return "", err
+	}
 	if args.Limit == 0 {
 		args.Limit = searchLimit
 	}
@@ -69,6 +73,13 @@ func runSearch(ctx context.Context, c *Call) (string, error) {
 	defer stop()
 	found := &findings{limit: args.Limit}
 	query := search.Query{Root: root, Name: name}
+	if !c.Gate.Hides(root) {
+		query.Hides = func(file string) bool {
+			hidden := c.Gate.Hides(filepath.Join(root, filepath.FromSlash(file)))
+			found.hidden = found.hidden || hidden
+			return hidden
+		}
+	}
 	if args.Pattern == "" {
 		for file, fault := range query.Files(ctx) {
 			if err = fault; err != nil || !found.add(path.Join(args.Path, file)) {
@@ -94,7 +105,9 @@ type findings struct {
 	file  string // of the last line
 	count int
 	more  bool
-	b     strings.Builder
+	// hidden says that the lines of some files were left out.
+	hidden bool
+	b      strings.Builder
 }
 
 // line adds a line below the name of its file. It reports whether there is room for more.
@@ -129,8 +142,11 @@ func (f *findings) text(err error) string {
 		fmt.Fprintf(&f.b, "[there may be more: %v]", err)
 	case f.more:
 		fmt.Fprintf(&f.b, "[there is more: these are the first %d; narrow the pattern, the path or the glob]", f.count)
-	case f.count == 0:
+	case f.count == 0 && !f.hidden:
 		return "[nothing found]"
 	}
-	return strings.TrimSuffix(f.b.String(), "\n")
+	if f.hidden {
+		fmt.Fprintf(&f.b, "\n[files that may hold secrets, such as .env, were not searched]")
+	}
+	return strings.Trim(f.b.String(), "\n")
 }

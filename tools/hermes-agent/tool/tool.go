@@ -59,6 +59,10 @@ type Files interface {
 // Gate decides about what a call is about to do, and may ask the user. An error
 // refuses, and its text explains to the model why.
 type Gate interface {
+	// Read decides about showing the text of a file to the model.
+	Read(ctx context.Context, call *acp.ToolCallUpdate, path string) error
+	// Hides reports whether Read would ask about a file.
+	Hides(path string) bool
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
 	// Command decides about a shell line. One that is isolated cannot reach this machine.
 	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error
