@@ -17,9 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
+	"github.com/hermes-nvim/hermes/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
@@ -193,6 +196,43 @@ func TestAStoppedSupervisorDelaysOnlyChanges(t *testing.T) {
 	if got, want := s.lines(journal.Pre, journal.Post), []string{`write a "old\n" -`, `write a "old\n" "new\n"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// Signals reach a supervisor at any moment: those by which Go's threads stop each other, and those
+// that stop and continue it. A program gets each file that a gate opens for it all the same.
+func TestASupervisorThatIsInterruptedOpensEachFile(t *testing.T) {
+	t.Parallel()
+	s := newShimmed(t)
+	s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+	d := s.talk("$HELPER helper again a end 2>&1; echo ended")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if line := d.line(); line != "ended" {
+			t.Error(line)
+		}
+	}()
+	for i := range soak.Of(t, 1_000_000, 10_000) {
+		tasks, err := os.ReadDir("/proc/" + strconv.Itoa(d.supervisor) + "/task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range tasks {
+			tid, _ := strconv.Atoi(task.Name())
+			unix.Tgkill(d.supervisor, tid, unix.SIGURG)
+		}
+		if i%100 == 0 {
+			syscall.Kill(d.supervisor, syscall.SIGSTOP)
+			syscall.Kill(d.supervisor, syscall.SIGCONT)
+		}
+		select {
+		case <-ended:
+			return
+		default:
+		}
+	}
+	s.write("end", "")
+	patience.Value(t, "the end of the program", ended)
 }
 
 // The kernel forgets which files were closed if the supervisor does not ask for long.

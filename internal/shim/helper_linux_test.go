@@ -94,6 +94,19 @@ func helper(args []string) int {
 		}
 	case "write":
 		check(os.WriteFile(args[1], []byte(args[2]), 0o644))
+	case "again": // writes a file again and again, until there is the other one
+		for n := 0; !exists(args[2]); n++ {
+			fd, err := unix.Open(args[1], unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC, 0o644)
+			check(err)
+			text := strconv.Itoa(n)
+			if _, err := unix.Write(fd, []byte(text)); fd < 3 || err != nil {
+				check(fmt.Errorf("time %d: descriptor %d, %w", n, fd, err))
+			}
+			check(unix.Close(fd))
+			if data, err := os.ReadFile(args[1]); string(data) != text {
+				check(fmt.Errorf("time %d: the file has %q, %w", n, data, err))
+			}
+		}
 	case "remove":
 		check(unix.Unlink(args[1]))
 	case "mkdir":

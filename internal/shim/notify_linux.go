@@ -16,7 +16,6 @@ import (
 const (
 	notifyValid = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
 	notifyAddFD = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
-	addFDSend   = 2          // SECCOMP_ADDFD_FLAG_SEND
 	notifyFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 	syncWakeUp  = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
 )
@@ -52,15 +51,15 @@ type addFD struct {
 // listener is where the kernel asks about system calls.
 type listener int
 
-func (l listener) ioctl(request uint, p unsafe.Pointer) error {
+func (l listener) ioctl(request uint, p unsafe.Pointer) (int, error) {
 	for {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l), uintptr(request), uintptr(p))
+		result, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l), uintptr(request), uintptr(p))
 		switch errno {
 		case 0:
-			return nil
+			return int(result), nil
 		case unix.EINTR:
 		default:
-			return errno
+			return 0, errno
 		}
 	}
 }
@@ -75,13 +74,15 @@ func (l listener) stayOnProcessor() {
 // killed meanwhile.
 func (l listener) receive(n *notice) error {
 	*n = notice{}
-	return l.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n))
+	_, err := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n))
+	return err
 }
 
 // valid reports whether the thread still waits, so that what was read of its memory
 // and in /proc was its own.
 func (l listener) valid(id uint64) bool {
-	return l.ioctl(notifyValid, unsafe.Pointer(&id)) == nil
+	_, err := l.ioctl(notifyValid, unsafe.Pointer(&id))
+	return err == nil
 }
 
 // resume lets the call go on. The memory that its pointers lead to may have changed
@@ -97,13 +98,19 @@ func (l listener) finish(id uint64, err error) {
 	l.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))
 }
 
-// give ends the call with a new descriptor of the program for a file of ours.
+// give ends the call with a new descriptor of the program for a file of ours. The kernel could do
+// both at once (SECCOMP_ADDFD_FLAG_SEND), but if a signal interrupts it, the call ends with 0 and no
+// file is there: the program would take its standard input for the file.
 func (l listener) give(id uint64, fd int, cloexec bool) error {
-	a := addFD{id: id, flags: addFDSend, src: uint32(fd)}
+	a := addFD{id: id, src: uint32(fd)}
 	if cloexec {
 		a.newFDFlags = unix.O_CLOEXEC
 	}
-	return l.ioctl(notifyAddFD, unsafe.Pointer(&a))
+	number, err := l.ioctl(notifyAddFD, unsafe.Pointer(&a))
+	if err == nil {
+		_, err = l.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer{id: id, val: int64(number)}))
+	}
+	return err
 }
 
 func errnoOf(err error) unix.Errno {
