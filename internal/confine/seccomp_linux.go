@@ -20,7 +20,6 @@ var refused = []uint32{
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
 	unix.SYS_KEXEC_LOAD, unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR,
 }
 
 // shared are the calls of System V for memory, queues and semaphores, which are no
@@ -48,9 +47,7 @@ func compile(r Rules) []seccomp.Step {
 	}
 	// Its requests are files and sockets, and no filter sees them.
 	p = append(p, seccomp.When(unix.SYS_IO_URING_SETUP, seccomp.Fail(unix.ENOSYS))...)
-	for _, number := range append(slices.Clone(refused), refusedHere...) {
-		p = append(p, seccomp.When(number, seccomp.Fail(unix.EPERM))...)
-	}
+	p = append(p, seccomp.Any(slices.Concat(refused, refusedHere, seccomp.Mounts), seccomp.Fail(unix.EPERM))...)
 	// Memory, queues and semaphores of other programs have numbers in place of paths.
 	// A program that knows such a number need not open anything first.
 	for _, number := range shared {

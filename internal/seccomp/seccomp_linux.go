@@ -68,6 +68,26 @@ func From(number uint32, steps ...Step) []Step {
 	return slices.Concat([]Step{load(offNumber), Jump(unix.BPF_JGE, number, 0, uint8(len(steps)))}, steps)
 }
 
+// Any takes step if the system call is one of some numbers.
+func Any(numbers []uint32, step Step) []Step {
+	f := []Step{load(offNumber)}
+	for i, number := range numbers {
+		left := uint8(len(numbers) - 1 - i)
+		if left > 0 {
+			f = append(f, Jump(unix.BPF_JEQ, number, left, 0))
+		} else {
+			f = append(f, Jump(unix.BPF_JEQ, number, 0, 1))
+		}
+	}
+	return append(f, step)
+}
+
+// Mounts are the calls that change what is mounted where.
+var Mounts = []uint32{
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
+	unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+}
+
 // Limits takes step if prlimit64, whose number differs by architecture, sets a limit
 // of a process other than the caller. A process names itself by 0, and only reads
 // limits if the new ones are a null pointer.

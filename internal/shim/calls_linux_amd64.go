@@ -1,6 +1,10 @@
 package shim
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/seccomp"
+)
 
 const (
 	arch      = unix.AUDIT_ARCH_X86_64
@@ -10,8 +14,16 @@ const (
 )
 
 var (
-	others      = numbers{uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT}
-	othersOther = numbers{uring: 425, limit: 340, connect: 362, sockets: 102}
+	others = numbers{
+		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT,
+		mounts: seccomp.Mounts, clone: []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE}, setns: unix.SYS_SETNS,
+	}
+	othersOther = numbers{
+		uring: 425, limit: 340, connect: 362, sockets: 102,
+		// mount, umount, umount2, pivot_root, and what is the same everywhere.
+		mounts: []uint32{21, 22, 52, 217, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR},
+		clone:  []uint32{120, 310}, setns: 346,
+	}
 )
 
 var calls = []call{

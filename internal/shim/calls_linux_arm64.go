@@ -1,6 +1,10 @@
 package shim
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/hermes-nvim/hermes/internal/seccomp"
+)
 
 const (
 	arch      = unix.AUDIT_ARCH_AARCH64
@@ -9,7 +13,10 @@ const (
 )
 
 var (
-	others      = numbers{uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT}
+	others = numbers{
+		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT,
+		mounts: seccomp.Mounts, clone: []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE}, setns: unix.SYS_SETNS,
+	}
 	othersOther numbers
 )
 

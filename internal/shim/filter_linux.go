@@ -3,6 +3,8 @@
 package shim
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/hermes-nvim/hermes/internal/seccomp"
@@ -47,7 +49,13 @@ type numbers struct {
 	limit   uint32 // prlimit64
 	connect uint32
 	sockets uint32 // socketcall, which makes all calls of sockets; 0 if there is none
+	mounts  []uint32
+	clone   []uint32 // whose first argument says what the process gets for itself
+	setns   uint32
 }
+
+// clone3 is the number of clone3 everywhere. Its flags are in memory, where no filter sees them.
+const clone3 = unix.SYS_CLONE3
 
 // sysConnect is the number of connect for socketcall.
 const sysConnect = 3
@@ -85,6 +93,12 @@ func stops(calls []call, others numbers, gate bool) []seccomp.Step {
 		f = append(f, seccomp.When(others.sockets, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, sysConnect, 0, 1), seccomp.Notify)...)
 	}
 	if gate {
+		// In mounts of its own, a program reaches the project by names that nobody asks about.
+		f = append(f, seccomp.Any(append(slices.Clone(others.mounts), others.setns), seccomp.Fail(unix.EPERM))...)
+		for _, number := range others.clone {
+			f = append(f, seccomp.When(number, seccomp.Arg(0), seccomp.Jump(unix.BPF_JSET, unix.CLONE_NEWUSER|unix.CLONE_NEWNS, 0, 1), seccomp.Fail(unix.EPERM))...)
+		}
+		f = append(f, seccomp.When(clone3, seccomp.Fail(unix.ENOSYS))...) // programs fall back to clone
 		f = append(f, seccomp.When(landlock, seccomp.Fail(unix.ENOSYS))...)
 	}
 	for _, c := range calls {

@@ -149,6 +149,10 @@ func (s *supervisor) movesProject(o *operation) bool {
 }
 
 func (s *supervisor) handleGated(o *operation) {
+	if err := s.byItsName(o); err != nil {
+		s.deny(o, nil, err.Error())
+		return
+	}
 	p := s.prepare(o)
 	if p != nil && s.recorder.broken.Load() {
 		s.deny(o, p, "the journal cannot be written")

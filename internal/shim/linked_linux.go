@@ -4,6 +4,7 @@ package shim
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -40,6 +41,34 @@ func (s *supervisor) noticeOtherName(o *operation) {
 			return
 		}
 	}
+}
+
+// byItsName makes an operation that changes a file of the project by a name outside of it one of
+// the file by its name in the project, so that it is asked about and followed.
+func (s *supervisor) byItsName(o *operation) error {
+	p := &o.target
+	if p.path == "" || s.inside(p.path) {
+		return nil
+	}
+	name, err := s.nameOf(o, p)
+	if err != nil {
+		return fmt.Errorf("it may be a file of the project by another name: %w", err)
+	}
+	if name == "" {
+		return nil
+	}
+	dir, err := unix.Open(s.resolver.reach(filepath.Dir(name)), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	here := place{dir: dir, name: filepath.Base(name), file: -1, path: name}
+	if found, ok := here.stat(); !ok || !found.isFile(p.found.identity) {
+		unix.Close(dir)
+		return errors.New("a file of the project has another name now: " + name)
+	}
+	p.close()
+	o.target = here
+	return nil
 }
 
 // nameOf returns the path in the project of what an operation changes at a place that is outside,
