@@ -359,8 +359,8 @@ describe("an agent in a terminal", function()
       "no-such-program is not executable"
     )
     eq(
-      lua([[return Do("open", "fake", { gate = true, sandbox = true })]]),
-      "a gate and a sandbox do not go together; with a gate, set sandbox = false"
+      lua([[return Do("open", "fake", { gate = true, sandbox = { "env" } })]]),
+      "a gate goes with a sandbox of rules, not with one that is a command"
     )
   end)
 end)

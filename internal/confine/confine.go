@@ -25,8 +25,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/special"
@@ -61,6 +63,9 @@ type Rules struct {
 	// them. Then nothing depends on the environment, which may be the program's
 	// choice, and a folder that has become a link is refused.
 	Exact bool `json:"exact,omitempty"`
+	// Supervised says that a supervisor makes the calls that change files, and asks
+	// MayWrite. The kernel then lets the program change nothing by itself.
+	Supervised bool `json:"supervised,omitempty"`
 }
 
 // Net says which networks a program may reach. The zero value is none.
@@ -107,6 +112,16 @@ func (r Rules) Missing() []string { return missing(r) }
 // that wraps ErrUnsupported, one that names a path of the rules, or the error of
 // execve. The process may be confined by then, so end it.
 func Exec(r Rules, path string, argv, env []string) error {
+	runtime.LockOSThread() // seccomp binds the thread that calls it, and execve keeps only that one
+	if err := Bind(r); err != nil {
+		return err
+	}
+	return os.NewSyscallError("execve "+path, syscall.Exec(path, argv, env))
+}
+
+// Bind confines this process as Exec does, and replaces it by no other program. The
+// caller has locked its thread, and makes the next execve on it.
+func Bind(r Rules) error {
 	r, err := r.resolved()
 	if err != nil {
 		return err
@@ -114,7 +129,7 @@ func Exec(r Rules, path string, argv, env []string) error {
 	if lacks := missing(r); len(lacks) > 0 && !r.BestEffort {
 		return fmt.Errorf("%w: %s", ErrUnsupported, strings.Join(lacks, "; "))
 	}
-	return execute(r, path, argv, env)
+	return bind(r)
 }
 
 // resolved returns the rules with absolute paths without links, since the rules

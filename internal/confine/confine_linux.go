@@ -57,8 +57,7 @@ func missing(r Rules) []string {
 	return lacks
 }
 
-func execute(r Rules, path string, argv, env []string) error {
-	runtime.LockOSThread() // seccomp binds the thread that calls it, and execve keeps only that one
+func bind(r Rules) error {
 	// Files that were opened before are not confined.
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("confine: close_range: %w", err)
@@ -81,7 +80,7 @@ func execute(r Rules, path string, argv, env []string) error {
 			return fmt.Errorf("confine: seccomp: %w", err)
 		}
 	}
-	return os.NewSyscallError("execve "+path, unix.Exec(path, argv, env))
+	return nil
 }
 
 // grants are the rules for Landlock, which denies everything else.
@@ -104,7 +103,11 @@ func grants(r Rules) []landlock.Rule {
 		}
 	}
 	add(read, landlock.RODirs, landlock.ROFiles)
-	add(r.Write, func(p ...string) landlock.FSRule { return landlock.PathAccess(change, p...) }, landlock.RWFiles)
+	if r.Supervised {
+		add(r.Write, landlock.RODirs, landlock.ROFiles)
+	} else {
+		add(r.Write, func(p ...string) landlock.FSRule { return landlock.PathAccess(change, p...) }, landlock.RWFiles)
+	}
 	device := func(rule func(...string) landlock.FSRule) func(...string) landlock.FSRule {
 		return func(p ...string) landlock.FSRule { return rule(p...).WithIoctlDev() }
 	}

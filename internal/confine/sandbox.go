@@ -119,10 +119,12 @@ func (b *Box) Covers(folder string) bool {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(folder)
-	return err != nil || b.Rules.mayWrite(real)
+	return err != nil || b.Rules.MayWrite(real)
 }
 
-func (r Rules) mayWrite(p string) bool {
+// MayWrite reports whether the rules, as a Box has them, let a program change a file or
+// what is in a folder. Devices are not counted.
+func (r Rules) MayWrite(p string) bool {
 	return slices.ContainsFunc(r.Write, func(w string) bool { return pathname.Within(w, p) })
 }
 
@@ -145,7 +147,7 @@ func (r Rules) exact(temp string, more []string) (Rules, error) {
 		if err != nil {
 			return r, err
 		}
-		r.Read = slices.DeleteFunc(r.Read, r.mayWrite)
+		r.Read = slices.DeleteFunc(r.Read, r.MayWrite)
 	}
 	if r.Hide == nil {
 		r.Hide = Secrets()

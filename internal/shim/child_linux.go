@@ -11,11 +11,13 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/process"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
 )
@@ -41,7 +43,10 @@ func Child(args []string) int {
 	case childSupervisor:
 		return supervise(os.NewFile(uintptr(control), "control"), args[2], args[3:])
 	case childProgram:
-		become := execute(control, args[2], args[3:])
+		if len(args) < 6 {
+			return 2
+		}
+		become := execute(control, args[2], args[3], args[4], args[5:])
 		if become == errNotReleased {
 			fmt.Fprintln(os.Stderr, "hermes shim:", become)
 			return notStarted
@@ -52,6 +57,9 @@ func Child(args []string) int {
 	return 2
 }
 
+// inGate is the mode of a program in a gate.
+const inGate = "gate"
+
 // errNotReleased says that nobody supervises the program, which has not started.
 var errNotReleased = errors.New("the supervisor ended before the program started")
 
@@ -60,9 +68,19 @@ const notStarted = 125
 
 // execute sends the listener of a filter to the supervisor and turns this process
 // into the program. It returns only if it fails.
-func execute(control int, path string, argv []string) error {
+func execute(control int, path, mode, sandbox string, argv []string) error {
 	runtime.LockOSThread() // the filter binds the thread, and execve keeps only this one
-	fd, err := listen(filter(argv[0] == "gate"))
+	if sandbox != "" {
+		var rules confine.Rules
+		if err := json.Unmarshal([]byte(sandbox), &rules); err != nil {
+			return err
+		}
+		if err := confine.Bind(rules); err != nil {
+			return err
+		}
+	}
+	gate := mode == inGate
+	fd, err := listen(filter(gate))
 	if err != nil {
 		return err
 	}
@@ -74,7 +92,7 @@ func execute(control int, path string, argv []string) error {
 	if n, _ := unix.Read(control, make([]byte, 1)); n != 1 {
 		return errNotReleased
 	}
-	return os.NewSyscallError("execve "+path, unix.Exec(path, argv[1:], environ(argv[0] == "gate")))
+	return os.NewSyscallError("execve "+path, unix.Exec(path, argv, environ(gate)))
 }
 
 // tick returns the time that files get whose status changes now.
@@ -197,9 +215,12 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	}()
 	p.journal = j
 	p.recorder = startRecorder(p.journal, c.Settle, func(fault string) { tell(word{Lost: fault}) })
-	mode := "observe"
+	mode, sandbox := "observe", ""
 	if c.Gate != nil {
-		mode = "gate"
+		mode = inGate
+		if sandbox, err = c.sandbox(); err != nil {
+			return nil, err
+		}
 	}
 	control, theirs, err := socketPair()
 	if err != nil {
@@ -207,7 +228,7 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	}
 	p.control = control
 	args := append([]string{os.Args[0]}, ownArgs()...)
-	args = append(args, childProgram, strconv.Itoa(theirs), path, mode)
+	args = append(args, childProgram, strconv.Itoa(theirs), path, mode, sandbox)
 	x, err := os.StartProcess("/proc/self/exe", append(args, argv...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	unix.Close(theirs)
 	if err != nil {
@@ -236,6 +257,21 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 		}
 	}()
 	return p, nil
+}
+
+// sandbox returns the rules for a program in a gate, or "" if there are none. What the
+// system lacks cannot be accepted: the supervisor leaves the rest to the kernel.
+func (c Config) sandbox() (string, error) {
+	if c.Sandbox == nil {
+		return "", nil
+	}
+	r := *c.Sandbox
+	r.Supervised, r.BestEffort = true, false
+	if lacks := r.Missing(); len(lacks) > 0 {
+		return "", fmt.Errorf("shim: sandbox: %w: %s", confine.ErrUnsupported, strings.Join(lacks, "; "))
+	}
+	text, err := json.Marshal(r)
+	return string(text), err
 }
 
 // ownArgs returns the arguments of this process before those for Child.

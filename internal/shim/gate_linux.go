@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -103,12 +104,8 @@ func (s *supervisor) judge(o *operation, p *planned) verdict {
 	if o.nameless() {
 		return allowed // it changes nothing until it gets a name
 	}
-	places := []*place{&o.target}
-	if o.other != nil {
-		places = append(places, o.other)
-	}
 	v := allowed
-	for _, at := range places {
+	for _, at := range o.places() {
 		if at.path == "" {
 			// It may be a file of the project all the same: by another mount, or by a
 			// descriptor whose name is gone, while the file has another one.
@@ -148,9 +145,47 @@ func (s *supervisor) movesProject(o *operation) bool {
 	})
 }
 
+// beyond reports whether an operation is about a place that the sandbox does not let the
+// program change. The kernel refuses it then, so that the call may go on: no path leads to
+// anything that the kernel would not refuse.
+func (s *supervisor) beyond(o *operation) bool {
+	if s.config.Sandbox == nil {
+		return false
+	}
+	return slices.ContainsFunc(o.places(), func(p *place) bool {
+		path := p.path
+		if path == "" {
+			path = s.resolver.deleted(p)
+		}
+		if o.names() || p.found.kind() == 0 && p.file < 0 && p.name != "." {
+			path = filepath.Dir(path)
+		}
+		return !s.config.Sandbox.MayWrite(path)
+	})
+}
+
+// showsNot reports whether a path is in the project and was not allowed. Nobody could be
+// asked about something there that is neither a file nor a folder nor a link.
+func (s *supervisor) showsNot(path string) bool {
+	return s.inside(path) && s.gate.listed(path) != allowed
+}
+
 func (s *supervisor) handleGated(o *operation) {
+	if s.beyond(o) {
+		if o.verb == chmod { // no rule of the kernel is about modes
+			s.listener.finish(o.id, unix.EACCES)
+		} else {
+			s.listener.resume(o.id)
+		}
+		o.close()
+		return
+	}
 	if err := s.byItsName(o); err != nil {
 		s.deny(o, nil, err.Error())
+		return
+	}
+	if kind := o.mode & unix.S_IFMT; o.verb == mknod && kind != unix.S_IFREG && kind != 0 && s.showsNot(o.target.path) {
+		s.deny(o, nil, "no review would show a pipe, a socket or a device")
 		return
 	}
 	p := s.prepare(o)

@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
 	"github.com/hermes-nvim/hermes/internal/sockdir"
@@ -288,24 +286,9 @@ func TestASwappedPathDoesNotGetThroughAGate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stop := make(chan struct{})
-	var swapping sync.WaitGroup
-	var count int
-	swapping.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if err := unix.Renameat2(unix.AT_FDCWD, filepath.Join(s.root, "way0"), unix.AT_FDCWD, filepath.Join(s.root, "way1"), unix.RENAME_EXCHANGE); err == nil {
-				count++
-			}
-		}
-	})
+	stop := s.swap(filepath.Join(s.root, "way0"), filepath.Join(s.root, "way1"))
 	out, status := s.run(program, "race", strconv.Itoa(*swaps), "way0/f", "free/f", "never/f")
-	close(stop)
-	swapping.Wait()
+	count := stop()
 	if status != 0 {
 		t.Fatalf("exit status %d\n%s", status, out)
 	}

@@ -73,6 +73,22 @@ func helper(args []string) int {
 		check(err)
 		fmt.Println("connected")
 		check(c.Close())
+	case "bind":
+		network := "unix"
+		if strings.Contains(args[1], ":") {
+			network = "tcp"
+		}
+		l, err := net.Listen(network, args[1])
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			fmt.Println(errno)
+			return 0
+		}
+		check(err)
+		fmt.Println("bound", l.Addr())
+		check(l.Close())
+		_, err = os.Lstat(args[1])
+		check(errors.Join(map[bool]error{true: errors.New("its name is left")}[err == nil]))
 	case "detached": // changes what args say in a mount of this folder that has no place
 		tree, err := unix.OpenTree(unix.AT_FDCWD, ".", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 		check(err)

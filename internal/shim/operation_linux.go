@@ -30,6 +30,14 @@ func (o *operation) close() {
 	}
 }
 
+// places are where the operation changes something, or gives something a name.
+func (o *operation) places() []*place {
+	if o.other != nil {
+		return []*place{&o.target, o.other}
+	}
+	return []*place{&o.target}
+}
+
 // errUnreadable says that the memory of a thread cannot be read.
 type errUnreadable struct{ error }
 
@@ -153,6 +161,9 @@ func (o *operation) opens() bool {
 // writes reports whether the operation opens a file to write it. The close is then
 // what changes the file.
 func (o *operation) writes() bool { return o.opens() && o.flags&unix.O_ACCMODE != unix.O_RDONLY }
+
+// names reports whether the operation is about names in a folder, not about a file.
+func (o *operation) names() bool { return !o.opens() && o.verb != truncate && o.verb != chmod }
 
 // nameless reports whether the operation opens a file that has no name yet.
 func (o *operation) nameless() bool {

@@ -128,7 +128,7 @@ func (s *supervisor) doorOf(tid uint32, address []byte) (*door, error) {
 	return d, nil
 }
 
-// addressOf returns the socket of a connect and where it leads. An error is the error of the
+// addressOf returns the socket of a connect or a bind, and its address. An error is the error of the
 // call itself, or errUnreadable.
 func addressOf(n *notice) (fd int, address []byte, err error) {
 	read := func(at uint64, buf []byte) (int, error) {
@@ -204,6 +204,9 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 	}
 	defer unix.Close(socket)
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err == nil && !s.mayConnect(socket, domain, address) {
+		err = unix.EACCES
+	}
 	if err == nil && domain == unix.AF_UNIX && d != nil {
 		why := ""
 		switch listed := s.gate.listed(d.path); {
@@ -229,18 +232,32 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 		}
 	}
 	if err == nil {
-		err = as(tid, func() error { return connect(socket, address) })
+		err = as(tid, func() error { return callSocket(unix.SYS_CONNECT, socket, address) })
 	}
 	s.listener.finish(id, err)
 }
 
-func connect(socket int, address []byte) error {
+// mayConnect reports whether the sandbox lets a socket be connected to an address of the
+// internet. The kernel would not be asked about a call of the supervisor.
+func (s *supervisor) mayConnect(socket, domain int, address []byte) bool {
+	if s.config.Sandbox == nil || s.config.Sandbox.Net.All || domain != unix.AF_INET && domain != unix.AF_INET6 || len(address) < 4 {
+		return true
+	}
+	if binary.NativeEndian.Uint16(address) == unix.AF_UNSPEC {
+		return true // it ends a connection
+	}
+	kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE)
+	return err == nil && (kind == unix.SOCK_DGRAM || slices.Contains(s.config.Sandbox.Net.Ports, binary.BigEndian.Uint16(address[2:])))
+}
+
+// callSocket makes a connect or a bind.
+func callSocket(number uintptr, socket int, address []byte) error {
 	var at unsafe.Pointer
 	if len(address) > 0 {
 		at = unsafe.Pointer(&address[0])
 	}
 	for {
-		_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(socket), uintptr(at), uintptr(len(address)))
+		_, _, errno := unix.Syscall(number, uintptr(socket), uintptr(at), uintptr(len(address)))
 		switch errno {
 		case 0:
 			return nil

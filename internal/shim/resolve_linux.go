@@ -403,6 +403,22 @@ func (l *lookup) open(at int, name string) (place, error) {
 	return p, nil
 }
 
+// deleted returns the path that a file had which has no name any more but is open, or "".
+func (r *resolver) deleted(p *place) string {
+	if p.file < 0 {
+		return ""
+	}
+	st, err := stat(p.file, "", 0)
+	if err != nil || st.kind() != unix.S_IFREG || st.links > 0 {
+		return ""
+	}
+	path, err := r.nameOf(p.file)
+	if path, cut := strings.CutSuffix(path, " (deleted)"); err == nil && cut {
+		return path
+	}
+	return ""
+}
+
 // canonical returns the path of the folder of a place, or "" if it is known only to
 // others.
 func (l *lookup) canonical(p *place) string {

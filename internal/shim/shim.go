@@ -23,6 +23,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
 // ErrUnavailable says that this system cannot tell what a program does to files.
@@ -47,6 +49,9 @@ type Config struct {
 	Settle time.Duration `json:"settle,omitempty"`
 	// Gate makes every change wait until it is allowed.
 	Gate *Gate `json:"gate,omitempty"`
+	// Sandbox confines the program of a gate, as a confine.Box has the rules. The project
+	// is one of the folders that it may change.
+	Sandbox *confine.Rules `json:"sandbox,omitempty"`
 }
 
 // Gate says which changes are allowed. The program that listens at Config.Socket is

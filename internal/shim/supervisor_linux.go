@@ -182,8 +182,12 @@ func (s *supervisor) handle(n *notice) {
 	case othersOf(n).limit:
 		s.limit(n)
 		return
-	case othersOf(n).connect, othersOf(n).sockets:
-		s.connects(n)
+	case othersOf(n).connect, othersOf(n).bind, othersOf(n).sockets:
+		if binds := number == othersOf(n).bind || number == othersOf(n).sockets && n.args[0] == sysBind; binds {
+			s.binds(n)
+		} else {
+			s.connects(n)
+		}
 		return
 	}
 	s.settleHappened()

@@ -97,7 +97,9 @@ func shimProgram(ctx context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return &exit{statusNoShim, err}
 	}
-	if w := box.Wrapper(); len(w) > 0 {
+	if c.Gate != nil && box != nil {
+		c.Sandbox = box.Rules
+	} else if w := box.Wrapper(); len(w) > 0 {
 		path, command = w[0], slices.Concat(w, []string{path}, command[1:])
 	}
 	review, err := openShimReview(ctx, file, c, std)
@@ -189,8 +191,8 @@ func parseShim(args []string, std *stdio) (c shim.Config, sandbox *confine.Sandb
 		return c, nil, "", err
 	case len(rest) > 0:
 		return c, nil, "", usageError("unexpected argument %q; a command follows --", rest[0])
-	case *gate && sandbox.On():
-		return c, nil, "", usageError("--gate and --sandbox do not go together: with a gate the supervisor changes the files, and it is not confined")
+	case *gate && sandbox.On() && sandbox.Rules == nil:
+		return c, nil, "", usageError("--gate goes with a --sandbox of rules, not with one that is a command: it could neither mount anything nor make a namespace")
 	case *gate:
 		g.Allow, g.Deny = allow, deny
 		c.Gate = &g

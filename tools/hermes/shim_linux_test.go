@@ -417,7 +417,7 @@ func TestAShimWithoutACommandOrAProjectDoesNotStart(t *testing.T) {
 		{"shim content . " + strings.Repeat("0", 64), 1, "journal: open events.jsonl: no such file"},
 		{"shim x -- true", 2, `unexpected argument "x"; a command follows --`},
 		{"shim --deny x -- true", 2, "--allow and --deny need --gate"},
-		{"shim --gate --sandbox -- true", 2, "--gate and --sandbox do not go together"},
+		{`shim --gate --sandbox=["env"] -- true`, 2, "--gate goes with a --sandbox of rules, not with one that is a command"},
 		{`shim --sandbox={"bogus":1} -- true`, 2, `invalid value "{\"bogus\":1}" for -sandbox: sandbox: json: unknown field`},
 		{`shim --sandbox=["no-such-wrapper"] -- true`, 125, `"no-such-wrapper": executable file not found`},
 		{"shim --root none -- true", 125, "none: no such file"},
@@ -541,22 +541,30 @@ func TestAShimInAShimComparesFiles(t *testing.T) {
 func TestAShimConfinesItsProgram(t *testing.T) {
 	t.Parallel()
 	shimHere(t)
-	s := newSandboxes(t)
-	journal := filepath.Join(s.outside, "journal")
-	cmd := hermes(t, s.work, "shim", "--sandbox", "--root", s.work, "--state", s.outside, "--journal", journal, "--",
-		"sh", "-c", `sh try.sh "$0" by-agent; echo x > "$0/journal/events.jsonl" && echo changed outside; exit 7`, s.outside)
-	cmd.Env = append(cmd.Environ(), "TMPDIR="+s.tmp)
-	out, errs, status := end(t, cmd)
-	if status != 7 {
-		t.Fatalf("exit status %d\n%s\n%s", status, out, errs)
-	}
-	s.says(t, "the program", out, true)
-	until := time.Now().Add(patience.Soon)
-	for !strings.Contains(readFile(t, filepath.Join(journal, "events.jsonl")), filepath.Join(s.work, "by-agent")) {
-		if time.Now().After(until) {
-			t.Fatalf("the journal has no change of the program:\n%s", readFile(t, filepath.Join(journal, "events.jsonl")))
-		}
-		time.Sleep(10 * time.Millisecond)
+	for _, gate := range [][]string{nil, {"--gate", "--allow", "by-agent"}} {
+		t.Run(strings.Join(gate, " "), func(t *testing.T) {
+			t.Parallel()
+			s := newSandboxes(t)
+			journal := filepath.Join(s.outside, "journal")
+			cmd := hermes(t, s.work, slices.Concat([]string{"shim", "--sandbox", "--root", s.work, "--state", s.outside, "--journal", journal}, gate, []string{
+				"--", "sh", "-c", `sh try.sh "$0" by-agent; echo x > "$0/journal/events.jsonl" && echo changed outside; echo x > other && echo changed other; exit 7`, s.outside})...)
+			cmd.Env = append(cmd.Environ(), "TMPDIR="+s.tmp)
+			out, errs, status := end(t, cmd)
+			if status != 7 {
+				t.Fatalf("exit status %d\n%s\n%s", status, out, errs)
+			}
+			s.says(t, "the program", out, true)
+			if strings.Contains(out, "changed other") != (gate == nil) {
+				t.Errorf("a file of the project that nobody has allowed:\n%s", out)
+			}
+			until := time.Now().Add(patience.Soon)
+			for !strings.Contains(readFile(t, filepath.Join(journal, "events.jsonl")), filepath.Join(s.work, "by-agent")) {
+				if time.Now().After(until) {
+					t.Fatalf("the journal has no change of the program:\n%s", readFile(t, filepath.Join(journal, "events.jsonl")))
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
 	}
 }
 

@@ -49,8 +49,8 @@ function M.argv(start, root, opts)
   local boxed, wrong = require("hermes.session.sandbox").payload(start.agent, opts.sandbox)
   if wrong then
     fail(wrong)
-  elseif boxed.sandbox and opts.gate then
-    fail("a gate and a sandbox do not go together; with a gate, set sandbox = false")
+  elseif opts.gate and type(boxed.sandbox) == "table" and boxed.sandbox[1] then
+    fail("a gate goes with a sandbox of rules, not with one that is a command")
   end
   local state = vim.fs.dirname(require("hermes.core.config_wire").review_dir())
   return vim
