@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
 // hidings are ways of a program to have its changes ignored. Each ends with a change
@@ -221,5 +222,38 @@ echo "gitdir: /x" > b/.git || rm -rf .git/config; mv .git/config .git/FETCH_HEAD
 	}
 	if got.String() != want+".git/config\n" {
 		t.Errorf("not asked about:\n%s\nall:\n%s", got.String(), out)
+	}
+}
+
+// A folder that git ignores as a folder is left out from its first moment to its last.
+func TestAnIgnoredFolderIsLeftOutWhenItIsMade(t *testing.T) {
+	t.Parallel()
+	const script = `set -e; mkdir node_modules node_modules/p; echo x > node_modules/p/a; mv node_modules/p node_modules/q; rm -r node_modules; mkdir ../new; mv ../new node_modules; rmdir node_modules
+mkdir kept; mv kept node_modules; mkdir file-only; mv node_modules kept`
+	want := []string{"mkdir kept", "mkdir file-only", "mkdir kept"}
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		s.repository()
+		s.write(".gitignore", "*\n!*/\nnode_modules/\n")
+		asked := func() []feed.Report { return nil }
+		if gated {
+			s.config.Gate = &shim.Gate{}
+			asked = s.editor(nil)
+		}
+		if out, status := s.run("sh", "-c", script); status != 0 {
+			t.Fatalf("gated %v: exit status %d\n%s", gated, status, out)
+		}
+		if got := s.lines(journal.Post); !slices.Equal(got, want) {
+			t.Errorf("gated %v: recorded %q, want %q", gated, got, want)
+		}
+		var questions []string
+		for _, r := range asked() {
+			if r.Phase == feed.Ask {
+				questions = append(questions, filepath.Base(r.From)+" "+filepath.Base(r.Path))
+			}
+		}
+		if want := []string{". kept", "kept node_modules", ". file-only", "node_modules kept"}; gated && !slices.Equal(slices.Compact(questions), want) { // what is allowed is told again
+			t.Errorf("asked about %q, want %q", questions, want)
+		}
 	}
 }

@@ -46,9 +46,14 @@ const (
 // if there is nothing to report: the operation is about other files, or it is known
 // to fail.
 func (s *supervisor) prepare(o *operation) *planned {
-	p := &planned{operation: o, inside: s.inside(o.target.path)}
-	if o.other != nil && o.verb == rename {
-		p.fromInside = s.inside(o.other.path)
+	p := &planned{operation: o}
+	// Some patterns of git are about folders only.
+	switch folder := o.verb == mkdir || o.target.found.kind() == unix.S_IFDIR; {
+	case o.other != nil && o.verb == rename:
+		moved := o.other.found.kind() == unix.S_IFDIR
+		p.inside, p.fromInside = s.insideAs(o.target.path, moved), s.insideAs(o.other.path, moved)
+	default:
+		p.inside = s.insideAs(o.target.path, folder)
 	}
 	if o.nameless() {
 		return nil
@@ -284,7 +289,7 @@ func (s *supervisor) renamed(p *planned, e *change) {
 		}
 		rest := strings.TrimPrefix(path, s.reach(p))
 		if d.IsDir() {
-			if p.inside && !s.leftOut(to+rest) {
+			if p.inside && !s.leftOut(to+rest, true) {
 				s.record(&change{Event: journal.Event{Time: e.Time, Phase: journal.Post, Op: journal.Mkdir, Path: to + rest, PID: e.PID}, before: &content{absent: true}, after: &content{dir: true}})
 			}
 			return nil
@@ -316,7 +321,7 @@ func (s *supervisor) reach(p *planned) string {
 func (s *supervisor) renamedFile(p *planned, e *change, from, to string, before, moved *content) {
 	r := *e
 	r.Path, r.From, r.before, r.after = to, from, before, moved
-	in, out := p.fromInside && !s.leftOut(from), p.inside && !s.leftOut(to)
+	in, out := p.fromInside && !s.leftOut(from, false), p.inside && !s.leftOut(to, false)
 	switch {
 	case in && out:
 		s.record(&r)

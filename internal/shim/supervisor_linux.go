@@ -318,21 +318,27 @@ func (s *supervisor) closed(path string, known bool) {
 	}
 }
 
-// inside reports whether changes of a path are reported.
-func (s *supervisor) inside(path string) bool {
+// inside reports whether changes of a file are reported.
+func (s *supervisor) inside(path string) bool { return s.insideAs(path, false) }
+
+// insideAs reports whether changes of a path are reported, which is one of a folder or a file.
+func (s *supervisor) insideAs(path string, folder bool) bool {
 	_, inside := pathname.Below(s.config.Root, path)
-	return inside && !pathname.Within(s.config.Journal, path) && !s.leftOut(path)
+	return inside && !pathname.Within(s.config.Journal, path) && !s.leftOut(path, folder)
 }
 
 // leftOut reports whether a path of the project is none of its files: what git
 // ignored at the start, and what git only keeps. It is called before anything
 // changes, so that what decides in a folder is read before.
-func (s *supervisor) leftOut(path string) bool {
+func (s *supervisor) leftOut(path string, folder bool) bool {
 	name := s.inProject(path)
 	words := strings.Split(name, "/")
 	if i := slices.Index(words, ".git"); i >= 0 {
 		s.ignored.Read(cmp.Or(strings.Join(words[:i], "/"), "."))
 		return special.GitKeeps(words[i+1:])
+	}
+	if folder {
+		name, words = name+"/", append(words, "")
 	}
 	return s.ignored.Ignores(name) && !s.ignoredAlone(words)
 }
