@@ -293,6 +293,36 @@ describe("an agent in a terminal", function()
     end
   end)
 
+  it("at a gate and in a sandbox is asked about once for a save, with its text", function()
+    if
+      lua(
+        [[return vim.fn.system({ require("hermes.core.host").command()[1], "confine", "--check" })]]
+      ) ~= ""
+    then
+      return
+    end
+    open({ gate = true, sandbox = true, split = "background" })
+    lua([[Do("send", "fake", "save;")]])
+    local function shown()
+      return tmux("capture-pane", "-p", "-t", "one.0")
+    end
+    wait_for("question", function()
+      return shown():find("fake asks")
+        and shown():find("-one", 1, true)
+        and shown():find("+three", 1, true)
+    end, shown)
+    eq({ read(project .. "/f"), vim.fn.glob(project .. "/sed*") }, { "one\n", "" })
+    tmux("send-keys", "-t", "one.0", ":Hermes respond", "Enter")
+    wait_for("keys", function()
+      return shown():find("q hides")
+    end)
+    tmux("send-keys", "-t", "one.0", shown():match("(%d): Allow this change"), "Enter")
+    wait_for("outcome", function()
+      return read(project .. "/f") == "three\n"
+    end, shown)
+    eq(vim.fn.filereadable(dir .. "/heard"), 0) -- it is outside
+  end)
+
   it("in a sandbox is heard of, too", function()
     write(dir .. "/box", '#!/bin/sh\n: > "$HEARD.boxed"\nexec "$@"\n', 493)
     for _, sandbox in ipairs({ { dir .. "/box" }, { best_effort = true } }) do

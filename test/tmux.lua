@@ -18,6 +18,7 @@ while :; do
   printf '%s' "$got" >> "$HEARD"
   case $got in
     *656469743b*) echo two >> "$PWD/f" || printf denied >> "$HEARD" ;;
+    *736176653b*) sed -i s/one/three/ "$PWD/f" ;;
     *73746f703b*) exit 7 ;;
     *656e643b*) exit 0 ;;
     '') exit 1 ;;

@@ -193,9 +193,10 @@ type program struct {
 	supervisor *supervisor
 	delivered  chan struct{}
 	stop       context.CancelFunc
-	ended      chan struct{} // is closed when the program has ended
-	served     chan struct{} // is closed when run has returned; the supervisor belongs to reap then
-	last       chan struct{} // is closed when all is in the journal
+	askNoMore  context.CancelFunc // ends the questions that no call waits for
+	ended      chan struct{}      // is closed when the program has ended
+	served     chan struct{}      // is closed when run has returned; the supervisor belongs to reap then
+	last       chan struct{}      // is closed when all is in the journal
 }
 
 // begin starts a process that becomes the program, and waits for its filter.
@@ -250,6 +251,7 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
+	p.supervisor.asking, p.askNoMore = context.WithCancel(ctx)
 	go func() {
 		defer close(p.delivered)
 		if c.Socket != "" {
@@ -348,6 +350,7 @@ func (p *program) obey(in *json.Decoder) {
 		}
 		select {
 		case <-p.ended:
+			p.askNoMore()
 			return // its number may be another process's
 		default:
 			unix.Kill(p.pid, w.Signal)
@@ -375,7 +378,10 @@ func (p *program) reap(tell func(word)) {
 		default:
 			close(p.ended)
 			done := make(chan struct{})
-			p.supervisor.do(func() { p.supervisor.catchUp(); close(done) })
+			p.supervisor.do(func() {
+				p.supervisor.catchUp()
+				p.supervisor.endDrafts(w.Signaled(), func() { close(done) })
+			})
 			select {
 			case <-done:
 			case <-p.served:

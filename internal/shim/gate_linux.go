@@ -13,13 +13,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
-	"github.com/hermes-nvim/hermes/runtime/review"
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
@@ -180,6 +178,9 @@ func (s *supervisor) handleGated(o *operation) {
 		o.close()
 		return
 	}
+	if s.drafted(o) {
+		return
+	}
 	if err := s.byItsName(o); err != nil {
 		s.deny(o, nil, err.Error())
 		return
@@ -261,7 +262,7 @@ func (s *supervisor) deny(o *operation, p *planned, reason string) {
 
 // questions returns the questions for the editor.
 func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
-	r := feed.Report{Kind: feed.Write, Path: o.target.path, Phase: feed.Ask, Agent: s.gate.agent, PID: int(o.tid), Author: review.Author{Session: s.gate.session, Source: "shim"}}
+	r := s.report(int(o.tid), o.target.path)
 	if o.verb == link && s.inside(o.other.path) && s.gate.listed(o.other.path) == unknown {
 		// A program that may change the new name may change the file.
 		file := r
@@ -276,18 +277,11 @@ func (s *supervisor) questions(o *operation, p *planned) (list []feed.Report) {
 		r.Kind = feed.Remove
 	case journal.Rename:
 		r.Kind, r.From = feed.Rename, o.other.path
-	}
-	switch b := p.before; {
-	case b.absent:
-		r.Before = &feed.Version{Absent: true}
-	case !b.dir && b.link == "":
-		b.read()
-		r.Before = &feed.Version{Size: b.size, Hash: b.hash}
-		if data := b.data; data != nil && utf8.Valid(data) {
-			text := string(data)
-			r.Before.Text = &text
+		if p.before.regular {
+			r.After = p.other.look().version() // the text of a file is replaced
 		}
 	}
+	r.Before = p.target.look().version()
 	if p.op == journal.Chmod {
 		mode := fs.FileMode(o.mode).Perm()
 		after := feed.Version{Size: -1, Mode: &mode}

@@ -123,6 +123,18 @@ func helper(args []string) int {
 				check(fmt.Errorf("time %d: the file has %q, %w", n, data, err))
 			}
 		}
+	case "save", "save-late": // a file by another name, which it also writes after that
+		f, err := os.OpenFile(args[1], os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o400)
+		check(err)
+		_, err = f.WriteString("two\n")
+		check(err)
+		check(os.Chmod(args[1], 0o644))
+		check(os.Rename(args[1], args[2]))
+		if args[0] == "save-late" {
+			_, err = f.WriteString("three\n")
+			check(err)
+		}
+		check(f.Close())
 	case "remove":
 		check(unix.Unlink(args[1]))
 	case "mkdir":

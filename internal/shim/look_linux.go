@@ -69,6 +69,9 @@ func (p *place) first() *content {
 	return p.show(&p.found)
 }
 
+// again finds what is at a place anew.
+func (p *place) again() { p.found, _ = p.stat() }
+
 // permissions are the bits of a mode that chmod changes.
 const permissions = 0o7777
 

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/internal/shim"
@@ -202,6 +204,14 @@ func (s *shimmed) command(command ...string) *exec.Cmd {
 			command[i] = self
 		}
 	}
+	// Patterns of git that may have been written after the start decide nothing.
+	coarse := func() time.Time {
+		var t unix.Timespec
+		unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t)
+		return time.Unix(t.Unix())
+	}
+	now := coarse()
+	patience.True(s.t, "a tick of the clock of files", func() bool { return coarse().After(now) })
 	cmd := exec.Command(self, append([]string{"shim", string(config)}, command...)...)
 	cmd.Dir, cmd.Env = s.root, append(append(os.Environ(), "HELPER="+self, "GIT_CONFIG_GLOBAL=/dev/null", "PYTHONDONTWRITEBYTECODE=1"), s.env...)
 	if s.user != os.Getuid() {

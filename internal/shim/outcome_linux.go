@@ -261,6 +261,8 @@ func (s *supervisor) renamed(p *planned, e *change) {
 			s.unseen(e.PID, "the folders "+from+" and "+to+" were exchanged, and what is in them is not listed")
 			return
 		}
+		s.writing[from], s.writing[to] = s.writing[to], s.writing[from]
+		maps.DeleteFunc(s.writing, func(_ string, w *writing) bool { return w == nil })
 		for _, w := range []struct {
 			path          string
 			inside        bool

@@ -4,6 +4,7 @@ package shim
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ type supervisor struct {
 	closes   *closes
 	gate     *gate // nil: every call goes on
 	outside  outside
+	drafts   map[string]*draft // by path
+	asking   context.Context   // of questions that no call waits for
+	settled  func()            // is called when there are no drafts any more, unless it is nil
 
 	pending map[uint32]*planned    // by thread
 	writing map[string]*writing    // files that are open for writing, by path
@@ -60,7 +64,7 @@ const sweepEvery = time.Second
 func newSupervisor(c Config, l listener, r *recorder, asOf time.Time) (s *supervisor, err error) {
 	s = &supervisor{
 		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil, asOf),
-		pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
+		drafts: make(map[string]*draft), pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
 	l.stayOnProcessor()
 	if s.resolver, err = newResolver(c.Root); err != nil {
@@ -107,6 +111,7 @@ func (s *supervisor) run() {
 	fds := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: int32(s.closes.fd), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
 	var n notice
 	var due time.Time
+	gone := false // the last process, but somebody may be asked about what it has left
 	for {
 		timeout := -1
 		if !due.IsZero() {
@@ -130,6 +135,10 @@ func (s *supervisor) run() {
 				s.handle(&n)
 			}
 		case fds[0].Revents != 0:
+			gone = true
+			fds[0].Fd = -1
+		}
+		if gone && len(s.drafts) == 0 {
 			return
 		}
 		now := time.Now()
@@ -140,6 +149,11 @@ func (s *supervisor) run() {
 		due = time.Time{}
 		if len(s.pending) > 0 {
 			due = s.settleDue(now)
+		}
+		if len(s.drafts) > 0 {
+			if next := s.draftsDue(now); !next.IsZero() && (due.IsZero() || next.Before(due)) {
+				due = next
+			}
 		}
 	}
 }

@@ -84,9 +84,21 @@ func (p *Folder) changeQuestion(r feed.Report) *acp.RequestPermissionRequest {
 		title = fmt.Sprintf("Change the permissions of %s to %o", name(r.Path), *r.After.Mode)
 	}
 	return ask.Own(acp.SessionID(r.Author.Session), acp.ToolCallUpdate{
-		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations,
+		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations, Content: textsOf(r),
 	},
 		acp.PermissionOption{OptionID: ask.OptionAllow, Name: "Allow this change", Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: ask.OptionReject, Name: "Do not allow it", Kind: acp.PermissionOptionKindRejectOnce},
 	)
+}
+
+// textsOf shows the old and the new text of a file, if a report has both.
+func textsOf(r feed.Report) []acp.ToolCallContent {
+	if r.Before == nil || r.After == nil || r.After.Text == nil || !r.Before.Absent && r.Before.Text == nil {
+		return nil
+	}
+	d := acp.NewDiff(r.Path, *r.After.Text)
+	if r.Before.Text != nil {
+		d.OldText = acp.Some(*r.Before.Text)
+	}
+	return []acp.ToolCallContent{d}
 }
