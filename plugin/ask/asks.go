@@ -165,6 +165,9 @@ func (s *Asks) tell(a *ask, reason string) {
 		Str("agent", a.agent).Optional("sessionId", a.session).Str("reason", reason).Item(events.RequestCancelled))
 }
 
+// TurnCancelled says why the questions of a turn are withdrawn when the user cancels it.
+const TurnCancelled = "the turn was cancelled"
+
 // CancelSession withdraws the questions of a session, except those of some methods, and says
 // why.
 func (s *Asks) CancelSession(agent, session, reason string, except ...string) {
@@ -194,11 +197,14 @@ func (s *Asks) wait(ctx context.Context, a *ask) Answer {
 	case v := <-a.answer:
 		return v
 	case <-ctx.Done():
-		reason := "the agent no longer waits for an answer"
-		if context.Cause(ctx) == rpc.ErrTurnEnded {
+		reason, by := "the agent no longer waits for an answer", "agent"
+		switch context.Cause(ctx) {
+		case rpc.ErrTurnEnded:
 			reason = rpc.ErrTurnEnded.Error()
+		case rpc.ErrSessionCancelled: // CancelSession says the same, and may be later
+			reason, by = TurnCancelled, "cancel"
 		}
-		s.withdraw(a, reason, Answer{Cancelled: true, By: "agent"})
+		s.withdraw(a, reason, Answer{Cancelled: true, By: by})
 		return <-a.answer
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
@@ -86,7 +87,7 @@ func (s *Turns) sendCancel(t *Turn) {
 	if err != nil {
 		s.editor.Log.Warn("cancel was not sent", "agent", name, "session", s.id, "error", err)
 	}
-	s.asks.CancelSession(name, string(s.id), "the turn was cancelled")
+	s.asks.CancelSession(name, string(s.id), ask.TurnCancelled)
 	if err != nil {
 		return
 	}

@@ -26,6 +26,7 @@ type Call struct {
 	method  string
 	session string
 	from    origin
+	stopped bool       // a prompt that session/cancel was sent for; pending.mu protects it
 	first   answered   // may be nil
 	opening *opening   // nil unless it opens a session
 	done    chan reply // holds one
@@ -257,6 +258,34 @@ func (p *pending) prompts(session string) bool {
 		}
 	}
 	return false
+}
+
+// cancelPrompts notes that session/cancel is sent for the prompts of a session.
+func (p *pending) cancelPrompts(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.calls {
+		if k.method == acp.MethodSessionPrompt && k.session == session {
+			k.stopped = true
+		}
+	}
+}
+
+// cancelled reports whether a turn of the session runs and session/cancel was sent
+// for it.
+func (p *pending) cancelled(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := false
+	for _, k := range p.calls {
+		if k.method == acp.MethodSessionPrompt && k.session == session {
+			if !k.stopped {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
 }
 
 // takeHandlers gives up the calls that handlers wait in.

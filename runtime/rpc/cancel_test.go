@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -420,4 +421,113 @@ func TestAQuestionOutlivesAPromptThatIsRefusedWhileATurnRuns(t *testing.T) {
 	}
 	close(answer)
 	w.hear()
+}
+
+// The client answers the questions of a turn that it cancels, whatever the agent does and
+// whatever the version: with the cause of session/cancel its handlers know that nobody wants
+// an answer, and what they return then is answered as the protocol demands.
+func TestAnOutgoingSessionCancelEndsTheQuestionsOfItsSession(t *testing.T) {
+	t.Parallel()
+	const permission, elicitation = `{"outcome":{"outcome":"cancelled"}}`, `{"action":"cancel"}`
+	own := errors.New("no user is here")
+	for name, test := range map[string]struct {
+		method, session string
+		wraps           bool  // the Middleware wraps the handler
+		returns         error // instead of the error of the context
+		want            string
+	}{
+		"a permission":                    {method: acp.MethodSessionRequestPermission, session: "s", want: `"result":` + permission},
+		"a form":                          {method: acp.MethodElicitationCreate, session: "s", want: `"result":` + elicitation},
+		"a permission through Middleware": {method: acp.MethodSessionRequestPermission, session: "s", wraps: true, want: `"result":` + permission},
+		"the cause as the error":          {method: acp.MethodSessionRequestPermission, session: "s", returns: fmt.Errorf("asking: %w", rpc.ErrSessionCancelled), want: `"result":` + permission},
+		"an error of the handler":         {method: acp.MethodSessionRequestPermission, session: "s", returns: own, want: `"error":{"code":-32603,"message":"no user is here"}`},
+		"a permission of another session": {method: acp.MethodSessionRequestPermission, session: "other"},
+		"not a question":                  {method: acp.MethodTerminalWaitForExit, session: "s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := handler{request: func(ctx context.Context, method string, _ json.RawMessage) (acp.Appender, error) {
+					if method != test.method { // the test looks whether the peer hears something
+						return nil, acp.MethodNotFound(method)
+					}
+					<-ctx.Done()
+					if cause := context.Cause(ctx); test.want != "" && cause != rpc.ErrSessionCancelled {
+						t.Errorf("the cause is %v", cause)
+					}
+					return nil, cmp.Or(test.returns, ctx.Err())
+				}}
+				opts := rpc.Options{}
+				if test.wraps {
+					opts.Middleware = []rpc.Middleware{{Receive: func(next acp.Handler) acp.Handler { return faultless{next, t} }}}
+				}
+				c, w := dial(t, h, opts)
+				turn := call(t.Context(), c, acp.MethodSessionPrompt, prompt)
+				w.hear()
+				w.say(`{"jsonrpc":"2.0","id":"q","method":%q,"params":{"sessionId":%q}}`, test.method, test.session)
+				synctest.Wait()
+				if err := c.Notify(t.Context(), acp.MethodSessionCancel, raw(prompt)); err != nil {
+					t.Fatal(err)
+				}
+				w.expect(`{"jsonrpc":"2.0","method":"session/cancel","params":` + prompt + `}`)
+				if test.want != "" {
+					w.expect(`{"jsonrpc":"2.0","id":"q",` + test.want + `}`)
+				} else {
+					w.quiet()
+				}
+				w.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
+				receive(t, "end of the turn", turn)
+			})
+		})
+	}
+}
+
+// faultless fails the test if what it wraps returns an error.
+type faultless struct {
+	acp.Handler
+	t *testing.T
+}
+
+func (f faultless) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
+	result, err := f.Handler.HandleRequest(ctx, method, params)
+	if err != nil {
+		f.t.Errorf("%s: %v", method, err)
+	}
+	return result, err
+}
+
+// An agent may ask before it reads session/cancel. Nobody answers a question of a turn that
+// is cancelled already, but the next turn asks as before.
+func TestAQuestionOfACancelledTurnReachesNobody(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 3)
+	h := handler{request: func(_ context.Context, _ string, params json.RawMessage) (acp.Appender, error) {
+		asked <- string(params)
+		return raw(`{"outcome":{"outcome":"selected","optionId":"yes"}}`), nil
+	}}
+	c, w := dial(t, h, rpc.Options{})
+	ask := func(id, session, outcome string) {
+		t.Helper()
+		w.say(`{"jsonrpc":"2.0","id":%q,"method":"session/request_permission","params":{"sessionId":%q}}`, id, session)
+		w.expect(`{"jsonrpc":"2.0","id":"` + id + `","result":{"outcome":` + outcome + `}}`)
+	}
+	const yes, cancelled = `{"outcome":"selected","optionId":"yes"}`, `{"outcome":"cancelled"}`
+	turn := queued(t.Context(), t, c, acp.MethodSessionPrompt, prompt)
+	w.hear()
+	if err := c.Notify(t.Context(), acp.MethodSessionCancel, raw(prompt)); err != nil {
+		t.Fatal(err)
+	}
+	w.hear()
+	ask("late", "s", cancelled)
+	ask("of another session", "other", yes)
+	w.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
+	receive(t, "end of the turn", turn)
+	turn = queued(t.Context(), t, c, acp.MethodSessionPrompt, prompt)
+	w.hear()
+	ask("of the next turn", "s", yes)
+	w.say(`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`)
+	receive(t, "end of the turn", turn)
+	if len(asked) != 2 {
+		t.Errorf("%d questions reached the handler", len(asked))
+	}
 }

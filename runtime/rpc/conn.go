@@ -41,9 +41,11 @@ import (
 //
 // Cancelling. An outgoing session/cancel or $/cancel_request overtakes what is
 // queued, except the request it is about. Ending the context of a Call sends
-// $/cancel_request; its late answer is ignored and counted. An incoming
-// $/cancel_request ends the context of the request; session/cancel ends the
-// contexts of the session's prompts, with the cause ErrSessionCancelled, and
+// $/cancel_request; its late answer is ignored and counted. An outgoing session/cancel
+// ends the contexts of the session's questions to the user, with the cause
+// ErrSessionCancelled; those that still come before the turn ends reach no handler and are
+// answered cancelled. An incoming $/cancel_request ends the context of the request;
+// session/cancel ends the contexts of the session's prompts, with the same cause, and
 // reaches the handler at once, past what is queued.
 //
 // Faults. Unknown, late and second answers, lines that are not messages and
@@ -347,7 +349,9 @@ func (c *Conn) notifyPeer(ctx context.Context, method string, params acp.Appende
 	}
 	if method == acp.MethodSessionCancel {
 		session := sessionOf(params, buf.b[at:])
+		c.calls.cancelPrompts(session) // not the next prompt, which may be queued behind it
 		err = c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id != 0 && m.session == session })
+		c.in.endQuestions(session, ErrSessionCancelled) // their answers follow it
 	} else {
 		err = c.out.put(ctx, c.ending, outgoing{buf: buf})
 	}

@@ -12,8 +12,11 @@ import (
 // ErrClosed is the cause of a connection that ended because Close was called.
 var ErrClosed = errors.New("closed by this side")
 
-// ErrSessionCancelled is the cause (context.Cause) of the context of a
-// session/prompt handler after the client sent session/cancel.
+// ErrSessionCancelled is the cause (context.Cause) of the contexts that session/cancel
+// ends: on the agent's side those of the session's session/prompt handlers, on the client's
+// those of its open questions (session/request_permission, elicitation/create). A handler
+// that returns the error of its context then is answered for: the stop reason, the outcome
+// or the action is that of a cancelled turn.
 var ErrSessionCancelled = errors.New("session/cancel")
 
 // ErrRequestCancelled is the cause (context.Cause) of a request handler's

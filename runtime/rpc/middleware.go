@@ -21,8 +21,9 @@ type Middleware struct {
 	//	type counted struct{ acp.Handler }
 	//
 	// The wrapper sees what the peer will see: a prompt that gave up because of
-	// session/cancel has ended in the stop reason cancelled, without an error. The
-	// connection stays on the side of the handler inside. The context that the
+	// session/cancel has ended in the stop reason cancelled, without an error, and a
+	// question in the outcome cancelled. The connection stays on the side of the
+	// handler inside. The context that the
 	// wrapper passes on must descend from the one it was given.
 	Receive func(next acp.Handler) acp.Handler
 	// Send wraps the requests and notifications of this side, whatever makes them: the
@@ -97,8 +98,10 @@ func (i inside) HandleRequest(ctx context.Context, method string, params json.Ra
 		return nil, acp.MethodNotFound(method)
 	}
 	result, err := i.h.HandleRequest(ctx, method, params)
-	if req, _ := ctx.Value(handlerKey{i.c}).(*request); req != nil && i.c.cancelledPrompt(req, err) {
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	if req, _ := ctx.Value(handlerKey{i.c}).(*request); req != nil {
+		if cancelled := i.c.ifCancelled(req, err); cancelled != nil {
+			return cancelled, nil
+		}
 	}
 	return result, err
 }

@@ -188,7 +188,7 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		k.first.answered(f.Result)
 	}
 	if k.method == acp.MethodSessionPrompt && !c.calls.prompts(k.session) {
-		c.in.endQuestions(k.session) // those that were read before it
+		c.in.endQuestions(k.session, ErrTurnEnded) // those that were read before it
 	}
 	c.answer(k, reply{buf: buf, result: f.Result, err: f.Error}, f.SessionID)
 	if f.Result != nil && (k.method == acp.MethodSessionClose || k.method == acp.MethodSessionDelete) {

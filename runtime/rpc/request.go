@@ -133,13 +133,13 @@ func (in *inbound) cancelPrompts(session string) {
 	}
 }
 
-// endQuestions ends the contexts of the questions of a session whose turn is over.
-func (in *inbound) endQuestions(session string) {
+// endQuestions ends the contexts of the questions of a session.
+func (in *inbound) endQuestions(session string, cause error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, req := range in.requests {
 		if isQuestion(req.method) && req.session == session {
-			req.ctx.end(ErrTurnEnded)
+			req.ctx.end(cause)
 		}
 	}
 }
@@ -151,6 +151,7 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 		id: f.ID, key: f.key, method: c.intern(f.Method), params: params(f), mended: f.mended,
 		session: string(f.SessionID), buf: buf,
 	}
+	req.ctx.c, req.ctx.req = c, req
 	if err := c.in.add(req, &c.lim); err != nil {
 		if err == errReused {
 			// An answer with its id would look like the answer to the first.
@@ -175,7 +176,9 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			return false
 		}
 	}
-	req.ctx = requestContext{c: c, req: req}
+	if isQuestion(req.method) && c.calls.cancelled(req.session) {
+		req.ctx.end(ErrSessionCancelled) // the agent asked before it read session/cancel
+	}
 	c.flow.add(cap(buf.b))
 	if l := c.laneOf(f.SessionID); l.busy() {
 		req.lane = l
@@ -271,9 +274,14 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	if req.mended && lasts(req.method) {
 		return acp.InvalidParams(req.method, errHalf)
 	}
-	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
-	if c.cancelledPrompt(req, err) {
-		result, err = &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	var result acp.Appender
+	if isQuestion(req.method) && req.ctx.ended() == ErrSessionCancelled {
+		err = ErrSessionCancelled // nobody is asked any more
+	} else {
+		result, err = c.h.HandleRequest(&req.ctx, req.method, req.params)
+	}
+	if cancelled := c.ifCancelled(req, err); cancelled != nil {
+		result, err = cancelled, nil
 	}
 	if err != nil {
 		return err
@@ -287,12 +295,22 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	return nil
 }
 
-// cancelledPrompt reports whether err is what a prompt handler of version 1
-// returns when it gives up because of session/cancel. The protocol wants the
-// stop reason cancelled then, and no error.
-func (c *Conn) cancelledPrompt(req *request, err error) bool {
-	return errors.Is(err, context.Canceled) && req.method == acp.MethodSessionPrompt &&
-		req.ctx.ended() == ErrSessionCancelled && c.hand.agreed() < 2
+// ifCancelled returns the answer to a prompt of version 1 or a question whose handler
+// gave up with err because of session/cancel, nil for everything else. The protocol
+// wants no error then.
+func (c *Conn) ifCancelled(req *request, err error) acp.Appender {
+	if req.ctx.ended() != ErrSessionCancelled || !errors.Is(err, context.Canceled) && !errors.Is(err, ErrSessionCancelled) {
+		return nil
+	}
+	switch {
+	case req.method == acp.MethodSessionPrompt && c.hand.agreed() < 2:
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
+	case req.method == acp.MethodSessionRequestPermission: // version 2 writes both questions' answers the same way
+		return &acp.RequestPermissionResponse{Outcome: &acp.RequestPermissionOutcomeCancelled{}}
+	case req.method == acp.MethodElicitationCreate:
+		return &acp.CreateElicitationResponse{Variant: &acp.CreateElicitationResponseCancel{}}
+	}
+	return nil
 }
 
 // errorFor returns what the peer gets to see of a handler's error.
