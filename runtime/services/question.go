@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // asked is a question to the user that is open.
 type asked struct{ cancel context.CancelCauseFunc }
 
-// question opens a question of a session: its context ends with Cancel. The id
-// is empty when there is no session yet; Close ends such a question.
+// question opens a question of a session: its context ends with Cancel and with the
+// session. The id is empty when there is no session yet; Close ends such a question.
 func (s *Services) question(ctx context.Context, id acp.SessionID, method string, params any) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &asked{cancel}
 	s.mu.Lock()
 	if s.closed {
-		cancel(ErrCancelled)
+		cancel(rpc.ErrSessionCancelled)
 	}
 	if s.asking[id] == nil {
 		s.asking[id] = make(map[*asked]struct{})

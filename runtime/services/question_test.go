@@ -100,7 +100,8 @@ func TestOpenElicitationsEndWithTheirTurnOrTheirServices(t *testing.T) {
 		scope acp.ElicitationFormModeVariant
 		end   func(*bench)
 	}{
-		"cancel":        {&acp.ElicitationSessionScope{SessionID: "s"}, func(b *bench) { b.Cancel("s") }},
+		"cancel":        {&acp.ElicitationSessionScope{SessionID: "s"}, func(b *bench) { acp.Agent{Conn: b.conn}.Session("s").Cancel(context.Background()) }},
+		"without Conn":  {&acp.ElicitationSessionScope{SessionID: "s"}, func(b *bench) { b.Cancel("s") }},
 		"close session": {&acp.ElicitationSessionScope{SessionID: "s"}, func(b *bench) { b.CloseSession("s") }},
 		"close":         {&acp.ElicitationRequestScope{RequestID: acp.NumberID(1)}, func(b *bench) { b.Services.Close() }},
 	} {

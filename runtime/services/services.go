@@ -80,9 +80,6 @@ func AllowCommands(context.Context, acp.SessionID, *terminal.Command) error { re
 // ErrSession refuses a request that names a session this client has not opened.
 var ErrSession = errors.New("unknown session")
 
-// ErrCancelled is the cause of the end of a question whose turn was cancelled.
-var ErrCancelled = errors.New("the turn was cancelled")
-
 // Services answers what one agent asks of its client. It is safe for concurrent
 // use. Close ends everything it started.
 type Services struct {
@@ -348,12 +345,13 @@ func (s *Services) Close() error {
 }
 
 // Cancel answers the open permission requests and elicitations of a session with
-// cancelled. Call it when you send session/cancel; the protocol demands it.
+// cancelled, as the protocol demands of a client that sends session/cancel. An rpc.Conn
+// sees to that by itself; Cancel is for programs without one.
 func (s *Services) Cancel(id acp.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for a := range s.asking[id] {
-		a.cancel(ErrCancelled)
+		a.cancel(rpc.ErrSessionCancelled)
 	}
 }
 

@@ -309,7 +309,7 @@ func TestPermissionsOverAConnection(t *testing.T) {
 		if n := len(b.State("s").Snapshot().Requests); n != 1 {
 			t.Errorf("%d pending requests", n)
 		}
-		b.Cancel("s")
+		must(t, acp.Agent{Conn: b.conn}.Session("s").Cancel(t.Context()))
 	}()
 	if got, err := ask("unknown call", options); got != "cancelled" {
 		t.Errorf("%q, %v", got, err)

@@ -16,8 +16,7 @@ import (
 // work, unless the agent has begun something new by the time it accepts the prompt.
 //
 // It fails if the context, the connection or the session ends first. The end of
-// the context does not stop the work: for that, send session/cancel and call
-// services.Services.Cancel.
+// the context does not stop the work: for that, send session/cancel.
 func (s *Services) Prompt(ctx context.Context, agent v2.Agent, req *v2.PromptRequest) (*v2.PromptResponse, history.Activity, error) {
 	state := s.one.Sessions().Open(acp.SessionID(req.SessionID))
 	before, _ := state.Activity()

@@ -256,7 +256,7 @@ func TestAskingForPermissionInVersion2(t *testing.T) {
 		if n := len(b.State("s").Snapshot().Requests); n != 1 {
 			t.Errorf("%d pending requests", n)
 		}
-		b.Cancel("s")
+		must(t, b.ours.Cancel(t.Context(), &v2.CancelSessionNotification{SessionID: "s"}))
 	}()
 	if got := b.ask(t, "s", ""); got != "cancelled" {
 		t.Error(got)

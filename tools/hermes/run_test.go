@@ -13,7 +13,6 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
-	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
@@ -135,7 +134,7 @@ func TestOnlyADecisionDenies(t *testing.T) {
 		"allowed":    {"all", nil, 0, "[allowed] Go on?\n"},
 		"denied":     {"none", nil, 1, "[denied] Go on?\n"},
 		"taken back": {"all", rpc.ErrRequestCancelled, 0, ""},
-		"cancelled":  {"all", services.ErrCancelled, 0, "[denied] Go on?\n"},
+		"cancelled":  {"all", rpc.ErrSessionCancelled, 0, "[denied] Go on?\n"},
 		"lost":       {"all", rpc.ErrClosed, 1, "[denied] Go on?\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

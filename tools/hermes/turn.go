@@ -173,7 +173,6 @@ func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, ag
 		return
 	}
 	t.stopped(reason)
-	t.Cancel(session)
 	t.agent.Cancel(life, &acp.CancelNotification{SessionID: session})
 	limit := time.NewTimer(cancelTime)
 	defer limit.Stop()
@@ -425,7 +424,7 @@ func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPer
 				(option.Kind == acp.PermissionOptionKindAllowOnce || option.Kind == acp.PermissionOptionKindAllowAlways)
 		}
 	}
-	if !allowed && !errors.Is(err, services.ErrCancelled) {
+	if !allowed && !errors.Is(err, rpc.ErrSessionCancelled) {
 		t.denied.Add(1)
 	}
 	t.show.permission(req, allowed)

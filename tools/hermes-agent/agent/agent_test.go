@@ -185,7 +185,6 @@ func TestCancellingEndsATurnAnywhere(t *testing.T) {
 			if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
 				t.Fatal(err)
 			}
-			e.Cancel(id)
 			for range 2 {
 				if reason := patience.Value(t, "end of the turn", ended); reason != acp.StopReasonCancelled {
 					t.Errorf("the turn ended with %q", reason)

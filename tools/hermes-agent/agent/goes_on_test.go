@@ -72,7 +72,6 @@ func TestASessionGoesOnAfterEveryTurn(t *testing.T) {
 				if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
 					t.Fatal(err)
 				}
-				e.Cancel(id)
 			}
 			if got := patience.Value(t, "end of the turn", ended); !strings.Contains(got, test.ends) {
 				t.Errorf("the turn ended with %s, want %s", got, test.ends)

@@ -190,7 +190,6 @@ func (c *chat) turn(ctx context.Context, prompt string) (acp.StopReason, error) 
 	c.mu.Unlock()
 	defer context.AfterFunc(running, func() {
 		c.agent.Cancel(context.WithoutCancel(ctx), &acp.CancelNotification{SessionID: c.id})
-		c.here.Cancel(c.id)
 	})()
 	defer c.view.end()
 	answer, err := c.here.Prompt(ctx, c.agent, &acp.PromptRequest{SessionID: c.id, Prompt: []acp.ContentBlock{acp.NewTextContent(prompt)}})
