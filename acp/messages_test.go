@@ -158,6 +158,9 @@ func TestAbsentNullAndValueDifferInAPatch(t *testing.T) {
 		if v.Title != want {
 			t.Errorf("%s reads as %v", text, v.Title)
 		}
+		if got, ok := v.Title.Get(); got != want.V || ok != (want.State == PatchValue) {
+			t.Errorf("of %s, Get returns %q, %t", text, got, ok)
+		}
 		if got := string(v.AppendJSON(nil)); got != text && text != `{"title":["bad"]}` {
 			t.Errorf("%s is written as %s", text, got)
 		}

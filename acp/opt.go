@@ -47,6 +47,9 @@ func Set[T any](v T) Patch[T] { return Patch[T]{V: v, State: PatchValue} }
 // Clear returns a Patch that clears the member.
 func Clear[T any]() Patch[T] { return Patch[T]{State: PatchNull} }
 
+// Get returns the value and whether there is one; State tells null from absent.
+func (p Patch[T]) Get() (T, bool) { return p.V, p.State == PatchValue }
+
 // IsZero reports whether the member is absent.
 func (p Patch[T]) IsZero() bool { return p.State == PatchAbsent }
 
