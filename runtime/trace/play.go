@@ -60,7 +60,7 @@ type PlayOptions struct {
 type MismatchError struct {
 	File string
 	Line int    // of what was expected; 0 when the recording has ended
-	Want string // what that is
+	Want string // what that is: a message, or the end of the recording
 	Got  string // what happened
 }
 
@@ -268,7 +268,7 @@ func (p *player) await(ctx context.Context, c *cue) error {
 }
 
 func (p *player) mismatch(c *cue, got string) error {
-	e := &MismatchError{File: p.name, Got: got}
+	e := &MismatchError{File: p.name, Want: "the end of the recording", Got: got}
 	if c != nil {
 		e.Line, e.Want = c.Line, c.String()
 	}

@@ -244,6 +244,9 @@ func TestAPlayFollowsTheRecording(t *testing.T) {
 				live.Close()
 			}
 			err = <-played
+			if m := (*MismatchError)(nil); errors.As(err, &m) && (m.Want == "" || m.Got == "") {
+				t.Errorf("want %q, got %q", m.Want, m.Got)
+			}
 			if c.err == "" && err != nil || c.err != "" && (err == nil || err.Error() != c.err) {
 				t.Errorf("%v\nwant %s", err, c.err)
 			}
