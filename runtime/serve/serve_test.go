@@ -209,11 +209,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 	second, _ := dial(t, url, client)
 	d := rpc.NewConn(second, nil, rpc.Options{})
 	defer d.Close()
-	var full *httpstream.StatusError
+	var full *access.StatusError
 	if _, err := (acp.Agent{Conn: d}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &full) || full.Status != 503 || !strings.Contains(full.Body, "the limit is 1") {
 		t.Error(err)
 	}
-	var refused *websocket.StatusError
+	var refused *access.StatusError
 	if _, err := dial(t, "ws"+strings.TrimPrefix(url, "http"), client); !errors.As(err, &refused) || refused.Status != 503 {
 		t.Error(err)
 	}

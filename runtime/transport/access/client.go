@@ -58,10 +58,27 @@ func (e *PlainError) Error() string {
 // Permanent reports that trying again is pointless.
 func (e *PlainError) Permanent() bool { return true }
 
+// StatusError reports a server that refused a request, such as with 401 for a wrong
+// token. Over WebSocket it is the error of Dial, over streamable HTTP it ends the
+// connection.
+type StatusError struct {
+	Request string // its URL, or the method
+	Status  int
+	Body    string // beginning of what the server said
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%s: the server answered %d %s", e.Request, e.Status, http.StatusText(e.Status))
+	if e.Body != "" {
+		text += fmt.Sprintf(": %.200q", e.Body)
+	}
+	return text
+}
+
 // Permanent reports whether a retry of the same request would get the same
 // status, because the fault is the client's.
-func Permanent(status int) bool {
-	switch status {
+func (e *StatusError) Permanent() bool {
+	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		return true

@@ -24,24 +24,6 @@ const (
 	orderly       = 500 * time.Millisecond // for initialize, and for streams, to end in order
 )
 
-// StatusError reports an answer of the server that ends the connection.
-type StatusError struct {
-	Method string // POST or GET
-	Status int
-	Body   string // beginning of what the server said
-}
-
-func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%s: the server answered %d %s", string(e.Method), e.Status, http.StatusText(e.Status))
-	if e.Body != "" {
-		text += fmt.Sprintf(": %.200q", e.Body)
-	}
-	return text
-}
-
-// Permanent reports whether the same request will be refused again.
-func (e *StatusError) Permanent() bool { return access.Permanent(e.Status) }
-
 // client is the client's side of a connection.
 type client struct {
 	url     *url.URL
@@ -84,7 +66,7 @@ type waiting struct {
 
 // Dial returns a connection to the server at an http or https URL. Nothing is
 // sent before the first message, which must be initialize. Errors of Read and
-// Write are a *StatusError, an *access.RedirectError, io.EOF when the server
+// Write are an *access.StatusError, an *access.RedirectError, io.EOF when the server
 // ended the connection, or what the network says.
 func Dial(url string, opts access.Client) (transport.Transport, error) {
 	u, err := access.Parse(url)
@@ -370,8 +352,8 @@ func (c *client) request(ctx context.Context, method, session string, body []byt
 	return answer, err
 }
 
-func statusError(method string, status int, body []byte) *StatusError {
-	return &StatusError{Method: method, Status: status, Body: string(bytes.TrimSpace(body[:min(len(body), maxErrorBody)]))}
+func statusError(method string, status int, body []byte) *access.StatusError {
+	return &access.StatusError{Request: method, Status: status, Body: string(bytes.TrimSpace(body[:min(len(body), maxErrorBody)]))}
 }
 
 // farewell ends the connection on the server, trying twice: the first attempt

@@ -208,7 +208,7 @@ func TestARefusedMessageFailsOnlyItsCall(t *testing.T) {
 		t.Error(err)
 	}
 	status.Store(404)
-	var gone *httpstream.StatusError
+	var gone *access.StatusError
 	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); !errors.As(err, &gone) || gone.Status != 404 {
 		t.Error(err)
 	}

@@ -97,8 +97,8 @@ func TestAConnectionTheServerNoLongerWantsFailsWithItsCause(t *testing.T) {
 					refuse.Store(true)
 				}
 				_, err := acp.Agent{Conn: c}.ListSessions(t.Context(), &acp.ListSessionsRequest{})
-				var status *httpstream.StatusError
-				if !errors.As(err, &status) || status.Status != code || status.Method != method || !strings.Contains(err.Error(), "not any more") {
+				var status *access.StatusError
+				if !errors.As(err, &status) || status.Status != code || status.Request != method || !strings.Contains(err.Error(), "not any more") {
 					t.Fatal(err)
 				}
 				select {

@@ -13,6 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
 const (
@@ -133,7 +134,7 @@ func (s *stream) receive() error {
 		mark := s.mark.Load()
 		opened, err := s.once()
 		s.isOpen() // or cannot be opened now
-		var status *StatusError
+		var status *access.StatusError
 		refused := errors.As(err, &status)
 		switch {
 		case s.ctx.Err() != nil:

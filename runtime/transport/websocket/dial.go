@@ -16,27 +16,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
-// StatusError reports a server that answered the handshake with something other
-// than a WebSocket.
-type StatusError struct {
-	URL    string
-	Status int
-	Body   string // beginning of what the server said
-}
-
-func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%s: the server answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
-	if e.Body != "" {
-		text += fmt.Sprintf(": %.200q", e.Body)
-	}
-	return text
-}
-
-// Permanent reports whether the same request will be refused again.
-func (e *StatusError) Permanent() bool { return access.Permanent(e.Status) }
-
 // Dial connects to a server at a ws, wss, http or https URL. Errors are a
-// *StatusError, an *access.PlainError, an *access.RedirectError, or what the
+// *access.StatusError, an *access.PlainError, an *access.RedirectError, or what the
 // network says.
 func Dial(ctx context.Context, url string, opts access.Client) (transport.Transport, error) {
 	u, err := access.Parse(url)
@@ -63,7 +44,7 @@ func Dial(ctx context.Context, url string, opts access.Client) (transport.Transp
 		asked.Scheme = map[string]string{"http": "ws", "https": "wss"}[u.Scheme]
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode/100 != 3 {
 			body, _ := io.ReadAll(io.LimitReader(answer.Body, maxBody)) // it was read before
-			return nil, &StatusError{URL: asked.Redacted(), Status: answer.StatusCode, Body: strings.TrimSpace(string(body))}
+			return nil, &access.StatusError{Request: asked.Redacted(), Status: answer.StatusCode, Body: strings.TrimSpace(string(body))}
 		}
 		return nil, fmt.Errorf("%s: %w", asked.Redacted(), reason(err))
 	}

@@ -143,7 +143,7 @@ func TestRefusedRequestsAreNotHandled(t *testing.T) {
 		"wrong token": {wrong, 401, "wrong token"},
 		"a web page":  {page, 403, "https://evil.example"},
 	} {
-		var refused *websocket.StatusError
+		var refused *access.StatusError
 		if _, err := websocket.Dial(t.Context(), url, test.client); !errors.As(err, &refused) || refused.Status != test.status ||
 			!strings.HasPrefix(err.Error(), url+": ") || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s: %v", name, err)
@@ -167,7 +167,7 @@ func TestAServerWithoutATokenSaysSo(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewServer(&websocket.Server{Handle: echo})
 	defer h.Close()
-	var refused *websocket.StatusError
+	var refused *access.StatusError
 	if _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), access.Client{Token: access.NewToken()}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "access.Guard has no token") {
 		t.Errorf("got %v", err)
 	}
@@ -318,7 +318,7 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 	url, client := start(t, s)
 	c := dial(t, url, client)
 	says(t, c, hello, hello)
-	var refused *websocket.StatusError
+	var refused *access.StatusError
 	if _, err := websocket.Dial(t.Context(), url, client); !errors.As(err, &refused) || refused.Status != 503 {
 		t.Fatal(err)
 	}
