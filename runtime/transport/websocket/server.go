@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -27,7 +30,7 @@ const firstMessage = 30 * time.Second
 type Server struct {
 	Guard access.Guard
 	// Handle owns the connection it gets and returns when it is over. Its context
-	// is the context of the request.
+	// is that of the request, and also ends with Shutdown.
 	Handle func(ctx context.Context, t transport.Transport)
 	// Admit, when set, may refuse a connection, which is answered with 503;
 	// release is called at its end.
@@ -37,7 +40,14 @@ type Server struct {
 	MaxMessage int
 	// Logger gets what was refused and why; nil: nothing is logged.
 	Logger *slog.Logger
+
+	mu      sync.Mutex
+	open    map[*serverConn]context.CancelFunc
+	closing bool
+	running sync.WaitGroup
 }
+
+var errShutdown = errors.New("the server is shutting down")
 
 // Upgrade reports whether the request asks for a WebSocket.
 func Upgrade(r *http.Request) bool {
@@ -65,16 +75,14 @@ func (s *Server) log(r *http.Request, reason string) {
 }
 
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
-	if s.Admit != nil {
-		release, err := s.Admit()
-		if err != nil {
-			s.log(r, err.Error())
-			w.Header().Set("Retry-After", "5")
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		defer release()
+	leave, err := s.enter()
+	if err != nil {
+		s.log(r, err.Error())
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
 	}
+	defer leave()
 	w.Header().Set("Acp-Connection-Id", rand.Text())
 	below := &hijacked{ResponseWriter: w}
 	ws, err := websocket.Accept(below, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the guard checked the origin
@@ -86,16 +94,90 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	if s.MaxMessage > 0 {
 		c.max = s.MaxMessage
 	}
-	stop := context.AfterFunc(r.Context(), func() { c.Close() })
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer s.keep(c, cancel)()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
 	timer := time.AfterFunc(firstMessage, func() { c.Close() })
 	err = c.begin()
 	timer.Stop()
 	stop()
-	if err != nil || r.Context().Err() != nil {
+	if err != nil || ctx.Err() != nil {
 		c.Close()
 		return
 	}
-	s.Handle(r.Context(), c)
+	s.Handle(ctx, c)
+}
+
+// enter admits a connection, unless there are too many or the server shuts down.
+func (s *Server) enter() (leave func(), err error) {
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		return nil, errShutdown
+	}
+	s.running.Add(1) // before Shutdown waits
+	s.mu.Unlock()
+	release := func() {}
+	if s.Admit != nil {
+		if release, err = s.Admit(); err != nil {
+			s.running.Done()
+			return nil, err
+		}
+	}
+	return func() {
+		release()
+		s.running.Done()
+	}, nil
+}
+
+// keep lets Shutdown find a connection until forget is called.
+func (s *Server) keep(c *serverConn, end context.CancelFunc) (forget func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = map[*serverConn]context.CancelFunc{}
+	}
+	s.open[c] = end
+	if s.closing {
+		c.shut.Store(true)
+		end()
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, c)
+	}
+}
+
+// Shutdown refuses new connections, ends the contexts of open ones, and waits until they
+// are over: their clients see a closing frame that says why. If ctx ends first they are
+// cut off. http.Server.Shutdown knows nothing of them, so call it afterwards.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	for c, end := range s.open {
+		c.shut.Store(true)
+		end()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for c := range s.open {
+		go c.Close()
+	}
+	s.mu.Unlock()
+	<-done
+	return ctx.Err()
 }
 
 // hijacked keeps the connection that is taken over.
@@ -116,6 +198,15 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 type serverConn struct {
 	*conn
 	first []byte
+	shut  atomic.Bool // by Shutdown
+}
+
+// Close is conn.Close.
+func (c *serverConn) Close() error {
+	if c.shut.Load() {
+		return c.CloseWith(errShutdown) // unless there is another reason
+	}
+	return c.conn.Close()
 }
 
 // begin reads the first message.

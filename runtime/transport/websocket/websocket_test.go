@@ -326,6 +326,61 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 	patience.True(t, "the release", func() bool { return open.Load() == 0 })
 }
 
+// Hijacked connections are unknown to http.Server.Shutdown: without a closing frame, clients
+// would take the end of the program for a broken network.
+func TestShutdownSaysGoodbye(t *testing.T) {
+	t.Parallel()
+	polite := func(ctx context.Context, c transport.Transport) {
+		stop := context.AfterFunc(ctx, func() { c.Close() })
+		defer stop()
+		echo(ctx, c)
+	}
+	for name, test := range map[string]struct {
+		handle func(context.Context, transport.Transport)
+		grace  time.Duration
+		want   error
+	}{
+		"a handler that ends with its context": {polite, patience.Soon, nil},
+		"a handler that does not":              {echo, time.Nanosecond, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &websocket.Server{Handle: test.handle}
+			url, client := start(t, s)
+			c := raw(t, url, client)
+			if err := c.Write(t.Context(), ws.MessageText, []byte(hello)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := c.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			silent := raw(t, url, client) // it has not sent initialize
+			ended := make(chan error, 2)
+			for _, c := range []*ws.Conn{c, silent} {
+				go func() {
+					_, _, err := c.Read(context.Background())
+					ended <- err
+				}()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), test.grace)
+			defer cancel()
+			if err := s.Shutdown(ctx); !errors.Is(err, test.want) {
+				t.Error(err)
+			}
+			for range 2 {
+				var closed ws.CloseError
+				if err := patience.Value(t, "the end", ended); !errors.As(err, &closed) || closed.Code != ws.StatusGoingAway || closed.Reason != "the server is shutting down" {
+					t.Error(err)
+				}
+			}
+			var refused *access.StatusError
+			if _, err := websocket.Dial(t.Context(), url, client); !errors.As(err, &refused) || refused.Status != 503 {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // C167 of the conformance list.
 func TestReadingContinuesWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
