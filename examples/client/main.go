@@ -39,7 +39,9 @@ func main() {
 	h := printer{services.New(services.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
 	defer h.Close()
 	process := must(launch.Start(ctx, launch.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
-	agent := must(rpc.Open(ctx, process.Transport(), h, &acp.InitializeRequest{ClientCapabilities: h.Capabilities()}, rpc.Options{}))
+	agent := must(rpc.Open(ctx, process.Transport(), h, &acp.InitializeRequest{
+		ClientInfo: &acp.Implementation{Name: "client", Version: "1.0.0"}, ClientCapabilities: h.Capabilities(),
+	}, rpc.Options{}))
 	defer agent.Close() // ends the process
 
 	session := must(h.NewSession(ctx, agent, &acp.NewSessionRequest{Cwd: dir}))

@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp/unstable"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -60,14 +61,16 @@ func (c *client) takeSaid() string {
 	return c.said.String()
 }
 
-func connect(t *testing.T, agent func(acp.Client) acp.AgentHandler) *client {
+var introduction = &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "test", Version: "1"}}
+
+func connect(t *testing.T, agent func(acp.Client) acp.AgentHandler, middleware ...rpc.Middleware) *client {
 	t.Helper()
 	near, far := transport.Pair()
 	served := make(chan error, 1)
 	go func() { served <- rpc.Serve(context.Background(), far, agent, rpc.Options{}) }()
 	c := &client{choose: chooses(agentkit.OptionOnce)}
 	var err error
-	if c.Agent, err = rpc.Open(t.Context(), near, c, nil, rpc.Options{}); err != nil {
+	if c.Agent, err = rpc.Open(t.Context(), near, c, introduction, rpc.Options{Middleware: middleware}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -76,6 +79,44 @@ func connect(t *testing.T, agent func(acp.Client) acp.AgentHandler) *client {
 		}
 	})
 	return c
+}
+
+// The guide quotes this agent: what it does with a tool call is right, whatever the user says.
+func TestAnAgentOfTheKitKeepsToTheProtocol(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		choose acp.PermissionOptionID
+		end    acp.StopReason
+		said   string
+	}{
+		"allowed":   {agentkit.OptionOnce, acp.StopReasonEndTurn, "You have [milk]\n"},
+		"trusted":   {agentkit.OptionAlways, acp.StopReasonEndTurn, "You have [milk]\n"},
+		"rejected":  {agentkit.OptionReject, acp.StopReasonEndTurn, "You have []\n"},
+		"cancelled": {"", acp.StopReasonCancelled, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, func(c acp.Client) acp.AgentHandler { return &notes{client: c} }, lint.Check(t, lint.Options{}))
+			r, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.Session(r.SessionID)
+			c.choose = func(p *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
+				if test.choose != "" {
+					return acp.NewSelectedPermissionOutcome(test.choose)
+				}
+				if err := s.Cancel(t.Context()); err != nil {
+					t.Error(err)
+				}
+				return &acp.RequestPermissionOutcomeCancelled{}
+			}
+			end, err := s.Prompt(t.Context(), acp.NewTextContent("milk"))
+			if said := c.takeSaid(); err != nil || end != test.end || said != test.said {
+				t.Errorf("%v, %v, %q", end, err, said)
+			}
+		})
+	}
 }
 
 func TestAnAgentOfTheKitKeepsSessionsApart(t *testing.T) {

@@ -30,9 +30,13 @@ type list struct {
 }
 
 func (n *notes) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{ProtocolVersion: 1, AgentCapabilities: &acp.AgentCapabilities{
-		SessionCapabilities: &acp.SessionCapabilities{Close: &acp.SessionCloseCapabilities{}, Extra: acp.Extra(agentkit.CanFork)},
-	}}, nil
+	return &acp.InitializeResponse{
+		ProtocolVersion: 1,
+		AgentInfo:       &acp.Implementation{Name: "notes", Version: "1.0.0"},
+		AgentCapabilities: &acp.AgentCapabilities{SessionCapabilities: &acp.SessionCapabilities{
+			Close: &acp.SessionCloseCapabilities{}, Extra: acp.Extra(agentkit.CanFork),
+		}},
+	}, nil
 }
 
 func (n *notes) NewSession(_ context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -65,20 +69,35 @@ func (n *notes) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	})
 }
 
-// write adds a line if the user agrees.
+// write adds a line if the user agrees, and shows that as a tool call.
 func (s *list) write(ctx context.Context, line string) error {
+	call := acp.NewToolCall(acp.ToolCallID(rand.Text()), "Write down "+line)
+	call.Kind, call.Status = acp.Some(acp.ToolKindEdit), acp.Some(acp.ToolCallStatusPending)
+	call.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(line))}
+	if err := s.Update(ctx, call); err != nil {
+		return err
+	}
+	is := func(status acp.ToolCallStatus) error {
+		now := acp.NewToolCallUpdate(call.ToolCallID)
+		now.Status = acp.Some(status)
+		return s.Update(ctx, now)
+	}
 	if !s.trusted {
 		var err error
-		call := acp.NewToolCall(acp.ToolCallID(rand.Text()), "Write down "+line)
 		s.trusted, err = agentkit.Permit(ctx, s.ClientSession, call.AsUpdate(), "Write down everything")
-		if errors.Is(err, agentkit.ErrRejected) {
-			return nil
-		} else if err != nil {
+		if err != nil {
+			failed := is(acp.ToolCallStatusFailed) // also if the turn was cancelled
+			if errors.Is(err, agentkit.ErrRejected) {
+				return failed
+			}
 			return err
 		}
 	}
-	s.lines = append(s.lines, line)
-	return nil
+	if err := is(acp.ToolCallStatusInProgress); err != nil {
+		return err
+	}
+	s.lines = append(s.lines, line) // the work
+	return is(acp.ToolCallStatusCompleted)
 }
 
 func (n *notes) Cancel(context.Context, *acp.CancelNotification) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -30,6 +31,11 @@ func (printer) SessionUpdate(_ context.Context, n *acp.SessionNotification) erro
 	return nil
 }
 
+// introduction says who a client is; its ClientCapabilities would say what it can do.
+var introduction = &acp.InitializeRequest{
+	ClientInfo: &acp.Implementation{Name: "example", Version: "1.0.0"},
+}
+
 // A client starts an agent, opens a session and sends one prompt.
 func ExampleOpen() {
 	ctx := context.Background()
@@ -37,7 +43,7 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err) // names the program and what is wrong with it
 	}
-	agent, err := rpc.Open(ctx, process.Transport(), printer{}, nil, rpc.Options{})
+	agent, err := rpc.Open(ctx, process.Transport(), printer{}, introduction, rpc.Options{})
 	if err != nil {
 		log.Fatal(err) // when the agent died: its exit status and last words
 	}
@@ -62,7 +68,7 @@ type greeter struct {
 }
 
 func (g *greeter) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+	return &acp.InitializeResponse{ProtocolVersion: 1, AgentInfo: &acp.Implementation{Name: "greeter", Version: "1.0.0"}}, nil
 }
 
 func (g *greeter) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -191,10 +197,12 @@ func (a *careful) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Prompt
 	chosen, err := a.client.Session(p.SessionID).Ask(ctx, acp.NewToolCall("call-1", "Delete everything").AsUpdate(),
 		acp.PermissionOption{OptionID: "yes", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if chosen.OptionID != "yes" {
+	case chosen.OptionID == "":
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	case chosen.OptionID == "no":
 		return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
@@ -229,6 +237,44 @@ func Example_permission() {
 	// Output:
 	// asked: Delete everything
 	// refusal
+}
+
+// asker is a client that leaves the choice to its user.
+type asker struct {
+	acp.UnimplementedClientHandler
+	show   func([]acp.PermissionOption)
+	choice chan acp.PermissionOptionID
+}
+
+func (a asker) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	a.show(p.Options)
+	select {
+	case id := <-a.choice:
+		return &acp.RequestPermissionResponse{Outcome: acp.NewSelectedPermissionOutcome(id)}, nil
+	case <-ctx.Done(): // nobody wants the answer any more; take the question off the screen
+		return nil, ctx.Err()
+	}
+}
+
+// session/cancel ends an open question: the connection answers it for the handler.
+func Example_cancelWhileAsking() {
+	asked := make(chan struct{})
+	user := asker{show: func([]acp.PermissionOption) { close(asked) }}
+	agent, end := join(user, func(c acp.Client) acp.AgentHandler { return &careful{client: c} })
+	defer end()
+
+	go func() {
+		<-asked
+		if err := agent.Session("session-1").Cancel(context.Background()); err != nil {
+			log.Print(err)
+		}
+	}()
+	answer, err := agent.Prompt(context.Background(), say("clean up"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.StopReason)
+	// Output: cancelled
 }
 
 // thinker thinks until it is cancelled.
@@ -303,15 +349,7 @@ func Example_extension() {
 	// Output: {"text":"HEY"} <nil>
 }
 
-// introduction says who a client is and what it can do.
-var introduction = &acp.InitializeRequest{
-	ClientInfo: &acp.Implementation{Name: "example", Version: "1.0.0"},
-	ClientCapabilities: &acp.ClientCapabilities{
-		Fs: &acp.FileSystemCapabilities{ReadTextFile: true},
-	},
-}
-
-// A client introduces itself, and the agent answers with what it can do.
+// A client introduces itself, and the agent answers with what it is and what it can do.
 func ExampleOpen_introduction() {
 	near, far := transport.Pair()
 	go rpc.Serve(context.Background(), far, func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }, rpc.Options{})
@@ -321,20 +359,27 @@ func ExampleOpen_introduction() {
 		log.Fatal(err)
 	}
 	defer agent.Close()
-	fmt.Println("version", agent.Initialized.ProtocolVersion)
-	// Output: version 1
+	fmt.Println(agent.Initialized.AgentInfo.Name, "speaks version", agent.Initialized.ProtocolVersion)
+	// Output: greeter speaks version 1
 }
 
+// A test of an agent, which also fails if either side breaks a rule of the protocol.
 func TestPrompt(t *testing.T) {
 	near, far := transport.Pair()
 	go rpc.Serve(t.Context(), far, func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }, rpc.Options{})
-	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, nil, rpc.Options{})
+	agent, err := rpc.Open(t.Context(), near, acp.UnimplementedClientHandler{}, introduction, rpc.Options{
+		Middleware: []rpc.Middleware{lint.Check(t, lint.Options{})},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer agent.Close()
 
-	end, err := agent.Session("session-1").Prompt(t.Context(), acp.NewTextContent("hi"))
+	session, err := agent.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/repo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := agent.Session(session.SessionID).Prompt(t.Context(), acp.NewTextContent("hi"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,24 +57,45 @@ func (w *worker) Cancel(_ context.Context, p *v2.CancelSessionNotification) erro
 	return nil
 }
 
-// watcher is its client.
-type watcher struct {
+// waiter is a client of version 2 that asks, and waits until the agent has done its work.
+type waiter struct {
 	v2.UnimplementedClientHandler
-	idle chan v2.IdleStateUpdateVariant
-	said chan struct{}
+	say    func(text string)
+	worked bool // since it was idle; only updates of its session touch it
+	idle   chan v2.IdleStateUpdateVariant
 }
 
-func (w *watcher) SessionUpdate(_ context.Context, n *v2.UpdateSessionNotification) error {
+func (w *waiter) SessionUpdate(_ context.Context, n *v2.UpdateSessionNotification) error {
 	switch u := n.Update.(type) {
 	case *v2.AgentMessageChunk:
-		fmt.Printf("%s: %s\n", u.MessageID, u.Content.(*v2.TextContent).Text)
-		close(w.said)
+		if text, ok := u.Content.(*v2.TextContent); ok {
+			w.say(text.Text)
+		}
 	case *v2.RunningStateUpdate:
-		fmt.Println("running")
+		w.worked = true
 	case *v2.IdleStateUpdate:
-		w.idle <- u.Variant
+		if w.worked { // an idle state before the work ends nothing
+			w.worked = false
+			w.idle <- u.Variant
+		}
 	}
 	return nil
+}
+
+// ask returns why the agent stopped. The end of ctx does not stop it: session/cancel does.
+func (w *waiter) ask(ctx context.Context, conn *rpc.Conn, session v2.SessionID, text string) (v2.IdleStateUpdateVariant, error) {
+	prompt := v2.NewPromptRequest(session, []v2.ContentBlock{v2.NewTextContent(text)})
+	if _, err := (v2.Agent{Conn: conn}).Prompt(ctx, prompt); err != nil {
+		return nil, err // it was not accepted
+	}
+	select {
+	case why := <-w.idle:
+		return why, nil
+	case <-conn.Done():
+		return nil, conn.Err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // A turn of version 2 outlives the prompt that began it: the answer only says
@@ -85,24 +106,22 @@ func ExampleAfterResponse() {
 		return early{v2.AgentSide(newWorker(c))} // no initialize here
 	}, rpc.Options{Server: true})
 	defer agent.Close()
-	w := &watcher{idle: make(chan v2.IdleStateUpdateVariant, 1), said: make(chan struct{})}
+	ctx := context.Background()
+	w := &waiter{idle: make(chan v2.IdleStateUpdateVariant, 1)}
 	conn := rpc.NewConn(near, v2.ClientSide(w), rpc.Options{})
 	defer conn.Close()
-
-	ctx, a := context.Background(), v2.Agent{Conn: conn}
-	accepted, err := a.Prompt(ctx, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent("Why?")}})
-	if err != nil {
-		fmt.Println(err)
-		return
+	w.say = func(text string) {
+		fmt.Println(text)
+		if err := (v2.Agent{Conn: conn}).Cancel(ctx, &v2.CancelSessionNotification{SessionID: "s"}); err != nil {
+			fmt.Println(err)
+		}
 	}
-	<-w.said
-	a.Cancel(ctx, &v2.CancelSessionNotification{SessionID: "s"})
-	_, cancelled := (<-w.idle).(*v2.IdleStateUpdateCancelled)
-	fmt.Println(accepted.MessageID, "is over; cancelled:", cancelled)
+
+	why, err := w.ask(ctx, conn, "s", "Why?")
+	fmt.Println(v2.IdleStateUpdateVariantTag(why), err)
 	// Output:
-	// running
-	// answer-1: one moment
-	// question-1 is over; cancelled: true
+	// one moment
+	// cancelled <nil>
 }
 
 // An agent of version 2 serves the client that started it.

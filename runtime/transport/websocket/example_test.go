@@ -2,15 +2,18 @@ package websocket_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
-	"net/http/httptest"
-	"strings"
+	"net"
+	"net/http"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
 
@@ -23,20 +26,45 @@ func (remote) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initiali
 	return &acp.InitializeResponse{ProtocolVersion: 1, AgentInfo: &acp.Implementation{Name: "remote", Version: "1"}}, nil
 }
 
-// An agent serves whoever has the token. An httpstream.Server does the same for clients
-// of streamable HTTP.
-func ExampleServer() {
-	token := access.NewToken() // or access.ReadToken from a file that only its owner can read
-	server := httptest.NewServer(&websocket.Server{
-		Guard: access.Guard{Token: token},
-		Handle: func(ctx context.Context, t transport.Transport) {
-			rpc.Serve(ctx, t, func(acp.Client) acp.AgentHandler { return remote{} }, rpc.Options{})
-		},
-	})
-	defer server.Close()
-	url := "ws" + strings.TrimPrefix(server.URL, "http")
+// serve lets whoever has the token use an agent, over WebSocket and streamable HTTP at one
+// address, until ctx ends.
+func serve(ctx context.Context, l net.Listener, guard access.Guard) error {
+	handle := func(ctx context.Context, t transport.Transport) {
+		rpc.Serve(ctx, t, func(acp.Client) acp.AgentHandler { return remote{} }, rpc.Options{})
+	}
+	sockets := &websocket.Server{Guard: guard, Handle: handle}
+	streams := &httpstream.Server{Guard: guard, Handle: handle}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if websocket.Upgrade(r) {
+			sockets.ServeHTTP(w, r)
+		} else {
+			streams.ServeHTTP(w, r)
+		}
+	})}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return errors.Join(sockets.Shutdown(grace), streams.Shutdown(grace), server.Shutdown(grace))
+}
 
-	t, err := websocket.Dial(context.Background(), url, access.Client{Token: token})
+// The client of an agent on the network, until the server shuts down.
+func ExampleServer_Shutdown() {
+	token := access.NewToken() // or access.ReadToken from a file that only its owner can read
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background()) // a program: signal.NotifyContext
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, l, access.Guard{Token: token}) }()
+
+	t, err := websocket.Dial(context.Background(), "ws://"+l.Addr().String(), access.Client{Token: token})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,9 +75,14 @@ func ExampleServer() {
 	defer agent.Close()
 	fmt.Println(agent.Initialized.AgentInfo.Name)
 
-	_, err = websocket.Dial(context.Background(), url, access.Client{Token: access.NewToken()})
-	fmt.Println(strings.HasSuffix(err.Error(), `the server answered 401 Unauthorized: "wrong token"`))
+	_, err = websocket.Dial(context.Background(), "ws://"+l.Addr().String(), access.Client{Token: access.NewToken()})
+	var refused *access.StatusError
+	fmt.Println(errors.As(err, &refused), refused.Status)
+
+	stop()
+	fmt.Println(agent.Wait(context.Background()), <-served)
 	// Output:
 	// remote
-	// true
+	// true 401
+	// <nil> <nil>
 }
