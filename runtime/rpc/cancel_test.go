@@ -423,7 +423,7 @@ func TestAQuestionOutlivesAPromptThatIsRefusedWhileATurnRuns(t *testing.T) {
 	w.hear()
 }
 
-// The client answers the questions of a turn that it cancels, whatever the agent does and
+// C067. The client answers the questions of a turn that it cancels, whatever the agent does and
 // whatever the version: with the cause of session/cancel its handlers know that nobody wants
 // an answer, and what they return then is answered as the protocol demands.
 func TestAnOutgoingSessionCancelEndsTheQuestionsOfItsSession(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -27,8 +28,8 @@ func (remote) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initiali
 }
 
 // serve lets whoever has the token use an agent, over WebSocket and streamable HTTP at one
-// address, until ctx ends.
-func serve(ctx context.Context, l net.Listener, guard access.Guard) error {
+// address, until ctx ends. Connections that last longer than grace are cut off then.
+func serve(ctx context.Context, l net.Listener, guard access.Guard, grace time.Duration) error {
 	handle := func(ctx context.Context, t transport.Transport) {
 		rpc.Serve(ctx, t, func(acp.Client) acp.AgentHandler { return remote{} }, rpc.Options{})
 	}
@@ -48,9 +49,9 @@ func serve(ctx context.Context, l net.Listener, guard access.Guard) error {
 		return err
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	last, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	return errors.Join(sockets.Shutdown(grace), streams.Shutdown(grace), server.Shutdown(grace))
+	return errors.Join(sockets.Shutdown(last), streams.Shutdown(last), server.Shutdown(last))
 }
 
 // The client of an agent on the network, until the server shuts down.
@@ -62,7 +63,7 @@ func ExampleServer_Shutdown() {
 	}
 	ctx, stop := context.WithCancel(context.Background()) // a program: signal.NotifyContext
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, l, access.Guard{Token: token}) }()
+	go func() { served <- serve(ctx, l, access.Guard{Token: token}, patience.Soon) }()
 
 	t, err := websocket.Dial(context.Background(), "ws://"+l.Addr().String(), access.Client{Token: token})
 	if err != nil {
