@@ -423,6 +423,41 @@ func TestAQuestionOutlivesAPromptThatIsRefusedWhileATurnRuns(t *testing.T) {
 	w.hear()
 }
 
+// In version 2 a prompt is answered when it is accepted, which may be in the middle of the work.
+func TestAQuestionOfVersion2EndsWithSessionCancelOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		h := handler{request: func(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return nil, ctx.Err()
+		}}
+		c, w := dial(t, h, rpc.Options{})
+		initialized := call(t.Context(), c, acp.MethodInitialize, `{"protocolVersion":2}`)
+		w.hear()
+		w.say(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}`)
+		receive(t, "initialize", initialized)
+		w.say(`{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}`)
+		accepted := call(t.Context(), c, acp.MethodSessionPrompt, prompt)
+		w.hear()
+		w.say(`{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}`)
+		receive(t, "the answer to the prompt", accepted)
+		synctest.Wait()
+		if cause != nil {
+			t.Fatalf("the question ended with %v", cause)
+		}
+		if err := c.Notify(t.Context(), acp.MethodSessionCancel, raw(prompt)); err != nil {
+			t.Fatal(err)
+		}
+		w.hear()
+		w.expect(`{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"cancelled"}}}`)
+		if cause != rpc.ErrSessionCancelled {
+			t.Errorf("the question ended with %v", cause)
+		}
+	})
+}
+
 // C067. The client answers the questions of a turn that it cancels, whatever the agent does and
 // whatever the version: with the cause of session/cancel its handlers know that nobody wants
 // an answer, and what they return then is answered as the protocol demands.

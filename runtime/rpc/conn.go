@@ -43,8 +43,8 @@ import (
 // queued, except the request it is about. Ending the context of a Call sends
 // $/cancel_request; its late answer is ignored and counted. An outgoing session/cancel
 // ends the contexts of the session's questions to the user, with the cause
-// ErrSessionCancelled; those that still come before the turn ends reach no handler and are
-// answered cancelled. An incoming $/cancel_request ends the context of the request;
+// ErrSessionCancelled; those that still come before the prompt is answered reach no handler
+// and are answered cancelled. An incoming $/cancel_request ends the context of the request;
 // session/cancel ends the contexts of the session's prompts, with the same cause, and
 // reaches the handler at once, past what is queued.
 //
@@ -86,6 +86,7 @@ type Conn struct {
 	lanes   map[string]*lane
 	sweepAt int
 	methods map[string]string
+	version int     // that the answer to our initialize names; 0 before
 	parked  []*Call // calls that fail after what is queued; read after readDone
 
 	endOnce   sync.Once

@@ -25,7 +25,8 @@ var ErrRequestCancelled = errors.New("$/cancel_request")
 
 // ErrTurnEnded is the cause (context.Cause) of the context of a question to the user
 // (session/request_permission, elicitation/create) whose turn ended before it was
-// answered: the answer to session/prompt came behind it.
+// answered: the answer to session/prompt came behind it. In version 2 that answer is not
+// the end of the turn, and ends no question.
 var ErrTurnEnded = errors.New("the turn is over")
 
 // ClosedError is what calls fail with when the connection has ended. Cause is

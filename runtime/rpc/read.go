@@ -187,7 +187,11 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 	if k.first != nil && f.Result != nil {
 		k.first.answered(f.Result)
 	}
-	if k.method == acp.MethodSessionPrompt && !c.calls.prompts(k.session) {
+	if k.method == acp.MethodInitialize && f.Result != nil {
+		c.version, _ = protocolVersion(f.Result)
+	}
+	// In version 2 the answer only says that the prompt was accepted.
+	if k.method == acp.MethodSessionPrompt && c.version < 2 && !c.calls.prompts(k.session) {
 		c.in.endQuestions(k.session, ErrTurnEnded) // those that were read before it
 	}
 	c.answer(k, reply{buf: buf, result: f.Result, err: f.Error}, f.SessionID)
