@@ -80,6 +80,10 @@ func execute(control int, path, mode, sandbox string, argv []string) error {
 		}
 	}
 	gate := mode == inGate
+	if gate {
+		// The kernel would write the memory of a program that crashes into the project.
+		unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	}
 	fd, err := listen(filter(gate))
 	if err != nil {
 		return err
@@ -241,10 +245,10 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 		unix.Wait4(p.pid, nil, 0, nil)
 		return nil, err
 	}
+	// Nobody else may look into this process, and so decide or report in its place.
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	if c.Gate != nil {
 		unix.Umask(0) // the umask of the program applies
-		// Nobody else may look into this process, and so decide in its place.
-		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	}
 	if p.supervisor, err = newSupervisor(c, listener(fd), p.recorder, p.began); err != nil {
 		return nil, fmt.Errorf("shim: %w", err)

@@ -471,3 +471,25 @@ func TestAKilledSupervisorLetsNothingThrough(t *testing.T) {
 		t.Error("it has changed a file")
 	}
 }
+
+// Nobody but root looks into the supervisor, in any mode, and no program in a gate leaves its
+// memory in the project when it crashes.
+func TestASupervisorIsClosedAndAProgramDumpsNothing(t *testing.T) {
+	t.Parallel()
+	user := users()[len(users())-1]
+	if user == 0 {
+		t.Skip("root looks into every process")
+	}
+	for _, gated := range []bool{false, true} {
+		s := newShimmed(t)
+		s.user = user
+		if gated {
+			s.config.Gate = &shim.Gate{Allow: []string{s.root}}
+		}
+		out, status := s.run("sh", "-c", `ulimit -c unlimited; ulimit -c; cat /proc/$PPID/environ > /dev/null`)
+		dumps := strings.HasPrefix(out, "0\n") || strings.Contains(out, "\n0\n")
+		if dumps != gated || status == 0 || !strings.Contains(out, "environ: Permission denied") {
+			t.Errorf("gate %v: exit status %d\n%s", gated, status, out)
+		}
+	}
+}
