@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -157,6 +158,28 @@ func TestTwoShardsMergedEqualOneRun(t *testing.T) {
 	same(t, "merged", contents(t, merged), contents(t, whole))
 	if _, err := Merge(merged, filepath.Join(a, "none")); err == nil {
 		t.Error("a folder without results is merged")
+	}
+}
+
+// Records have the output of commands in them.
+func TestRecordsAreReadByTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	run(t, out, echo(0), options(out))
+	records := 0
+	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		records++
+		info, err := d.Info()
+		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || records < 3 {
+		t.Errorf("%d files, %v", records, err)
 	}
 }
 

@@ -38,6 +38,9 @@ type results struct {
 	spent Outcome // tokens and cost of all lines
 }
 
+// private is the mode of records: they have the output of commands in them.
+const private = 0o600
+
 // digest is the digest of a key: the keys of a large dataset would fill the
 // memory.
 type digest [sha256.Size]byte
@@ -95,7 +98,7 @@ func (r *results) add(rec Record) error {
 	f := r.files[name]
 	if f == nil {
 		var err error
-		if f, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
+		if f, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, private); err != nil {
 			return err
 		}
 		r.files[name] = f
@@ -216,9 +219,9 @@ func Combine(out string, dirs ...string) (Statistics, error) {
 			f.Close()
 		}
 	}()
-	err = atomicfile.File(filepath.Join(out, allFile), 0o644, func(completed io.Writer) error {
+	err = atomicfile.File(filepath.Join(out, allFile), private, func(completed io.Writer) error {
 		all := bufio.NewWriter(completed)
-		return errors.Join(atomicfile.File(filepath.Join(out, failedFile), 0o644, func(failed io.Writer) error {
+		return errors.Join(atomicfile.File(filepath.Join(out, failedFile), private, func(failed io.Writer) error {
 			rest := bufio.NewWriter(failed)
 			for _, l := range list {
 				rec, err := l.record(files)

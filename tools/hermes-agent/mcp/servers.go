@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -150,7 +151,7 @@ func toolOf(server string, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 		name = name[:64]
 	}
 	return &tool.Tool{
-		Name: name, Description: t.Description, Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
+		Name: name, Description: described(t.Description), Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
 		Title: func(*tool.Call) string { return server + ": " + t.Name },
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {
 			if err := c.Gate.Use(ctx, c.Shown.AsUpdate(), name); err != nil {
@@ -168,6 +169,24 @@ func toolOf(server string, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 			return text, nil
 		},
 	}, nil
+}
+
+// maxDescription is how much of the description of a tool the model gets with each request, in
+// bytes.
+const maxDescription = 4 << 10
+
+// described bounds what a server says of a tool, and leaves out what no text has.
+func described(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+	if len(text) <= maxDescription {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxDescription], "") + "…"
 }
 
 // textOf is what a model without pictures can read of a result.

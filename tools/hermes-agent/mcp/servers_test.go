@@ -144,6 +144,22 @@ func TestNamesAreWhatEndpointsAccept(t *testing.T) {
 	}
 }
 
+// What a server says of its tools goes to the model with every request.
+func TestDescriptionsAreBoundedAndClean(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"one\n\ttwo":                     "one\n\ttwo",
+		"a\x1b[31mb\x00\u009bc\rd":       "a[31mbcd",
+		"a\xffb":                         "a\ufffdb",
+		strings.Repeat("é", 3000):        strings.Repeat("é", 2048) + "…",
+		"x" + strings.Repeat("é", 1<<20): "x" + strings.Repeat("é", 2047) + "…",
+	} {
+		if got := described(text); got != want {
+			t.Errorf("%.40q becomes %.40q (%d bytes)", text, got, len(got))
+		}
+	}
+}
+
 func TestServersThatDoNotWorkHaveNoToolsAndSayWhy(t *testing.T) {
 	t.Parallel()
 	nothing := httptest.NewServer(http.NotFoundHandler())
