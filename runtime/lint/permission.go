@@ -359,6 +359,12 @@ func checkRefused(c *Checker) {
 	type deed struct{ session, what string }
 	calls := NewBounded[Of, refused](maxToolCalls)
 	deeds := NewBounded[deed, int](maxToolCalls)
+	replayed := 0 // number of the last message that tells history, which does nothing
+	followReplays(c, func(r *replay, m *Message) {
+		if r.answered == 0 || r.soon(m) {
+			replayed = m.Number
+		}
+	}, nil)
 	each := func(m *Message, f func(string)) {
 		params := m.Answers.Params()
 		call := params.Get("toolCall")
@@ -398,7 +404,7 @@ func checkRefused(c *Checker) {
 	c.ToolCallChanged(func(call *ToolCall, before ToolCall, m *Message) {
 		key := Of{call.Session.ID, call.ID}
 		r, ok := calls.Get(key)
-		if !ok || m.Kind != NotificationMessage || before.Status == call.Status {
+		if !ok || m.Kind != NotificationMessage || before.Status == call.Status || m.Number == replayed {
 			return
 		}
 		if call.Status == "in_progress" || call.Status == "completed" {
