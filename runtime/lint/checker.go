@@ -62,6 +62,12 @@ func (c *Checker) Fail(m *Message, at Value, format string, args ...any) {
 	c.Report(m.Frame, Finding{Text: fmt.Sprintf(format, args...)}, at)
 }
 
+// Unknown is Fail for a word that the specification does not have, such as the name of a
+// method. Two such words are two faults.
+func (c *Checker) Unknown(m *Message, at Value, format string, args ...any) {
+	c.Report(m.Frame, Finding{Text: fmt.Sprintf(format, args...), unknown: true}, at)
+}
+
 // FailFrame is Fail for something that is not a message.
 func (c *Checker) FailFrame(f *Frame, at Value, format string, args ...any) {
 	c.Report(f, Finding{Text: fmt.Sprintf(format, args...)}, at)
@@ -94,7 +100,7 @@ func (c *Checker) Report(m *Frame, f Finding, at Value) {
 		f.By = m.From
 	}
 	f.Message, f.Line, f.Time = m.Number, m.Line, m.Time
-	if c.verdict.Failed < maxFindings || c.linter.options.Accept != nil { // the others are only counted
+	if o := &c.linter.options; c.verdict.Failed < maxFindings || o.Accept != nil || o.OnFinding != nil { // the others are only counted
 		f.describe(m, at)
 	}
 	c.add(f)

@@ -43,7 +43,7 @@ func commandRules() []Rule {
 						if kind := input.Get("type"); !kind.IsString() {
 							c.Fail(m, orElse(kind, input), "the input has no type")
 						} else if !kind.Is("text") && !isExtension(kind.Str()) {
-							c.Fail(m, kind, "not a type of input")
+							c.Unknown(m, kind, "not a type of input")
 						}
 					}
 				})

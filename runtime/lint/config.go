@@ -178,7 +178,7 @@ func configRules() []Rule {
 					}
 					c.Exercised()
 					if !category.OneOf("mode", "model", "model_config", "thought_level") && !isExtension(category.Str()) {
-						c.Fail(m, category, "not a category")
+						c.Unknown(m, category, "not a category")
 					}
 				})
 			},
@@ -195,7 +195,7 @@ func configRules() []Rule {
 					}
 					c.Exercised()
 					if !kind.OneOf("select", "boolean") && !isExtension(kind.Str()) {
-						c.Fail(m, kind, "not a type of config option")
+						c.Unknown(m, kind, "not a type of config option")
 					}
 				})
 			},

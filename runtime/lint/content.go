@@ -136,7 +136,7 @@ func contentRules() []Rule {
 					}
 					c.Exercised()
 					if isCustom(kind) && !kind.OneOf(blockTypes...) {
-						c.Fail(m, kind, "the specification does not have this type")
+						c.Unknown(m, kind, "the specification does not have this type")
 					}
 				})
 			},
@@ -239,7 +239,7 @@ func checkBlock(c *Checker, m *Message, block Value) {
 		}
 	case kind.Is("resource_link"):
 	case c.Version == V1: // CNT07 is about the other versions
-		c.Fail(m, kind, "version 1 does not have this type")
+		c.Unknown(m, kind, "version 1 does not have this type")
 	}
 	for _, name := range needs {
 		if v := block.Get(name); !v.IsString() {

@@ -105,7 +105,7 @@ func checkChange(c *Checker, m *Message, change Value) {
 	case operation.IsString() && !isCustom(operation):
 		return // it may have other members
 	default:
-		c.Fail(m, orElse(operation, change), "the specification does not have this operation")
+		c.Unknown(m, orElse(operation, change), "the specification does not have this operation")
 		return
 	}
 	for _, name := range names {

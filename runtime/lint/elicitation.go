@@ -364,7 +364,7 @@ func elicitationRules() []Rule {
 					}
 					c.Exercised()
 					if isCustom(v) && !v.OneOf(known...) {
-						c.Fail(m, v, "the specification does not have this word")
+						c.Unknown(m, v, "the specification does not have this word")
 					}
 				}
 				c.Request(sentBy(Agent, func(m *Message) { look(m, m.Params.Get("mode"), "form", "url") }), "elicitation/create")

@@ -196,7 +196,7 @@ func gone(prefix string) func(*Checker) {
 		c.Request(sentBy(Agent, func(m *Message) {
 			c.Exercised()
 			if strings.HasPrefix(m.Method, prefix) {
-				c.Fail(m, m.Root.Get("method"), "version 2 does not have this method")
+				c.Unknown(m, m.Root.Get("method"), "version 2 does not have this method")
 			}
 		}))
 	}

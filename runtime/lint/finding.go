@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -22,11 +23,14 @@ type Finding struct {
 	Line     int      // in the file, from 1; 0 if there is none
 	Time     time.Time
 	Pointer  string // JSON pointer to the value
+	Name     string // the word that the specification does not have, if it is about one: a method, an update, a type
 	Text     string // what is wrong, one line
 	// Quote is the value and Excerpt the message, cut, with control characters escaped
 	// and secrets masked.
 	Quote   string
 	Excerpt string
+
+	unknown bool // the value is the Name
 }
 
 const (
@@ -56,6 +60,9 @@ func (f *Finding) describe(m *Frame, at Value) {
 				f.Quote = Visible(v.Text(), maxQuote)
 			}
 		}
+	}
+	if f.unknown && at.IsString() {
+		f.Name = strings.Trim(f.Quote, `"`)
 	}
 }
 
@@ -123,10 +130,11 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Line     int    `json:"line,omitempty"`
 		Time     string `json:"time,omitempty"`
 		Pointer  string `json:"pointer"`
+		Name     string `json:"name,omitempty"`
 		Text     string `json:"text"`
 		Quote    string `json:"quote,omitempty"`
 		Excerpt  string `json:"excerpt,omitempty"`
 		Page     string `json:"page,omitempty"`
-	}{f.Rule.ID, f.Severity.String(), f.By.String(), f.Message, f.Also, f.Line, at, f.Pointer, f.Text, f.Quote, f.Excerpt, f.Rule.URL(f.Version)})
+	}{f.Rule.ID, f.Severity.String(), f.By.String(), f.Message, f.Also, f.Line, at, f.Pointer, f.Name, f.Text, f.Quote, f.Excerpt, f.Rule.URL(f.Version)})
 	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -165,9 +165,9 @@ func initializeRules() []Rule {
 					}
 					switch {
 					case m.Known == nil && other.Method([]byte(m.Method)) != nil:
-						c.Fail(m, m.Root.Get("method"), "version %s does not have this method", c.Version)
+						c.Unknown(m, m.Root.Get("method"), "version %s does not have this method", c.Version)
 					case m.UpdateTag != "" && !hasUpdate(c.Edition, m.UpdateTag) && hasUpdate(other, m.UpdateTag):
-						c.Fail(m, m.Update.Get("sessionUpdate"), "version %s does not have this update", c.Version)
+						c.Unknown(m, m.Update.Get("sessionUpdate"), "version %s does not have this update", c.Version)
 					}
 				})
 			},

@@ -313,9 +313,9 @@ func jsonrpcRules() []Rule {
 					switch name := m.Root.Get("method"); {
 					case m.Known != nil:
 					case slices.Contains(drafts, m.Method):
-						c.Report(m.Frame, Finding{Severity: Warn, Text: "the method is of a draft, and no version has it"}, name)
+						c.Report(m.Frame, Finding{Severity: Warn, unknown: true, Text: "the method is of a draft, and no version has it"}, name)
 					case isInvented(m.Method):
-						c.Fail(m, name, "no version has this method")
+						c.Unknown(m, name, "no version has this method")
 					}
 				})
 			},

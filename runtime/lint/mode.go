@@ -73,10 +73,10 @@ func modeRules() []Rule {
 			Why:     "The other side does not know them.",
 			Check: func(c *Checker) {
 				c.Request(func(m *Message) {
-					c.Fail(m, m.Root.Get("method"), "version 2 does not have this method")
+					c.Unknown(m, m.Root.Get("method"), "version 2 does not have this method")
 				}, "session/set_mode")
 				c.Update(func(m *Message) {
-					c.Fail(m, m.Update.Get("sessionUpdate"), "version 2 does not have this update")
+					c.Unknown(m, m.Update.Get("sessionUpdate"), "version 2 does not have this update")
 				}, "current_mode_update")
 				c.Answer(func(m *Message) {
 					if m.Failed() {

@@ -89,7 +89,7 @@ func permissionRules() []Rule {
 					}
 					c.Exercised()
 					if isCustom(outcome) && !outcome.OneOf("selected", "cancelled") {
-						c.Fail(m, outcome, "the specification does not have this outcome")
+						c.Unknown(m, outcome, "the specification does not have this outcome")
 					}
 				}, "session/request_permission")
 			},
@@ -158,7 +158,7 @@ func permissionRules() []Rule {
 						}
 						c.Exercised()
 						if isCustom(kind) && !kind.OneOf("allow_once", "allow_always", "reject_once", "reject_always") {
-							c.Fail(m, kind, "the specification does not have this kind")
+							c.Unknown(m, kind, "the specification does not have this kind")
 						}
 					}
 				}, "session/request_permission")

@@ -53,7 +53,7 @@ func promptRules() []Rule {
 					if reason := m.Result.Get("stopReason"); !reason.Exists() {
 						c.Fail(m, m.Result, "stopReason is missing")
 					} else if !reason.OneOf("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled") {
-						c.Fail(m, reason, "not a stop reason of version 1")
+						c.Unknown(m, reason, "not a stop reason of version 1")
 					}
 				}, "session/prompt")
 			},

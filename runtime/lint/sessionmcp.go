@@ -107,7 +107,7 @@ func mcpServerRules() []Rule {
 					}
 					c.Exercised()
 					if !kind.OneOf("stdio", "http", "acp") && !isExtension(kind.Str()) {
-						c.Fail(m, kind, "not a type of MCP server")
+						c.Unknown(m, kind, "not a type of MCP server")
 					}
 				})
 			},

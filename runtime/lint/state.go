@@ -117,7 +117,7 @@ func stateRules() []Rule {
 					}
 					c.Exercised()
 					if !reason.OneOf("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error") && !isExtension(reason.Str()) {
-						c.Fail(m, reason, "not a stop reason")
+						c.Unknown(m, reason, "not a stop reason")
 					}
 				}, "state_update")
 			},

@@ -97,15 +97,15 @@ func toolCallRules() []Rule {
 				eachToolCall(c, func(m *Message, call Value) {
 					c.Exercised()
 					if v := call.Get("kind"); v.IsString() && !v.OneOf(toolKinds...) {
-						c.Fail(m, v, "not a kind of version 1")
+						c.Unknown(m, v, "not a kind of version 1")
 					}
 					if v := call.Get("status"); v.IsString() && !v.OneOf("pending", "in_progress", "completed", "failed") {
-						c.Fail(m, v, "not a status of version 1")
+						c.Unknown(m, v, "not a status of version 1")
 					}
 				})
 				eachToolContent(c, func(m *Message, item Value) {
 					if v := item.Get("type"); v.IsString() && !v.OneOf("content", "diff", "terminal") && !v.OneOf(blockTypes...) {
-						c.Fail(m, v, "not a type of content of version 1")
+						c.Unknown(m, v, "not a type of content of version 1")
 					}
 				})
 			},
@@ -246,10 +246,10 @@ func toolCallRules() []Rule {
 				eachToolCall(c, func(m *Message, call Value) {
 					c.Exercised()
 					if v := call.Get("kind"); isCustom(v) && !v.OneOf(toolKinds...) {
-						c.Fail(m, v, "the specification does not have this kind")
+						c.Unknown(m, v, "the specification does not have this kind")
 					}
 					if v := call.Get("status"); isCustom(v) && !v.OneOf("pending", "in_progress", "paused", "completed", "failed", "cancelled") {
-						c.Fail(m, v, "the specification does not have this status")
+						c.Unknown(m, v, "the specification does not have this status")
 					}
 				})
 			},

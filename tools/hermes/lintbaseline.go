@@ -21,14 +21,18 @@ type known struct {
 	Rule    string `json:"rule,omitempty"`
 	By      string `json:"by,omitempty"`
 	Pointer string `json:"pointer,omitempty"`
-	Text    string `json:"text,omitempty"`
-	Step    string `json:"step,omitempty"` // instead of a finding: a step of a run that failed
+	// Name is the word that the specification does not have. A baseline of an older Hermes
+	// does not have it, and such an entry holds for any.
+	Name string `json:"name,omitempty"`
+	Text string `json:"text,omitempty"`
+	Step string `json:"step,omitempty"` // instead of a finding: a step of a run that failed
 }
 
 var numbers = lazyregexp.New("[0-9]+")
 
-func knownFinding(rule, by, pointer, text string) known {
-	return known{Rule: rule, By: by, Pointer: numbers().ReplaceAllString(pointer, "#"), Text: numbers().ReplaceAllString(text, "#")}
+func knownFinding(rule, by, pointer, name, text string) known {
+	same := func(s string) string { return numbers().ReplaceAllString(s, "#") }
+	return known{Rule: rule, By: by, Pointer: same(pointer), Name: same(name), Text: same(text)}
 }
 
 // baseline is what was found in another version of an agent or a client, and does not
@@ -69,11 +73,16 @@ func (b *baseline) has(k known) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, ok := b.all[k]
-	if ok {
-		b.all[k] = true
+	for {
+		if _, ok := b.all[k]; ok {
+			b.all[k] = true
+			return true
+		}
+		if k.Name == "" {
+			return false
+		}
+		k.Name = ""
 	}
-	return ok
 }
 
 // apply lets a linter accept what is known.
@@ -84,7 +93,7 @@ func (b *baseline) apply(o *lint.Options) {
 	before := o.Accept
 	o.Accept = func(f *lint.Finding) bool {
 		accepted := before != nil && before(f)
-		return b.has(knownFinding(f.Rule.ID, f.By.String(), f.Pointer, f.Text)) || accepted
+		return b.has(knownFinding(f.Rule.ID, f.By.String(), f.Pointer, f.Name, f.Text)) || accepted
 	}
 }
 
@@ -130,7 +139,7 @@ func lintBaseline(_ context.Context, args []string, std *stdio) error {
 		list = append(list, k)
 	}
 	slices.SortFunc(list, func(a, b known) int {
-		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.By, b.By), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.By, b.By), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Text, b.Text))
 	})
 	write := func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -158,7 +167,7 @@ func addReport(all map[known]bool, name string) error {
 	d := json.NewDecoder(file)
 	for judged := false; ; {
 		var l struct {
-			Finding *struct{ Rule, By, Pointer, Text string }
+			Finding *struct{ Rule, By, Pointer, Name, Text string }
 			Step    *struct{ ID, Status string }
 			Result  *struct{ Status int }
 		}
@@ -170,7 +179,7 @@ func addReport(all map[known]bool, name string) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
 		case l.Finding != nil:
-			all[knownFinding(l.Finding.Rule, l.Finding.By, l.Finding.Pointer, l.Finding.Text)] = true
+			all[knownFinding(l.Finding.Rule, l.Finding.By, l.Finding.Pointer, l.Finding.Name, l.Finding.Text)] = true
 		case l.Step != nil && l.Step.Status == "FAIL":
 			all[known{Step: l.Step.ID}] = true
 		case l.Result != nil:

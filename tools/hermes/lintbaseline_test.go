@@ -46,6 +46,42 @@ func TestABaselineLeavesWhatIsNew(t *testing.T) {
 	}
 }
 
+// A method that the specification does not have is a fault of its own. Baselines that an
+// older Hermes wrote do not name it, and hold for every method, as they did.
+func TestABaselineKnowsWhichMethodIsUnknown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	notes := func(methods ...string) string {
+		text := string(lint.Example("FS03", true))
+		for _, m := range methods {
+			text += `{"dir":"a2c","t":9000,"msg":{"jsonrpc":"2.0","method":"` + m + `","params":{}}}` + "\n"
+		}
+		return text
+	}
+	write(t, filepath.Join(dir, "one.jsonl"), notes("craft/step1"))
+	write(t, filepath.Join(dir, "same.jsonl"), notes("craft/step2", "craft/step3"))
+	write(t, filepath.Join(dir, "two.jsonl"), notes("craft/step1", "craft/queue"))
+	write(t, filepath.Join(dir, "older"), `{"rule":"RPC18","by":"agent","pointer":"/method","text":"no version has this method"}`+"\n")
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"--output one.report.jsonl one.jsonl", 1, "error RPC18"},
+		{"baseline -o newer one.report.jsonl", 0, ""},
+		{"--baseline newer one.jsonl", 0, "Result: passed"},
+		{"--baseline newer same.jsonl", 0, "Result: passed"},
+		{"--baseline newer two.jsonl", 1, "1 error in 1 capture, 1 accepted"},
+		{"--baseline older one.jsonl", 0, "Result: passed"},
+		{"--baseline older two.jsonl", 0, "no findings in 1 capture, 2 accepted"},
+	} {
+		out, errs, status := end(t, hermes(t, dir, append([]string{"lint"}, strings.Fields(c.args)...)...))
+		if status != c.status || !strings.Contains(out, c.want) {
+			t.Errorf("lint %s: exit status %d, want %d and %q\n%s%s", c.args, status, c.status, c.want, out, errs)
+		}
+	}
+}
+
 // A step that failed before does not fail the agent's next version.
 func TestABaselineOfARunKnowsItsSteps(t *testing.T) {
 	t.Parallel()

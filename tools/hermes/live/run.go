@@ -271,7 +271,11 @@ func (s *stage) attach() (changed []*Outcome) {
 			continue
 		}
 		out := s.outcomes[i]
-		fault := digits().ReplaceAllString(f.Rule.ID+" "+f.Pointer+" "+f.Text, "#")
+		fault := f.Rule.ID + " " + f.Pointer + " " + f.Text
+		if s.Lint.RuleSet.Since("2026-12") {
+			fault += " " + f.Name // a second unknown method is another fault
+		}
+		fault = digits().ReplaceAllString(fault, "#")
 		within := func(r [2]int) bool { return r[0] <= f.Message && f.Message <= r[1] }
 		if out.Tier != Informational && (s.faults[fault] || slices.ContainsFunc(s.before, within)) {
 			note(&out.Again, f.Rule.ID)

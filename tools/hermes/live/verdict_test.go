@@ -171,6 +171,31 @@ func TestOneFaultFailsOneStep(t *testing.T) {
 	if o := r.Outcomes[0]; o.Status != Passed || !slices.Contains(o.Again, "AUT03") || r.Decision != NotConformant {
 		t.Errorf("%s: %s %q, again: %q", o.String(), r.Decision, r.Why, o.Again)
 	}
+	// Two methods that the specification does not have are two faults, if the rules know that.
+	// A method with another number in it is the same.
+	for rules, want := range map[string][]string{"latest": {"prompt", "prompt-3"}, "2026-11": {"prompt"}} {
+		r = drive(t, fake{changed: func(f *fake, m *heard) bool {
+			if method := map[string]string{"hello": "craft/step1", "two": "craft/step2", "three": "craft/queue"}[m.prompt()]; method != "" {
+				f.write(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method)
+			}
+			return false
+		}}, func(o *Options) {
+			o.Steps, o.Prompts, o.Lint.RuleSet = []string{"prompt", "prompt-2", "prompt-3"}, []string{"hello", "two", "three"}, ruleSet(t, rules)
+		})
+		if got := statuses(r, Failed); !slices.Equal(got, want) {
+			t.Errorf("%s: failed: %q", rules, got)
+		}
+	}
+	// The same fault is the same, however often it was found.
+	r = drive(t, fake{changed: func(f *fake, m *heard) bool {
+		for range map[string]int{"hello": 100, "two": 1}[m.prompt()] {
+			f.write(`{"jsonrpc":"2.0","method":"craft/step","params":{}}`)
+		}
+		return false
+	}}, func(o *Options) { o.Steps, o.Prompts = []string{"prompt", "prompt-2"}, []string{"hello", "two"} })
+	if got := statuses(r, Failed); !slices.Equal(got, []string{"prompt"}) {
+		t.Errorf("failed: %q", got)
+	}
 	// A fault that only a later step shows fails that step.
 	r = drive(t, fake{changed: func(f *fake, m *heard) bool {
 		if m.Method == "session/list" {
