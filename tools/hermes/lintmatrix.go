@@ -252,6 +252,9 @@ func (b *board) of(a *matrix.Agent) *runFlags {
 	if len(a.Prompts) > 0 {
 		one.prompts = a.Prompts
 	}
+	if len(a.Without) > 0 {
+		one.without = a.Without
+	}
 	return &one
 }
 
@@ -277,7 +280,7 @@ func (o *runFlags) settings(a *matrix.Agent) (string, error) {
 		files = append(files, string(text))
 	}
 	all, err := json.Marshal([]any{
-		version, a.Command, a.Version, a.Env, run.Prompts, run.Asking, run.Busy, o.method, o.logout, o.steps, o.timeout, o.total, o.profile, o.month, files,
+		version, a.Command, a.Version, a.Env, run.Prompts, run.Asking, run.Busy, o.method, o.logout, o.steps, o.without, o.timeout, o.total, o.profile, o.month, files,
 	})
 	if err != nil {
 		return "", err

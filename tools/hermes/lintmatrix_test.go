@@ -44,7 +44,7 @@ func (s *scored) told() (rows []string) {
 	for _, a := range s.Agents {
 		row := fmt.Sprintf("%s %d %s", a.Agent, a.Status, a.Problem)
 		if a.Run != nil {
-			row += a.Run.Decision
+			row += a.Run.Verdict()
 			for _, step := range a.Run.Steps {
 				row += fmt.Sprintf("; %s %s", step.ID, step.Status)
 			}
@@ -294,15 +294,15 @@ func TestAnAgentThatHasChangedIsDrivenAgain(t *testing.T) {
 		flags  []string
 		want   []string // of the second run
 	}{
-		{"nothing", func() {}, nil, []string{"a: passed (kept)", "b: passed (kept)"}},
+		{"nothing", func() {}, nil, []string{"a: passed: CONFORMANT with only initialize, session-new, prompt (kept)", "b: passed: CONFORMANT with only initialize, session-new, prompt (kept)"}},
 		{"a version", func() { write(t, said, "1.1\n") }, nil, []string{"a: is driven again: its version was 1.0 and is 1.1", "b: is driven again: its version was 1.0 and is 1.1"}},
-		{"a variable", func() { write(t, file, agent("a", "env = { X = \"1\" }")+agent("b", "")) }, nil, []string{"a: is driven again: its command, its settings", "b: passed (kept)"}},
+		{"a variable", func() { write(t, file, agent("a", "env = { X = \"1\" }")+agent("b", "")) }, nil, []string{"a: is driven again: its command, its settings", "b: passed: CONFORMANT with only initialize, session-new, prompt (kept)"}},
 		{"a command", func() {
 			write(t, file, agent("a", "env = { X = \"1\" }")+agentTable("b", slices.Insert(scenario(t, "SERVE"), 3, "OTHER=1"), ""))
-		}, nil, []string{"a: passed (kept)", "b: is driven again: "}},
+		}, nil, []string{"a: passed: CONFORMANT with only initialize, session-new, prompt (kept)", "b: is driven again: "}},
 		{"a prompt", func() {}, []string{"--prompt", "SAY bye"}, []string{"a: is driven again: its command, its settings", "b: is driven again: "}},
-		{"a report that is gone", func() { os.Remove(filepath.Join(dir, "scoreboard/agents/a.html")) }, []string{"--prompt", "SAY bye"}, []string{"a: is driven again: its report is gone", "b: passed (kept)"}},
-		{"what fails", func() {}, []string{"--prompt", "SAY bye", "--fail-on", "never"}, []string{"a: passed (kept)", "b: passed (kept)"}},
+		{"a report that is gone", func() { os.Remove(filepath.Join(dir, "scoreboard/agents/a.html")) }, []string{"--prompt", "SAY bye"}, []string{"a: is driven again: its report is gone", "b: passed: CONFORMANT with only initialize, session-new, prompt (kept)"}},
+		{"what fails", func() {}, []string{"--prompt", "SAY bye", "--fail-on", "never"}, []string{"a: passed: CONFORMANT with only initialize, session-new, prompt (kept)", "b: passed: CONFORMANT with only initialize, session-new, prompt (kept)"}},
 		{"the wish", func() {}, []string{"--prompt", "SAY bye", "--again"}, []string{"a: is driven", "b: is driven"}},
 	} {
 		if c.name == "nothing" {

@@ -106,25 +106,28 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 		stdin  string
 		status int
 		step   string // that did not pass, after how it ended
+		says   string // in every format
 	}{
-		"a good capture":               {[]string{"good.jsonl"}, "", 0, ""},
-		"a bad capture":                {[]string{"bad.jsonl"}, "", 1, ""},
-		"an empty capture":             {[]string{"empty.jsonl"}, "", 2, ""},
-		"no capture":                   {[]string{"missing.jsonl"}, "", 2, ""},
-		"a warning":                    {[]string{"warning.jsonl"}, "", 0, ""},
-		"a capture as bad as before":   {[]string{"--baseline", "known", "bad.jsonl"}, "", 0, ""},
-		"a capture that has got worse": {[]string{"--baseline", "known", "worse.jsonl"}, "", 1, ""},
-		"a good agent":                 {run(serve...), "", 0, ""},
-		"a step that failed":           {run(append([]string{"--step", "session-list-folder"}, serve...)...), "", 1, "FAIL session-list-folder"},
-		"a step that failed, for show": {run(append([]string{"--fail-on", "never", "--step", "session-list-folder"}, serve...)...), "", 0, ""},
-		"a step that failed before":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, serve...)...), "", 0, "FAIL session-list-folder"},
-		"a step that fails besides":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, append([]string{"--"}, "sh", "-c", "exit 3")...)...), "", 1, "FAIL initialize"},
-		"an agent behind a login":      {run(append([]string{"--"}, scenario(t, "SERVE locked")...)...), "", 2, "not exercised session-new"},
-		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "FAIL initialize"},
-		"a client that is away":        {[]string{"agent"}, "", 2, ""},
-		"a line without a word":        {[]string{"proxy", "--", "cat"}, "", 2, ""},
-		"a line with noise":            {[]string{"proxy", "--", "sh", "-c", "echo noise; cat"}, "", 1, ""},
-		"an agent that failed":         {[]string{"proxy", "--", "sh", "-c", "cat; exit 2"}, "noise", 2, ""},
+		"a good capture":               {[]string{"good.jsonl"}, "", 0, "", ""},
+		"a bad capture":                {[]string{"bad.jsonl"}, "", 1, "", ""},
+		"an empty capture":             {[]string{"empty.jsonl"}, "", 2, "", ""},
+		"no capture":                   {[]string{"missing.jsonl"}, "", 2, "", ""},
+		"a warning":                    {[]string{"warning.jsonl"}, "", 0, "", ""},
+		"a capture as bad as before":   {[]string{"--baseline", "known", "bad.jsonl"}, "", 0, "", ""},
+		"a capture that has got worse": {[]string{"--baseline", "known", "worse.jsonl"}, "", 1, "", ""},
+		"a good agent":                 {run(serve...), "", 0, "", ""},
+		"a step that failed":           {run(append([]string{"--step", "session-list-folder"}, serve...)...), "", 1, "FAIL session-list-folder", ""},
+		"a step that failed, for show": {run(append([]string{"--fail-on", "never", "--step", "session-list-folder"}, serve...)...), "", 0, "", ""},
+		"a step that failed before":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, serve...)...), "", 0, "FAIL session-list-folder", ""},
+		"a step that fails besides":    {run(append([]string{"--baseline", "known", "--step", "session-list-folder"}, append([]string{"--"}, "sh", "-c", "exit 3")...)...), "", 1, "FAIL initialize", ""},
+		"an agent behind a login":      {run(append([]string{"--"}, scenario(t, "SERVE locked")...)...), "", 2, "not exercised session-new", ""},
+		"an agent that does not ask":   {run(append([]string{"--permission-prompt", "SAY hi", "--step", "permission-allow"}, serve...)...), "", 2, "not exercised permission-allow", "permission-allow: the agent did not ask for permission; a --permission-prompt"},
+		"an agent that never asks":     {run(append([]string{"--permission-prompt", "SAY hi", "--step", "permission-allow", "--without", "permission-allow"}, serve...)...), "", 0, "", "CONFORMANT with only initialize, session-new, prompt without permission-allow"},
+		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "FAIL initialize", ""},
+		"a client that is away":        {[]string{"agent"}, "", 2, "", ""},
+		"a line without a word":        {[]string{"proxy", "--", "cat"}, "", 2, "", ""},
+		"a line with noise":            {[]string{"proxy", "--", "sh", "-c", "echo noise; cat"}, "", 1, "", ""},
+		"an agent that failed":         {[]string{"proxy", "--", "sh", "-c", "cat; exit 2"}, "noise", 2, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,6 +156,9 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 			check := func(name, text string, got int) {
 				if got != c.status {
 					t.Errorf("%s says %d, want %d\n%.2000s", name, got, c.status, text)
+				}
+				if !strings.Contains(html.UnescapeString(text), c.says) {
+					t.Errorf("%s does not say %q\n%.2000s", name, c.says, text)
 				}
 				i := strings.LastIndex(c.step, " ")
 				if i < 0 || name == "github" && c.status == 0 { // it annotates what fails

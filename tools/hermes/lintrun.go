@@ -40,6 +40,7 @@ const (
 type runFlags struct {
 	liveFlags
 	prompts, steps list
+	without        list
 	asking, busy   string
 	method         string
 	logout         bool
@@ -55,6 +56,7 @@ func (o *runFlags) flags(f flags) {
 	f.StringVar(&o.method, "auth-method", "", "log in with the method `ID` of those that the agent offers")
 	f.BoolVar(&o.logout, "allow-logout", false, "also log out, which may end a real login")
 	f.Var(&o.steps, "step", "play only the step `ID`; may be repeated")
+	f.Var(&o.without, "without", "leave out the step `ID`, and say so in the verdict; may be repeated")
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "the `TIME` that a step may take")
 	f.DurationVar(&o.total, "total", 20*time.Minute, "the `TIME` that the whole run may take; what is left then is not played")
 	f.StringVar(&o.cwd, "cwd", "", "working `FOLDER` of the sessions (default: a temporary one)")
@@ -73,7 +75,7 @@ func (o *runFlags) checkTimes() error {
 
 // checkSteps refuses steps that there are not.
 func (o *runFlags) checkSteps(options lint.Options) error {
-	run := live.Options{Lint: options, Prompts: o.prompts, Steps: o.steps}
+	run := live.Options{Lint: options, Prompts: o.prompts, Steps: o.steps, Without: o.without}
 	if len(run.Prompts) == 0 {
 		run.Prompts = []string{plainPrompt}
 	}
@@ -130,7 +132,7 @@ func (o *runFlags) drive(ctx context.Context, agent live.Program, options lint.O
 	conversation := o.timeline(&options)
 	run := live.Options{
 		Version: version, Timeout: o.timeout, Total: o.total, Lint: options, AuthMethod: o.method, Logout: o.logout, Keeper: keeper(),
-		Asking: o.asking, Busy: o.busy, Prompts: o.prompts, Steps: o.steps, Done: done,
+		Asking: o.asking, Busy: o.busy, Prompts: o.prompts, Steps: o.steps, Without: o.without, Done: done,
 	}
 	if err := promptTexts(&run); err != nil {
 		return nil, nil, err

@@ -83,7 +83,7 @@ func Markdown(to io.Writer, all Outcome, max int) error {
 
 // markdownRun writes the verdict of a run, and the steps that did not pass.
 func markdownRun(w io.Writer, name string, r *Run) {
-	fmt.Fprintf(w, "**%s** %s %s\n\n", r.Decision, code(name), code(r.Peer))
+	fmt.Fprintf(w, "**%s** %s %s\n\n", r.Verdict(), code(name), code(r.Peer))
 	passed, rows := 0, 0
 	for i := range r.Steps {
 		s := &r.Steps[i]

@@ -35,6 +35,8 @@ type Run struct {
 	Peer     string   `json:"peer,omitempty"` // name and version of the side that was judged
 	Decision string   `json:"decision"`       // CONFORMANT, NOT CONFORMANT or UNDECIDED
 	Why      []string `json:"why,omitempty"`
+	Without  []string `json:"without,omitempty"` // steps that the user has left out
+	Only     []string `json:"only,omitempty"`    // steps that were played, if the user has chosen some
 	Steps    []Step   `json:"steps"`
 	Broken   []Broken `json:"broken,omitempty"` // rules for which it does not conform
 }
@@ -69,7 +71,7 @@ const (
 // Sum says how a command ends that found this out about some files.
 func Sum(files []File, fails lint.Severity) Outcome {
 	o := Outcome{Files: files, Fails: fails}
-	var problems, runs, open []string
+	var problems, runs, open, parts []string
 	var errors, warnings, infos int
 	for i := range files {
 		f := &files[i]
@@ -80,11 +82,13 @@ func Sum(files []File, fails lint.Severity) Outcome {
 			problems = append(problems, clean(f.Name)+": "+clean(f.Problem))
 		}
 		errors, warnings, infos = errors+f.Errors, warnings+f.Warnings, infos+f.Infos
-		if r := f.Run; r != nil && fails <= lint.Error {
-			switch r.Decision {
-			case "NOT CONFORMANT":
+		if r := f.Run; r != nil {
+			switch {
+			case r.Decision == "CONFORMANT" && len(r.Only)+len(r.Without) > 0:
+				parts = append(parts, r.String())
+			case r.Decision == "NOT CONFORMANT" && fails <= lint.Error:
 				runs = append(runs, r.String())
-			case "UNDECIDED":
+			case r.Decision == "UNDECIDED" && fails <= lint.Error:
 				open = append(open, r.String())
 			}
 		}
@@ -99,6 +103,8 @@ func Sum(files []File, fails lint.Severity) Outcome {
 		o.Status, o.Why = failed, findings(errors, warnings, infos)
 	case len(open) > 0:
 		o.Status, o.Why = unknown, strings.Join(open, "; ")
+	default:
+		o.Why = strings.Join(parts, "; ")
 	}
 	return o
 }
@@ -108,19 +114,34 @@ func (o *Outcome) String() string {
 	word := "not judged"
 	switch o.Status {
 	case passed:
-		return "passed"
+		word = "passed"
 	case failed:
 		word = "failed"
 	}
+	if o.Why == "" {
+		return word
+	}
 	return word + ": " + o.Why
+}
+
+// Verdict is the decision, and what it is not about.
+func (r *Run) Verdict() string {
+	text := r.Decision
+	if len(r.Only) > 0 {
+		text += " with only " + strings.Join(r.Only, ", ")
+	}
+	if len(r.Without) > 0 {
+		text += " without " + strings.Join(r.Without, ", ")
+	}
+	return clean(text)
 }
 
 // String is the verdict and its reasons.
 func (r *Run) String() string {
 	if len(r.Why) == 0 {
-		return r.Decision
+		return r.Verdict()
 	}
-	return r.Decision + " (" + clean(strings.Join(r.Why, "; ")) + ")"
+	return r.Verdict() + " (" + clean(strings.Join(r.Why, "; ")) + ")"
 }
 
 // says is what a step says about itself.

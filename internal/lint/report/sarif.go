@@ -121,7 +121,7 @@ func SARIF(to io.Writer, all Outcome, version string) error {
 		}
 		if f.Run != nil {
 			run.steps(f.Run, at)
-			run.More = map[string]any{"verdict": f.Run.Decision, "why": clean(strings.Join(f.Run.Why, "; ")), "peer": clean(f.Run.Peer)}
+			run.More = map[string]any{"verdict": f.Run.Verdict(), "why": clean(strings.Join(f.Run.Why, "; ")), "peer": clean(f.Run.Peer)}
 		}
 		for _, v := range f.Verdicts {
 			index, known := rules[v.Rule.ID]

@@ -63,7 +63,7 @@ func (s *Scoreboard) htmlTable(b *strings.Builder) {
 		o := s.Outcome(r)
 		verdict := "not judged"
 		if r.Run != nil {
-			verdict = r.Run.Decision
+			verdict = r.Run.Verdict()
 		}
 		name := escaped(r.Agent)
 		if r.Report != "" {

@@ -452,7 +452,7 @@ func (p *played) result() *Result {
 			add(p.outcome(s))
 		}
 	}
-	r.decide(&p.Lint, "initialize", "session", "prompt")
+	r.decide(&p.Lint, false, "initialize", "session", "prompt")
 	return r
 }
 

@@ -53,6 +53,7 @@ type Outcome struct {
 
 	shown bool // Message is the message of a finding
 	hung  bool // a request was left without an answer, which leaves the verdict open whatever the step is worth
+	open  bool // it leaves the verdict open, unless something failed
 }
 
 // found attaches a finding. One of severity error fails the step, unless the protocol is
@@ -104,8 +105,8 @@ func (o *Outcome) String() string {
 // Decision is what all steps say together.
 type Decision string
 
-// The decisions. Undecided: what every agent has to do, or what it offers, could not be
-// tried, or the agent hung in something else.
+// The decisions. Undecided: a step that every agent has to pass was not exercised, or that of
+// something that it offers could not be played, or the agent hung in something else.
 const (
 	Conformant    Decision = "CONFORMANT"
 	NotConformant Decision = "NOT CONFORMANT"
@@ -119,31 +120,38 @@ type Result struct {
 	Outcomes []Outcome `json:"-"`
 	Decision Decision  `json:"decision"`
 	Why      []string  `json:"why,omitempty"`
-	Tiers    map[Tier]map[Status]int
-	Report   *lint.Report `json:"-"` // of the messages of the other side
+	// Without are the steps that the user has left out, and Only those that were played if the
+	// user has chosen some.
+	Without []string `json:"without,omitempty"`
+	Only    []string `json:"only,omitempty"`
+	Tiers   map[Tier]map[Status]int
+	Report  *lint.Report `json:"-"` // of the messages of the other side
 
-	essential []string        // steps without which there is no verdict
-	broken    []report.Broken // rules that the verdict is about
+	broken []report.Broken // rules that the verdict is about
 }
 
-// decide sums up. Undecided are those whose essential steps were not exercised.
-func (r *Result) decide(o *lint.Options, essential ...string) {
-	r.essential = essential
+// decide sums up. Steps that were not exercised leave the verdict open if they are essential, or
+// if all that are mandatory are.
+func (r *Result) decide(o *lint.Options, mandatory bool, essential ...string) {
 	r.Tiers = map[Tier]map[Status]int{}
 	for _, t := range tiers {
 		r.Tiers[t] = map[Status]int{}
 	}
 	var failed, rules []string
 	var unknown reasons
-	for _, o := range r.Outcomes {
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
 		r.Tiers[o.Tier][o.Status]++
 		switch {
 		case o.Known:
 		case o.Status == Failed && (o.Tier == Mandatory || o.Tier == Capability):
 			failed = append(failed, o.Step)
 		case o.Status == NotPlayed && (o.Tier == Mandatory || o.Tier == Capability):
-			unknown.add(o.Step, o.Text)
-		case o.hung, o.Status == NotExercised && slices.Contains(essential, o.Step):
+			o.open = true
+		case o.hung, o.Status == NotExercised && (mandatory && o.Tier == Mandatory || slices.Contains(essential, o.Step)):
+			o.open = true
+		}
+		if o.open {
 			unknown.add(o.Step, o.Text)
 		}
 	}
@@ -200,17 +208,15 @@ func (r reasons) list() (text []string) {
 	return text
 }
 
-// Run is the result for a report. If the verdict is open, the steps that leave it open
-// are those that could not be played, those that every agent has to do, and those in which
-// it hung.
+// Run is the result for a report.
 func (r *Result) Run() *report.Run {
-	run := &report.Run{Peer: r.Peer, Decision: string(r.Decision), Why: r.Why, Broken: r.broken}
+	run := &report.Run{Peer: r.Peer, Decision: string(r.Decision), Why: r.Why, Without: r.Without, Only: r.Only, Broken: r.broken}
 	for _, o := range r.Outcomes {
 		counts := o.Tier == Mandatory || o.Tier == Capability
 		run.Steps = append(run.Steps, report.Step{
 			ID: o.Step, Title: o.Title, Tier: string(o.Tier), Status: string(o.Status), Text: o.Text, Requirements: o.Requirements, Rules: o.Rules, Message: o.Message,
 			Failed: counts && o.Status == Failed && !o.Known,
-			Open:   r.Decision == Undecided && (o.hung && !o.Known || counts && (o.Status == NotPlayed || o.Status == NotExercised && slices.Contains(r.essential, o.Step))),
+			Open:   r.Decision == Undecided && o.open,
 		})
 	}
 	return run
@@ -232,7 +238,7 @@ func (r *Result) Summary(w io.Writer) error {
 	if len(r.Why) > 0 {
 		why = " (" + strings.Join(r.Why, "; ") + ")"
 	}
-	_, err := fmt.Fprintf(w, "VERDICT: %s%s\n", r.Decision, why)
+	_, err := fmt.Fprintf(w, "VERDICT: %s%s\n", r.Run().Verdict(), why)
 	return err
 }
 
@@ -245,5 +251,5 @@ func (r *Result) JSON(w io.Writer) error {
 			return err
 		}
 	}
-	return e.Encode(map[string]any{"verdict": map[string]any{"peer": r.Peer, "decision": r.Decision, "why": r.Why, "tiers": r.Tiers}})
+	return e.Encode(map[string]any{"verdict": map[string]any{"peer": r.Peer, "decision": r.Decision, "without": r.Without, "only": r.Only, "why": r.Why, "tiers": r.Tiers}})
 }

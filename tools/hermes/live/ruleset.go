@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,15 +34,16 @@ func stepsIn(set *lint.RuleSet, groups ...[]*step) (list []*step) {
 	return list
 }
 
-// CheckSteps returns an error if Steps has a step that there is not.
+// CheckSteps returns an error if Steps or Without has a step that there is not, or if no step
+// is left.
 func (o *Options) CheckSteps() error {
 	all := stage{Options: *o}
-	all.Steps = nil
+	all.Steps, all.Without = nil, nil
 	var names []string
 	for _, one := range all.steps() {
 		names = append(names, one.id)
 	}
-	for _, id := range o.Steps {
+	for _, id := range slices.Concat(o.Steps, o.Without) {
 		if slices.Contains(names, id) {
 			continue
 		}
@@ -53,6 +55,9 @@ func (o *Options) CheckSteps() error {
 			return fmt.Errorf("there is no step %q in the rules of %s%s", id, o.Lint.RuleSet.Name, hint)
 		}
 		return fmt.Errorf("there is no step %q%s", id, hint)
+	}
+	if chosen := (&stage{Options: *o}); len(chosen.steps()) == 0 {
+		return errors.New("no step is left to play")
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ type Options struct {
 	// agent ask for permission, and Busy keeps it busy until it is cancelled.
 	Prompts      []string
 	Asking, Busy string
-	// Steps are the ids of the steps to play; none: all.
-	Steps []string
+	// Steps are the ids of the steps to play; none: all. Without are those to leave out.
+	Steps, Without []string
 	// AuthMethod is the login to use, empty for none. Logout allows to log out.
 	AuthMethod string
 	Logout     bool
@@ -186,7 +186,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, out := range s.outcomes {
 		r.Outcomes = append(r.Outcomes, *out)
 	}
-	r.decide(&s.Lint, "initialize", "session-new", "prompt")
+	for _, out := range s.outcomes {
+		if len(s.Steps) > 0 {
+			r.Only = append(r.Only, out.Step)
+		}
+	}
+	r.Without = slices.Compact(slices.Sorted(slices.Values(s.Without)))
+	r.decide(&s.Lint, s.Lint.RuleSet.Since("2026-12"), "initialize", "session-new", "prompt")
 	return r, nil
 }
 

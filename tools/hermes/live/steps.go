@@ -36,10 +36,9 @@ func (s *stage) steps() []*step {
 		})
 	}
 	list = append(list, stepsIn(s.Lint.RuleSet, permissions, cancels, kept, robust, ends)...)
-	if len(s.Steps) > 0 {
-		list = slices.DeleteFunc(list, func(one *step) bool { return !slices.Contains(s.Steps, one.id) })
-	}
-	return list
+	return slices.DeleteFunc(list, func(one *step) bool {
+		return len(s.Steps) > 0 && !slices.Contains(s.Steps, one.id) || slices.Contains(s.Without, one.id)
+	})
 }
 
 // oneTurn plays one turn in the main session.

@@ -36,7 +36,7 @@ var permissions = []*step{
 		}},
 }
 
-const errNotAsked = skip("the agent did not ask for permission; --permission-prompt TEXT makes it ask")
+const errNotAsked = skip("the agent did not ask for permission; a --permission-prompt for what it has to ask, or a permission setting of the agent, makes it ask; --without leaves the step out for an agent that never asks")
 
 func (s *stage) permission(ctx context.Context, decide func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)) error {
 	d, _, err := s.session(ctx)

@@ -123,7 +123,7 @@ func TestAVerdictThatIsOpenSaysEachReasonOnce(t *testing.T) {
 		{Step: "session-load", Tier: Capability, Status: NotPlayed, Text: "no session"},
 		{Step: "login", Tier: Advisory, Status: NotExercised, Text: "no session"},
 	}}
-	r.decide(&lint.Options{}, "login")
+	r.decide(&lint.Options{}, false, "login")
 	if want := []string{"prompt, session-load, login: no session", "cancel: no turn"}; r.Decision != Undecided || !slices.Equal(r.Why, want) {
 		t.Errorf("%s %q, want %q", r.Decision, r.Why, want)
 	}
@@ -318,5 +318,42 @@ func TestALateFindingBelongsToItsStep(t *testing.T) {
 	})
 	if want := []string{"prompt PASS", "prompt-2 PASS", "shutdown PASS", "prompt FAIL TER05"}; !slices.Equal(told, want) {
 		t.Errorf("%q", told)
+	}
+}
+
+// A mandatory step that the agent did not play leaves the verdict open, and the verdict says what
+// makes the agent play it. Rules of before do not know that. The user may leave a step out.
+func TestAMandatoryStepThatIsNotExercisedLeavesTheVerdictOpen(t *testing.T) {
+	t.Parallel()
+	asks := []string{"permission-allow", "permission-reject", "permission-cancel"}
+	for name, c := range map[string]struct {
+		change func(*Options)
+		want   Decision
+		says   string // in the verdict
+	}{
+		"it asks for nothing":             {func(o *Options) { o.Asking = "hello" }, Undecided, "UNDECIDED (permission-allow, permission-reject, permission-cancel: the agent did not ask for permission; a --permission-prompt for what it has to ask, or a permission setting of the agent, makes it ask"},
+		"its turns are too short":         {func(o *Options) { o.Busy = "hello" }, Undecided, "UNDECIDED (cancel: the turn ended before it could be cancelled; --cancel-prompt TEXT"},
+		"it asks for nothing, as it was":  {func(o *Options) { o.Asking, o.Lint.RuleSet = "hello", ruleSet(t, "2026-11") }, Conformant, "CONFORMANT\n"},
+		"it never asks":                   {func(o *Options) { o.Asking, o.Without = "hello", asks }, Conformant, "CONFORMANT without permission-allow, permission-cancel, permission-reject\n"},
+		"it asks, and is not to":          {func(o *Options) { o.Without = asks[:1] }, Conformant, "CONFORMANT without permission-allow\n"},
+		"only some steps":                 {func(o *Options) { o.Steps = []string{"prompt", "initialize"} }, Conformant, "CONFORMANT with only initialize, prompt\n"},
+		"only some steps, and one is not": {func(o *Options) { o.Steps, o.Without = []string{"prompt", "initialize"}, []string{"prompt"} }, Conformant, "CONFORMANT with only initialize without prompt\n"},
+	} {
+		r := drive(t, fake{}, c.change)
+		var out strings.Builder
+		r.Summary(&out)
+		if r.Decision != c.want || !strings.Contains(out.String(), "VERDICT: "+c.says) {
+			t.Errorf("%s: %s", name, out.String())
+		}
+		for _, s := range r.Run().Steps {
+			if open := c.want == Undecided && s.Tier == string(Mandatory) && s.Status == string(NotExercised); s.Open != open {
+				t.Errorf("%s: %s is %s, open %v", name, s.ID, s.Status, s.Open)
+			}
+		}
+	}
+	for _, without := range [][]string{{"nothing"}, {"initialize"}} {
+		if _, err := Run(t.Context(), Options{Prompts: []string{"x"}, Steps: []string{"initialize"}, Without: without}); err == nil || !strings.Contains(err.Error(), map[string]string{"nothing": `no step "nothing"`, "initialize": "no step is left"}[without[0]]) {
+			t.Errorf("without %q: %v", without, err)
+		}
 	}
 }

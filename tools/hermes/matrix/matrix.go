@@ -24,7 +24,8 @@ type Agent struct {
 
 	AuthMethod   string
 	Prompts      []string
-	Asking, Busy string // the prompts for a permission and for a cancel
+	Without      []string // steps to leave out
+	Asking, Busy string   // the prompts for a permission and for a cancel
 
 	key tomlfile.Key
 }
@@ -121,6 +122,7 @@ var settings = []struct {
 	}},
 	{"auth-method", func(a *Agent, v tomlfile.Value) (err error) { a.AuthMethod, err = v.Text(); return err }},
 	{"prompts", func(a *Agent, v tomlfile.Value) (err error) { a.Prompts, err = v.Texts(); return err }},
+	{"without", func(a *Agent, v tomlfile.Value) (err error) { a.Without, err = v.Texts(); return err }},
 	{"permission-prompt", func(a *Agent, v tomlfile.Value) (err error) { a.Asking, err = v.Text(); return err }},
 	{"cancel-prompt", func(a *Agent, v tomlfile.Value) (err error) { a.Busy, err = v.Text(); return err }},
 }

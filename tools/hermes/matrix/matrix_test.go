@@ -25,6 +25,7 @@ total = "10m"
 profile = "spec"
 auth-method = "key"
 prompts = ["one", "two"]
+without = ["permission-allow", "permission-reject"]
 permission-prompt = "ask"
 cancel-prompt = "count"
 
@@ -44,7 +45,7 @@ KEY = "other"
 	a.key = got[1].key
 	want := Agent{
 		Name: "Agent 1.0", Command: []string{"agent", "--acp", "-v"}, Version: []string{"agent", "--version"}, Env: []string{"KEY=k", "OTHER="},
-		Timeout: 90 * time.Second, Total: 10 * time.Minute, Profile: lint.Spec, AuthMethod: "key", Prompts: []string{"one", "two"}, Asking: "ask", Busy: "count", key: a.key,
+		Timeout: 90 * time.Second, Total: 10 * time.Minute, Profile: lint.Spec, AuthMethod: "key", Prompts: []string{"one", "two"}, Without: []string{"permission-allow", "permission-reject"}, Asking: "ask", Busy: "count", key: a.key,
 	}
 	if !reflect.DeepEqual(a, want) || a.File() != "Agent-1.0" {
 		t.Errorf("%+v, want %+v", a, want)
