@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/hermes-nvim/hermes/acp"
 )
 
 // cancels are the steps of session/cancel.
@@ -17,7 +15,8 @@ var cancels = []*step{
 			if err != nil {
 				return err
 			}
-			return s.interrupted(ctx, d, one, func() error {
+			same := func() (*session, error) { return one, nil }
+			return s.interrupted(ctx, d, same, func(one *session) error {
 				s.cancel(d, one)
 				return nil
 			})
@@ -35,53 +34,65 @@ var cancels = []*step{
 				return nil
 			})
 		}},
-	{id: "close-busy", title: "Closing a session ends its turn as cancelled.", tier: Capability, requirements: []string{"ACP-CLOSE-002"}, session: true,
-		do: func(s *stage, ctx context.Context) error {
-			d, _, err := s.offering(ctx, "close")
-			if err != nil {
-				return err
-			}
-			one, err := s.open(ctx, d, acp.MethodSessionNew, s.fresh())
-			if err != nil {
-				return err
-			}
-			return s.interrupted(ctx, d, one, func() error {
-				_, err := d.call(ctx, acp.MethodSessionClose, object{"sessionId": one.id})
-				return err
-			})
-		}},
 }
 
-// interrupted plays a turn that something ends.
-func (s *stage) interrupted(ctx context.Context, d *driven, one *session, interrupt func() error) error {
+// interrupted plays a turn that something ends. Its end and the interrupt may cross, so a turn
+// that ends otherwise than cancelled right after the interrupt proves nothing. Then another one
+// is interrupted later: a turn that was short has ended by then, and one that still runs and
+// ends right after the interrupt, too, was ended by it.
+func (s *stage) interrupted(ctx context.Context, d *driven, open func() (*session, error), interrupt func(*session) error) error {
+	crossed, err := s.interruptedAfter(ctx, d, 0, open, interrupt)
+	if crossed && s.Lint.RuleSet.Since("2026-12") {
+		_, err = s.interruptedAfter(ctx, d, 2*quiet, open, interrupt)
+	} else if crossed {
+		err = tooEarly
+	}
+	return err
+}
+
+const tooEarly = skip("the turn ended before it could be cancelled; --cancel-prompt TEXT gives the agent more to do")
+
+// interruptedAfter interrupts a turn some time after the agent has begun to work on it. The error
+// is what is wrong with how the turn ended, or crossed reports that it may have ended by itself.
+func (s *stage) interruptedAfter(ctx context.Context, d *driven, later time.Duration, open func() (*session, error), interrupt func(*session) error) (crossed bool, err error) {
+	one, err := open()
+	if err != nil {
+		return false, err
+	}
 	c, err := s.busy(ctx, d, one)
 	if err != nil {
-		return err
+		return false, err
 	}
-	tooEarly := skip("the turn ended before it could be cancelled; --cancel-prompt TEXT gives the agent more to do")
-	if len(c.answer) > 0 {
-		_, err := s.turn(ctx, d, one, c)
-		if err == nil {
-			return tooEarly
-		}
-		return err
+	time.Sleep(later)
+	if err := s.stillBusy(ctx, d, one, c); err != nil {
+		return false, err
 	}
 	began := time.Now()
-	if err := interrupt(); err != nil {
-		return err
+	if err := interrupt(one); err != nil {
+		return false, err
 	}
 	stop, err := d.stopReason(ctx, c)
-	if f := (*failure)(nil); (err == nil && stop != "cancelled" || errors.As(err, &f)) && time.Since(began) < quiet {
-		return tooEarly // they may have crossed
-	}
+	took := time.Since(began)
 	if err == nil && stop != "cancelled" {
-		return fmt.Errorf("the turn ended with %s, %v after it was cancelled", stop, time.Since(began).Round(10*time.Millisecond))
+		err = fmt.Errorf("the turn ended with %s, %v after it was cancelled", stop, took.Round(10*time.Millisecond))
+		return took < quiet, err
 	}
 	if err == nil {
 		one.turns++
 		time.Sleep(quiet) // in which the linter sees late updates
 	}
-	return err
+	return errors.As(err, new(*failure)) && took < quiet, err
+}
+
+// stillBusy returns an error if a turn has ended: tooEarly, or what went wrong with it.
+func (s *stage) stillBusy(ctx context.Context, d *driven, one *session, c *call) error {
+	if len(c.answer) == 0 {
+		return nil
+	}
+	if _, err := s.turn(ctx, d, one, c); err != nil {
+		return err
+	}
+	return tooEarly
 }
 
 // unanswered does something that has no answer, and sees that the agent is still there.

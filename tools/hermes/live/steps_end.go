@@ -42,8 +42,8 @@ var ends = []*step{
 			if err != nil {
 				return err
 			}
-			if len(c.answer) > 0 {
-				return skip("the turn ended before; --cancel-prompt TEXT gives the agent more to do")
+			if err := s.stillBusy(ctx, d, one, c); err != nil {
+				return err
 			}
 			return s.exits(d)
 		}},

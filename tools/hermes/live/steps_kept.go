@@ -61,6 +61,18 @@ var kept = []*step{
 		}},
 	{id: "session-close", title: "session/close closes a session.", tier: Capability, requirements: []string{"ACP-CLOSE-001"}, session: true,
 		do: func(s *stage, ctx context.Context) error { return s.leave(ctx, "close", acp.MethodSessionClose) }},
+	{id: "close-busy", title: "Closing a session ends its turn as cancelled.", tier: Capability, requirements: []string{"ACP-CLOSE-002"}, session: true,
+		do: func(s *stage, ctx context.Context) error {
+			d, _, err := s.offering(ctx, "close")
+			if err != nil {
+				return err
+			}
+			fresh := func() (*session, error) { return s.open(ctx, d, acp.MethodSessionNew, s.fresh()) }
+			return s.interrupted(ctx, d, fresh, func(one *session) error {
+				_, err := d.call(ctx, acp.MethodSessionClose, object{"sessionId": one.id})
+				return err
+			})
+		}},
 	{id: "session-delete", title: "session/delete deletes a session.", tier: Capability, requirements: []string{"ACP-DELETE-001"}, session: true,
 		do: func(s *stage, ctx context.Context) error { return s.leave(ctx, "delete", acp.MethodSessionDelete) }},
 	{id: "session-delete-unknown", title: "Deleting a session that does not exist succeeds.", tier: Advisory, requirements: []string{"ACP-DELETE-002"}, session: true,

@@ -357,3 +357,53 @@ func TestAMandatoryStepThatIsNotExercisedLeavesTheVerdictOpen(t *testing.T) {
 		}
 	}
 }
+
+// The end of a turn and its cancel may cross, so a step that sees that cancels another turn, later.
+func TestATurnThatEndsAtTheCancelIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	// ends answers a busy prompt at its cancel, or a while after it has begun.
+	ends := func(after time.Duration, answer func(f *fake, m *heard)) fake {
+		return fake{changed: func(f *fake, m *heard) bool {
+			if m.prompt() != "busy" {
+				return false
+			}
+			stop := make(chan struct{})
+			f.mu.Lock()
+			f.turns[m.Params.SessionID] = stop
+			f.mu.Unlock()
+			go func() {
+				f.say(m.Params.SessionID, "hello")
+				select {
+				case <-stop:
+				case <-time.After(after):
+					f.mu.Lock()
+					delete(f.turns, m.Params.SessionID)
+					f.mu.Unlock()
+				}
+				answer(f, m)
+			}()
+			return true
+		}}
+	}
+	stops := func(f *fake, m *heard) { f.answer(m, `{"stopReason":"end_turn"}`) }
+	fails := func(f *fake, m *heard) { f.refuse(m, -32603) }
+	for name, c := range map[string]struct {
+		agent fake
+		rules string
+		want  Status
+		says  string
+		open  Decision
+	}{
+		"it ends each turn wrongly":            {ends(time.Hour, stops), "latest", Failed, "the turn ended with end_turn, 0s after it was cancelled", NotConformant},
+		"it ends each turn with an error":      {ends(time.Hour, fails), "latest", Failed, "-32603", NotConformant},
+		"its turns are short":                  {ends(quiet, stops), "latest", NotExercised, "--cancel-prompt TEXT gives the agent more to do", Undecided},
+		"its turns fail":                       {ends(time.Millisecond, fails), "latest", NotPlayed, "the agent could not do the turn: session/prompt is answered with the error -32603", Undecided},
+		"its turns fail, as it was":            {ends(quiet, fails), "2026-11", NotExercised, "--cancel-prompt", Conformant},
+		"it ends each turn wrongly, as it was": {ends(time.Hour, stops), "2026-11", NotExercised, "--cancel-prompt", Conformant},
+	} {
+		r := drive(t, c.agent, func(o *Options) { o.Steps, o.Lint.RuleSet = []string{"cancel"}, ruleSet(t, c.rules) })
+		if o := r.Outcomes[0]; o.Status != c.want || !strings.Contains(o.Text, c.says) || r.Decision != c.open {
+			t.Errorf("%s: %s: %s", name, r.Decision, o.String())
+		}
+	}
+}
