@@ -123,6 +123,7 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 		"an agent behind a login":      {run(append([]string{"--"}, scenario(t, "SERVE locked")...)...), "", 2, "not exercised session-new", ""},
 		"an agent that does not ask":   {run(append([]string{"--permission-prompt", "SAY hi", "--step", "permission-allow"}, serve...)...), "", 2, "not exercised permission-allow", "permission-allow: the agent did not ask for permission; a --permission-prompt"},
 		"an agent that never asks":     {run(append([]string{"--permission-prompt", "SAY hi", "--step", "permission-allow", "--without", "permission-allow"}, serve...)...), "", 0, "", "CONFORMANT with only initialize, session-new, prompt without permission-allow"},
+		"an agent that is slow":        {run("--timeout", "300ms", "--", "sh", "-c", "cat >/dev/null"), "", 2, "not played initialize", "--timeout gives it more time"},
 		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "FAIL initialize", ""},
 		"a client that is away":        {[]string{"agent"}, "", 2, "", ""},
 		"a line without a word":        {[]string{"proxy", "--", "cat"}, "", 2, "", ""},

@@ -139,6 +139,7 @@ type stage struct {
 	now     *driven        // nil if none
 	dead    error          // the agent does not start, or no longer answers
 	closed  error          // it no longer opens sessions
+	greeted bool           // it has answered an initialize in time
 	hangs   map[string]int // requests in a row that were not answered in time, by method
 	end     time.Time      // of the run; zero: none
 	version string         // another one that the agent speaks
@@ -214,30 +215,15 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 	if s.Recording != nil {
 		s.Recording.Note("step %s: %s", step.id, step.title)
 	}
-	s.note = ""
 	s.mu.Lock()
 	s.asked, s.decide = 0, reject
 	s.mu.Unlock()
 	err := s.exercised(step)
 	if err == nil {
-		limit, cause := s.Timeout, error(late(s.Timeout))
-		if left := time.Until(s.end); !s.end.IsZero() && left < limit {
-			limit, cause = left, spent(s.Total)
-		}
-		limited, cancel := context.WithTimeoutCause(ctx, limit, cause)
-		done := make(chan error, 1)
-		go func() { done <- step.do(s, limited) }()
-		select {
-		case err = <-done:
-		case <-ctx.Done():
-			s.kill()
-			err = <-done
-		case <-time.After(limit + cancelTime + 5*time.Second): // it does not even read
-			s.kill()
-			<-done
-			err = fmt.Errorf("the agent does not read its input: %w", cause)
-		}
-		cancel()
+		err = s.try(ctx, step)
+	}
+	if step.greeting && errors.As(err, new(late)) && !errors.As(err, new(skip)) {
+		err = s.slow(ctx, step, err)
 	}
 	out.hung = errors.As(err, new(late)) && step.tier != Informational && s.Lint.RuleSet.Since("2026-12")
 	var no skip
@@ -262,6 +248,51 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 	}
 	s.attach()
 	return out
+}
+
+// try does a step within its time.
+func (s *stage) try(ctx context.Context, step *step) (err error) {
+	s.note = ""
+	limit, cause := s.Timeout, error(late(s.Timeout))
+	if left := time.Until(s.end); !s.end.IsZero() && left < limit {
+		limit, cause = left, spent(s.Total)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, limit, cause)
+	done := make(chan error, 1)
+	go func() { done <- step.do(s, limited) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		s.kill()
+		err = <-done
+	case <-time.After(limit + cancelTime + 5*time.Second): // it does not even read
+		s.kill()
+		<-done
+		err = fmt.Errorf("the agent does not read its input: %w", cause)
+	}
+	cancel()
+	return err
+}
+
+// slow says what an initialize means that was left without an answer. The machine may be busy,
+// so it fails the step only if the agent has answered one in time before, and a second process
+// does not answer this one either.
+func (s *stage) slow(ctx context.Context, step *step, err error) error {
+	if !s.greeted {
+		return unplayed{fmt.Errorf("%w; --timeout gives it more time", err)}
+	}
+	if s.Recording != nil {
+		s.Recording.Note("step %s, in a second process", step.id)
+	}
+	s.stop()
+	switch again := s.try(ctx, step); {
+	case again == nil:
+		return unplayed{fmt.Errorf("%w, and a second process has answered; --timeout gives it more time", err)}
+	case errors.As(again, new(late)):
+		return fmt.Errorf("%w, and neither has a second process answered", err)
+	default:
+		return again
+	}
 }
 
 // attach gives the findings since the last call to the steps that they are about, and
@@ -418,9 +449,18 @@ func (s *stage) kill() {
 // codeVersion is the error of an agent that does not speak the version.
 const codeVersion = -32022
 
+// greet sends initialize and waits for its answer.
+func (s *stage) greet(ctx context.Context, d *driven, params object) (json.RawMessage, error) {
+	result, err := d.call(ctx, acp.MethodInitialize, params)
+	if err == nil || errors.As(err, new(*failure)) {
+		s.greeted = true
+	}
+	return result, err
+}
+
 // initialize begins the connection.
 func (s *stage) initialize(ctx context.Context, d *driven, capabilities any) error {
-	result, err := d.call(ctx, acp.MethodInitialize, s.hi(1, capabilities))
+	result, err := s.greet(ctx, d, s.hi(1, capabilities))
 	if gone := s.hung(acp.MethodInitialize, err); gone != nil {
 		s.dead = gone
 	}

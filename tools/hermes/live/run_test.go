@@ -350,10 +350,10 @@ func TestAStepHasItsTime(t *testing.T) {
 		t.Errorf("%s, %s", o.String(), r.Decision)
 	}
 	r = drive(t, fake{changed: func(_ *fake, m *heard) bool { return m.Method == "initialize" }}, func(o *Options) { o.Timeout = time.Second })
-	if o := r.Outcomes[0]; o.Status != Failed || !strings.Contains(o.Text, "initialize is not answered: 1s have passed") || r.Decision != NotConformant {
+	if o := r.Outcomes[0]; o.Status != NotPlayed || !strings.Contains(o.Text, "initialize is not answered: 1s have passed; --timeout") || r.Decision != Undecided {
 		t.Errorf("%s, %s", o.String(), r.Decision)
 	}
-	if len(failed(r)) != 1 {
-		t.Errorf("an agent that does not start fails %q", failed(r))
+	if len(failed(r)) > 0 {
+		t.Errorf("an agent that does not answer fails %q", failed(r))
 	}
 }

@@ -14,6 +14,7 @@ type step struct {
 	tier         Tier
 	requirements []string
 	session      bool // it needs one
+	greeting     bool // it is about initialize, in a process of its own
 	do           func(s *stage, ctx context.Context) error
 }
 

@@ -10,14 +10,14 @@ import (
 
 // handshakes are the steps of initialize.
 var handshakes = []*step{
-	{id: "initialize", title: "initialize is answered with the version that was asked for.", tier: Mandatory, requirements: []string{"ACP-INIT-001", "ACP-INIT-002", "ACP-SCHEMA-001"},
+	{id: "initialize", greeting: true, title: "initialize is answered with the version that was asked for.", tier: Mandatory, requirements: []string{"ACP-INIT-001", "ACP-INIT-002", "ACP-SCHEMA-001"},
 		do: func(s *stage, ctx context.Context) error {
 			d, err := s.start()
 			if err != nil {
 				s.dead = errors.New("the agent does not start")
 				return err
 			}
-			if err = s.initialize(ctx, d, d.able()); err != nil && s.version == "" && s.login == "" {
+			if err = s.initialize(ctx, d, d.able()); err != nil && s.version == "" && s.login == "" && !errors.As(err, new(late)) {
 				s.dead = errors.New("the agent does not start")
 			}
 			s.note = s.who
@@ -42,7 +42,7 @@ var handshakes = []*step{
 			_, err := s.ready(ctx) // logs in
 			return err
 		}},
-	{id: "initialize-version", title: "A version that does not exist is answered with one that the agent speaks.", tier: Mandatory, requirements: []string{"ACP-INIT-003"},
+	{id: "initialize-version", greeting: true, title: "A version that does not exist is answered with one that the agent speaks.", tier: Mandatory, requirements: []string{"ACP-INIT-003"},
 		do: func(s *stage, ctx context.Context) error {
 			d, err := s.start()
 			if err != nil {
@@ -50,7 +50,7 @@ var handshakes = []*step{
 			}
 			hi := s.hi(65535, object{})
 			hi["info"] = hi["clientInfo"] // version 2 needs it
-			result, err := d.call(ctx, acp.MethodInitialize, hi)
+			result, err := s.greet(ctx, d, hi)
 			s.stop()
 			if err != nil {
 				return err
@@ -63,17 +63,17 @@ var handshakes = []*step{
 				return nil
 			}
 		}},
-	{id: "initialize-bare", title: "initialize needs no capabilities and no name of the client.", tier: Mandatory,
+	{id: "initialize-bare", greeting: true, title: "initialize needs no capabilities and no name of the client.", tier: Mandatory,
 		do: func(s *stage, ctx context.Context) error {
 			d, err := s.start()
 			if err != nil {
 				return err
 			}
-			_, err = d.call(ctx, acp.MethodInitialize, object{"protocolVersion": 1})
+			_, err = s.greet(ctx, d, object{"protocolVersion": 1})
 			s.stop()
 			return err
 		}},
-	{id: "initialize-unknown", title: "Capabilities and metadata that the agent does not know are ignored.", tier: Advisory,
+	{id: "initialize-unknown", greeting: true, title: "Capabilities and metadata that the agent does not know are ignored.", tier: Advisory,
 		do: func(s *stage, ctx context.Context) error {
 			d, err := s.start()
 			if err != nil {
@@ -81,7 +81,7 @@ var handshakes = []*step{
 			}
 			hi := s.hi(1, object{"_meta": object{"hermes.dev": true}})
 			hi["_meta"] = object{"hermes.dev/lint": object{"a": []any{1}}}
-			_, err = d.call(ctx, acp.MethodInitialize, hi)
+			_, err = s.greet(ctx, d, hi)
 			s.stop()
 			return err
 		}},

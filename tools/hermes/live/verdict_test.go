@@ -31,7 +31,7 @@ func TestAnAgentThatHangsNeverConforms(t *testing.T) {
 		hangs func(f *fake, m *heard) bool
 		want  Decision
 	}{
-		"initialize": {func(_ *fake, m *heard) bool { return m.Method == "initialize" }, NotConformant},
+		"initialize": {func(_ *fake, m *heard) bool { return m.Method == "initialize" }, Undecided},
 		"initialize, of all processes but the first": {func(f *fake, m *heard) bool { return m.Method == "initialize" && f.starts.Load() > 1 }, NotConformant},
 		"session/new": {func(_ *fake, m *heard) bool { return m.Method == "session/new" }, NotConformant},
 		"session/new, later on": {func(_ *fake, m *heard) bool {
@@ -354,6 +354,40 @@ func TestAMandatoryStepThatIsNotExercisedLeavesTheVerdictOpen(t *testing.T) {
 	for _, without := range [][]string{{"nothing"}, {"initialize"}} {
 		if _, err := Run(t.Context(), Options{Prompts: []string{"x"}, Steps: []string{"initialize"}, Without: without}); err == nil || !strings.Contains(err.Error(), map[string]string{"nothing": `no step "nothing"`, "initialize": "no step is left"}[without[0]]) {
 			t.Errorf("without %q: %v", without, err)
+		}
+	}
+}
+
+// One initialize without an answer may be a busy machine's. It is a fault if the agent has
+// answered one in time before, and a second process does not answer this one either.
+func TestAnInitializeThatIsLateIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	bare := func(m *heard) bool { return m.Method == "initialize" && !strings.Contains(m.text, "clientInfo") }
+	for name, c := range map[string]struct {
+		late   func(m *heard, nth int) bool // of those that are bare
+		want   Status
+		says   string
+		open   Decision
+		starts int32
+	}{
+		"never":          {func(*heard, int) bool { return false }, Passed, "", Conformant, 2},
+		"once":           {func(m *heard, nth int) bool { return bare(m) && nth == 1 }, NotPlayed, "initialize is not answered: 1s have passed, and a second process has answered; --timeout gives it more time", Undecided, 3},
+		"twice":          {func(m *heard, _ int) bool { return bare(m) }, Failed, "initialize is not answered: 1s have passed, and neither has a second process answered", NotConformant, 3},
+		"from the first": {func(m *heard, _ int) bool { return m.Method == "initialize" }, NotPlayed, "was left without an answer", Undecided, 2},
+	} {
+		var nth, starts atomic.Int32
+		r := drive(t, fake{changed: func(f *fake, m *heard) bool {
+			starts.Store(f.starts.Load())
+			if bare(m) {
+				nth.Add(1)
+			}
+			return c.late(m, int(nth.Load()))
+		}}, func(o *Options) {
+			o.Steps, o.Timeout = []string{"initialize", "initialize-info", "initialize-bare"}, time.Second
+		})
+		o := r.Outcomes[2]
+		if o.Status != c.want || !strings.Contains(o.Text, c.says) || r.Decision != c.open || starts.Load() != c.starts {
+			t.Errorf("%s: %s after %d starts: %s", name, r.Decision, starts.Load(), o.String())
 		}
 	}
 }
