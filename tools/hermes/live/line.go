@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +29,7 @@ type message struct {
 // failure is an error that the other side answered with.
 type failure struct {
 	method  string
+	members string // of its params
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
@@ -68,6 +72,7 @@ type line struct {
 type call struct {
 	id       json.RawMessage
 	method   string
+	members  string                       // of its params, and the types of the blocks of a prompt
 	answered func(result json.RawMessage) // runs before the next message is handled; may be nil
 	answer   chan *message
 	heard    int // messages before it
@@ -292,12 +297,26 @@ func (l *line) ask(method string, params any, answered func(json.RawMessage)) (*
 
 // askAs is ask with an id of its own, which is JSON.
 func (l *line) askAs(id, method string, params any, answered func(json.RawMessage)) (*call, error) {
-	c := &call{id: json.RawMessage(id), method: method, answered: answered, answer: make(chan *message, 1)}
+	c := &call{id: json.RawMessage(id), method: method, members: members(params), answered: answered, answer: make(chan *message, 1)}
 	l.mu.Lock()
 	c.heard = l.heard
 	l.open[id] = c
 	l.mu.Unlock()
 	return c, l.send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + string(encode(method)) + `,"params":` + string(encode(params)) + `}`))
+}
+
+// members are the names of the members of params, and the types of the blocks of a prompt:
+// requests that have the same ones ask for the same thing.
+func members(params any) string {
+	all, _ := params.(object)
+	names := slices.Sorted(maps.Keys(all))
+	blocks, _ := all["prompt"].([]any)
+	for _, b := range blocks {
+		if block, ok := b.(object); ok {
+			names = append(names, fmt.Sprint(block["type"]))
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // wait waits for the answer to a call. The error is a *failure, errEnded or the error of
@@ -308,7 +327,7 @@ func (l *line) wait(ctx context.Context, c *call) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s is not answered: %w", c.method, err)
 	}
 	if m.Error != nil {
-		f := &failure{method: c.method}
+		f := &failure{method: c.method, members: c.members}
 		json.Unmarshal(m.Error, f) // the linter says what is wrong with it
 		return nil, f
 	}

@@ -45,6 +45,7 @@ type Outcome struct {
 	Text         string         `json:"text,omitempty"`  // why, or what was seen
 	Findings     []lint.Finding `json:"-"`               // by the side that is tested
 	Rules        []string       `json:"rules,omitempty"` // of the findings
+	Same         string         `json:"same,omitempty"`  // the step that failed with the same error
 	Known        bool           `json:"known,omitempty"` // it failed, and does not count because that was known
 	Again        []string       `json:"again,omitempty"` // rules of faults that are about another step, or that another step has shown before
 	// Message is the message that shows why the step failed: the message of the first
@@ -52,8 +53,8 @@ type Outcome struct {
 	Message int `json:"message,omitempty"`
 
 	shown bool // Message is the message of a finding
-	hung  bool // a request was left without an answer, which leaves the verdict open whatever the step is worth
 	open  bool // it leaves the verdict open, unless something failed
+	hung  bool // a request was left without an answer, which leaves the verdict open whatever the step is worth
 }
 
 // found attaches a finding. One of severity error fails the step, unless the protocol is
@@ -143,7 +144,7 @@ func (r *Result) decide(o *lint.Options, mandatory bool, essential ...string) {
 		o := &r.Outcomes[i]
 		r.Tiers[o.Tier][o.Status]++
 		switch {
-		case o.Known:
+		case o.Known, o.Same != "": // the other step counts
 		case o.Status == Failed && (o.Tier == Mandatory || o.Tier == Capability):
 			failed = append(failed, o.Step)
 		case o.Status == NotPlayed && (o.Tier == Mandatory || o.Tier == Capability):

@@ -150,8 +150,9 @@ type stage struct {
 
 	outcomes []*Outcome // with first, the number of the first message of each
 	first    []int
-	before   [][2]int        // messages that open a connection or session which a step only needs
-	faults   map[string]bool // faults that a step has shown
+	before   [][2]int            // messages that open a connection or session which a step only needs
+	faults   map[string]bool     // faults that a step has shown
+	errors   map[string]*Outcome // steps that failed with an error, by what it is about
 
 	mu     sync.Mutex
 	decide func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
@@ -164,7 +165,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		o.Timeout = time.Minute
 	}
 	o.Lint.Whole = true
-	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent), hangs: map[string]int{}, faults: map[string]bool{}}
+	s := &stage{Options: o, judge: NewJudge(o.Lint, lint.Agent), hangs: map[string]int{}, faults: map[string]bool{}, errors: map[string]*Outcome{}}
 	defer s.stop()
 	if err := o.CheckSteps(); err != nil {
 		return nil, err
@@ -227,13 +228,15 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 	}
 	out.hung = errors.As(err, new(late)) && step.tier != Informational && s.Lint.RuleSet.Since("2026-12")
 	var no skip
-	switch {
+	switch first := s.same(out, err); {
 	case errors.As(err, &no):
 		out.Status, out.Text = NotExercised, string(no)
 	case errors.As(err, new(unplayed)), errors.As(err, new(spent)):
 		out.Status, out.Text = NotPlayed, err.Error()
 	case err != nil && step.tier == Informational:
 		out.Status, out.Text = Passed, err.Error() // it is what was seen
+	case first != "":
+		out.Status, out.Text, out.Same = NotPlayed, "the same fault as "+first+": "+err.Error(), first
 	case err != nil:
 		out.Status, out.Text = Failed, err.Error()
 		out.Message = s.judge.Messages() // the last message before, if the step sends none itself
@@ -293,6 +296,29 @@ func (s *stage) slow(ctx context.Context, step *step, err error) error {
 	default:
 		return again
 	}
+}
+
+// same returns the step that has failed with the same error, if it is worth as much. Otherwise
+// the step is the first.
+func (s *stage) same(out *Outcome, err error) (first string) {
+	var f *failure
+	fault := ""
+	switch {
+	case out.Tier == Informational, errors.As(err, new(skip)), errors.As(err, new(unplayed)):
+	case errors.As(err, new(stillRuns)):
+		fault = "exit"
+	case errors.As(err, &f) && f.Code == int(acp.ErrorCodeMethodNotFound): // whatever the params
+		fault = f.method
+	case errors.As(err, &f):
+		fault = fmt.Sprint(f.method, " ", f.Code, " ", f.members)
+	}
+	if before := s.errors[fault]; before != nil && slices.Index(tiers, before.Tier) <= slices.Index(tiers, out.Tier) {
+		return before.Step
+	}
+	if fault != "" {
+		s.errors[fault] = out
+	}
+	return ""
 }
 
 // attach gives the findings since the last call to the steps that they are about, and

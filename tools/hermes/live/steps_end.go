@@ -77,6 +77,11 @@ func (s *stage) exits(d *driven) error {
 		s.note = d.agent.Status()
 		return nil
 	case <-time.After(exitTime):
-		return fmt.Errorf("it still runs %v later", exitTime)
+		return stillRuns(exitTime)
 	}
 }
+
+// stillRuns is the fault of an agent that does not exit in some time.
+type stillRuns time.Duration
+
+func (t stillRuns) Error() string { return fmt.Sprintf("it still runs %v later", time.Duration(t)) }

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -389,6 +390,58 @@ func TestAnInitializeThatIsLateIsTriedAgain(t *testing.T) {
 		if o.Status != c.want || !strings.Contains(o.Text, c.says) || r.Decision != c.open || starts.Load() != c.starts {
 			t.Errorf("%s: %s after %d starts: %s", name, r.Decision, starts.Load(), o.String())
 		}
+	}
+}
+
+// An error that a step has failed with fails no second step. Another request is another fault,
+// unless the agent says that it does not have the method at all.
+func TestOneErrorFailsOneStep(t *testing.T) {
+	t.Parallel()
+	refuse := func(code int, is func(m *heard) bool) fake {
+		return fake{changed: func(f *fake, m *heard) bool {
+			if is(m) {
+				f.refuse(m, code)
+			}
+			return is(m)
+		}}
+	}
+	on := func(method string) func(*heard) bool { return func(m *heard) bool { return m.Method == method } }
+	for name, c := range map[string]struct {
+		agent  fake
+		steps  []string // none: all
+		failed []string
+		same   map[string]string
+	}{
+		"an unknown method":                {refuse(-32601, on("session/close")), nil, []string{"session-close"}, map[string]string{"close-busy": "session-close"}},
+		"an unknown method, of any params": {refuse(-32601, on("session/list")), nil, []string{"session-list"}, map[string]string{"session-list-folder": "session-list"}},
+		"a step of its own":                {refuse(-32601, on("session/close")), []string{"close-busy"}, []string{"close-busy"}, nil},
+		"other content":                    {refuse(-32602, func(m *heard) bool { return m.has("image") || m.has("audio") }), nil, []string{"prompt-image", "prompt-audio"}, nil},
+		"other params":                     {refuse(-32602, on("session/list")), nil, []string{"session-list", "session-list-folder"}, nil},
+		"a worse step":                     {refuse(-32602, on("session/delete")), []string{"session-delete-unknown", "session-delete"}, []string{"session-delete"}, map[string]string{"session-delete-unknown": "session-delete"}},
+		"no exit":                          {fake{deaf: true}, nil, []string{"shutdown"}, map[string]string{"shutdown-busy": "shutdown"}},
+	} {
+		r := drive(t, c.agent, func(o *Options) { o.Steps = c.steps })
+		same := map[string]string{}
+		for _, o := range r.Outcomes {
+			if o.Same != "" {
+				same[o.Step] = o.Same
+				if o.Status != NotPlayed || !strings.HasPrefix(o.Text, "the same fault as "+o.Same+": ") {
+					t.Errorf("%s: %s", name, o.String())
+				}
+			}
+		}
+		want := NotConformant
+		if name == "no exit" {
+			want = Conformant
+		}
+		if got := statuses(r, Failed); !slices.Equal(got, c.failed) || !maps.Equal(same, c.same) || r.Decision != want {
+			t.Errorf("%s: %s, failed: %q, the same: %v", name, r.Decision, got, same)
+		}
+	}
+	// A step that was known to fail is known for those that show the same fault.
+	r := drive(t, refuse(-32601, on("session/close")), func(o *Options) { o.Known = func(step string) bool { return step == "session-close" } })
+	if r.Decision != Conformant {
+		t.Errorf("%s %q", r.Decision, r.Why)
 	}
 }
 
