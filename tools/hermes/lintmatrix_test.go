@@ -318,6 +318,22 @@ func TestAnAgentThatHasChangedIsDrivenAgain(t *testing.T) {
 	}
 }
 
+// The file says which steps an agent never plays. Its row says so, too.
+func TestAnAgentOfAMatrixCanBeDrivenWithoutAStep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "agents.toml"), agentTable("a", scenario(t, "SERVE"), "without = [\"prompt\"]")+agentTable("b", scenario(t, "SERVE"), "without = [\"promt\"]"))
+	out, _, status := runMatrix(t, dir)
+	want := []string{
+		"a 0 CONFORMANT with only initialize, session-new without prompt; initialize PASS; session-new PASS",
+		`b 2 there is no step "promt"; did you mean "prompt"?`,
+	}
+	board := readScoreboard(t, dir)
+	if got := board.told(); status != 2 || !slices.Equal(got, want) || !slices.Contains(inHTML(t, dir), want[0]) || !strings.Contains(out, "a: passed: CONFORMANT with only initialize, session-new without prompt\n") {
+		t.Errorf("exit status %d, %q, %q\n%s", status, got, inHTML(t, dir), out)
+	}
+}
+
 // An agent that answers nothing, and notes when it begins and ends.
 const noting = "echo begin >>notes; trap 'echo end >>notes' EXIT; cat >/dev/null"
 
