@@ -564,6 +564,9 @@ func (s *stage) connect(ctx context.Context, capabilities any) (*driven, error) 
 		if errors.As(err, new(skip)) {
 			return nil, err
 		}
+		if errors.As(err, new(late)) {
+			return nil, unplayed{fmt.Errorf("there is no connection: %w; --timeout gives it more time", err)}
+		}
 		return nil, unplayed{fmt.Errorf("there is no connection: %w", err)}
 	}
 	return d, nil
