@@ -154,6 +154,12 @@ func Load(get func(string) string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	for _, name := range []string{dir, filepath.Join(dir, fileName)} {
+		// They say which commands run without a question.
+		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+			return Config{}, fmt.Errorf("every user of this machine can change %s: run chmod o-w %s", name, name)
+		}
+	}
 	c, err := read(filepath.Join(dir, fileName))
 	if err != nil {
 		return c, err

@@ -240,3 +240,30 @@ func TestSecretsOfHeadersAndOfOpenRouterAreInTheEnvironment(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
+// The settings say which commands run without a question.
+func TestSettingsThatEveryUserCanChangeAreRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	for _, name := range []string{"", fileName} {
+		dir := t.TempDir()
+		if err := Set(dir, "model.base_url", "http://127.0.0.1:1/v1"); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		get := func(variable string) string {
+			return map[string]string{"HERMES_AGENT_HOME": dir, "HOME": dir}[variable]
+		}
+		if _, err := Load(get); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(get); err == nil || err.Error() != "every user of this machine can change "+path+": run chmod o-w "+path {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
