@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -15,6 +16,9 @@ type Client struct {
 	mu             sync.Mutex
 	t              transport.Transport
 	last, answered int64 // ids
+
+	answers <-chan []byte // lines, of a client of Join; nil for others
+	done    <-chan struct{}
 }
 
 // Dial connects to a socket. The server must run as the same user.
@@ -25,6 +29,63 @@ func Dial(ctx context.Context, path string) (*Client, error) {
 	}
 	return &Client{t: t}, nil
 }
+
+// Join is Dial for a program that may know more than it has told. It does not Send. report is called, on a
+// goroutine of its own, when the server asks for that. It returns when all has been reported.
+func Join(ctx context.Context, path string, report func()) (*Client, error) {
+	t, err := socket.DialUnix(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	answers, done := make(chan []byte, 1), make(chan struct{})
+	c := &Client{t: t, answers: answers, done: done}
+	if err := c.flushed(0); err != nil {
+		t.Close()
+		return nil, c.broken(ctx, err)
+	}
+	go func() {
+		defer close(done)
+		defer close(answers)
+		for {
+			line, err := t.Read(nil)
+			if err != nil {
+				return
+			}
+			var asked struct {
+				Method string
+				Params wireFlush
+			}
+			if err := json.Unmarshal(line, &asked); err == nil && asked.Method == flush {
+				go func() {
+					report()
+					c.flushed(asked.Params.Flush) // an error is that of the connection
+				}()
+				continue
+			}
+			select {
+			case answers <- line:
+			default: // nobody has asked for it
+				t.Close()
+				return
+			}
+		}
+	}()
+	return c, nil
+}
+
+// flushed says that all has been reported that a flush asked for.
+func (c *Client) flushed(n int64) error {
+	line, err := json.Marshal(wireMessage{Version: "2.0", Method: flushed, Params: wireFlush{n}})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t.Write(line)
+}
+
+// Done is closed when the connection of a client of Join has ended. It is nil for others.
+func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Close ends the connection.
 func (c *Client) Close() error { return c.t.Close() }
@@ -92,7 +153,7 @@ func (c *Client) send(ctx context.Context, request func(id int64) ([]byte, error
 func (c *Client) answer(ctx context.Context, result any) error {
 	stop := context.AfterFunc(ctx, func() { c.t.Close() })
 	defer stop()
-	line, err := c.t.Read(nil)
+	line, err := c.read()
 	if err != nil {
 		return c.broken(ctx, err)
 	}
@@ -117,6 +178,18 @@ func (c *Client) answer(ctx context.Context, result any) error {
 		return json.Unmarshal(answer.Result, result)
 	}
 	return nil
+}
+
+// read returns the next answer.
+func (c *Client) read() ([]byte, error) {
+	if c.answers == nil {
+		return c.t.Read(nil)
+	}
+	line, ok := <-c.answers
+	if !ok {
+		return nil, io.EOF
+	}
+	return line, nil
 }
 
 func (c *Client) broken(ctx context.Context, err error) error {

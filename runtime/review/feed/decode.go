@@ -36,10 +36,11 @@ func (e *Error) Error() string { return e.Message }
 
 // message is a line that was read.
 type message struct {
-	id     json.RawMessage // nil for a notification
-	report *Report         // nil for a question
-	resume string          // the producer that a question is about
-	yield  *Program        // that asks for the review
+	id      json.RawMessage // nil for a notification
+	report  *Report         // nil for a question
+	resume  string          // the producer that a question is about
+	yield   *Program        // that asks for the review
+	flushed *int64          // the number of the flush that has ended
 }
 
 // decode reads a line. Even with an error, the id is what could be read of it.
@@ -70,11 +71,13 @@ func decode(line []byte) (m message, err error) {
 		m.resume = producerOf(d)
 	case yield:
 		m.yield = programOf(d)
+	case flushed:
+		m.flushed = flushOf(d)
 	case Write, Remove, Rename, Read, Unseen, Scan:
 		m.report = &Report{Kind: kind, Phase: Post}
 		m.report.params(d)
 	default:
-		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, resume, yield), Pointer: "/method"}
+		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, resume, yield, flushed), Pointer: "/method"}
 	}
 	if e.Params == nil {
 		return m, &Error{Code: codeParams, Message: "/params: missing", Pointer: "/params"}
@@ -118,6 +121,23 @@ func producerOf(d *jx.Dec) (producer string) {
 		d.Reject(m, "producer is missing or empty")
 	}
 	return producer
+}
+
+// flushOf reads the params of the end of a flush.
+func flushOf(d *jx.Dec) *int64 {
+	m, n := d.Mark(), int64(-1)
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if string(name) == "flush" {
+			n = d.Int(0, 1<<53)
+		} else {
+			d.Skip()
+		}
+	}
+	if n < 0 {
+		d.Reject(m, "flush is missing")
+	}
+	return &n
 }
 
 // programOf reads the params of a program that asks for the review.

@@ -11,7 +11,7 @@ import (
 type (
 	wireMessage struct {
 		Version string `json:"jsonrpc"`
-		ID      int64  `json:"id"`
+		ID      int64  `json:"id,omitempty"` // 0: of a notification
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}
@@ -52,6 +52,9 @@ type (
 	}
 	wireResume struct {
 		Producer string `json:"producer"`
+	}
+	wireFlush struct {
+		Flush int64 `json:"flush"`
 	}
 	wireYield struct {
 		Program string `json:"program"`

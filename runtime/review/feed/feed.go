@@ -56,6 +56,14 @@
 //
 //	{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"…","pid":4711}}
 //
+// A producer that may know more than it has reported, such as an editor whose user saves
+// files, is asked for it before the user decides about hunks. It says that it wants to be
+// asked, once, and again after each question, when it has reported all that it knew:
+//
+//	{"jsonrpc":"2.0","method":"_hermes/flushed","params":{"flush":0}}
+//	{"jsonrpc":"2.0","method":"_hermes/flush","params":{"flush":1}}
+//	{"jsonrpc":"2.0","method":"_hermes/flushed","params":{"flush":1}}
+//
 // A producer that knows that something has changed, but not what, asks for a look at all
 // files:
 //
@@ -92,8 +100,10 @@ const (
 )
 
 const (
-	resume = "_hermes/resume" // asks for the last sequence number
-	yield  = "_hermes/yield"  // asks for the review
+	resume  = "_hermes/resume"  // asks for the last sequence number
+	yield   = "_hermes/yield"   // asks for the review
+	flush   = "_hermes/flush"   // asks a producer for what it has not reported
+	flushed = "_hermes/flushed" // says that it has
 )
 
 // Phase is when a report comes.

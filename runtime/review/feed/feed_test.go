@@ -79,12 +79,14 @@ func TestTheMessagesOfTheGuideAreUnderstood(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		} else if m.report != nil {
 			seen[string(m.report.Kind)] = true
+		} else if m.flushed != nil {
+			seen[flushed] = true
 		} else {
 			seen[resume] = true
 		}
 	}
-	if len(seen) != 5 {
-		t.Errorf("%v, there must be five", seen)
+	if len(seen) != 6 {
+		t.Errorf("%v, there must be six", seen)
 	}
 }
 
@@ -135,6 +137,8 @@ func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 		notification("_hermes/yield", `{"program":"p","pid":1}`):                            `-32600 /id /id: missing, so the question cannot be answered`,
 		`{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"p"}}`:        `-32602 /params /params: program or pid is missing`,
 		notification("_hermes/scan", `{"_meta":{"hermes":{"phase":"ask"}}}`):                `-32602 /params /params: what has no path has the phase post`,
+		notification("_hermes/flushed", `{}`):                                               `-32602 /params /params: flush is missing`,
+		notification("_hermes/flushed", `{"flush":-1}`):                                     `-32602 /params/flush /params/flush: `,
 		notification("_hermes/resume", `{"producer":""}`):                                   `-32602 /params /params: producer is missing or empty`,
 	} {
 		_, err := decode([]byte(line))
@@ -413,6 +417,123 @@ func TestAReviewIsGivenToAnotherProgram(t *testing.T) {
 	asked("")
 	if got := patience.Value(t, "the end", given); got != to {
 		t.Errorf("it was given to %+v", got)
+	}
+}
+
+// Who decides waits for what producers have not reported yet, and for no more.
+func TestProducersAreAskedForWhatTheyHaveNotReported(t *testing.T) {
+	t.Parallel()
+	late := Report{Kind: Remove, Path: "/late"}
+	joins := func(t *testing.T, r *running, report func(c *Client)) *Client {
+		var c *Client
+		ready := make(chan struct{})
+		c, err := Join(t.Context(), r.path, func() { <-ready; report(c) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close(); <-c.Done() })
+		if err := c.Tell(t.Context(), Report{Kind: Remove, Path: "/early"}); err != nil { // it has joined then
+			t.Fatal(err)
+		}
+		close(ready)
+		return c
+	}
+	raws := func(t *testing.T, r *running) net.Conn {
+		c := raw(t, r.path)
+		io.WriteString(c, notification("_hermes/flushed", `{"flush":0}`)+"\n"+`{"jsonrpc":"2.0","id":1,"method":"fs/remove","params":{"path":"/early"}}`+"\n")
+		line(t, c)
+		return c
+	}
+	tells := func(c *Client) { c.Tell(context.Background(), late) }
+	for name, test := range map[string]struct {
+		begin func(t *testing.T, r *running)
+		late  int
+		err   error
+	}{
+		"nobody": {begin: func(*testing.T, *running) {}},
+		"one who only told": {begin: func(t *testing.T, r *running) {
+			dial(t, r.path).Tell(t.Context(), Report{Kind: Remove, Path: "/early"})
+		}},
+		"one": {begin: func(t *testing.T, r *running) { joins(t, r, tells) }, late: 1},
+		"two": {begin: func(t *testing.T, r *running) {
+			joins(t, r, tells)
+			joins(t, r, tells)
+		}, late: 2},
+		"one who has nothing": {begin: func(t *testing.T, r *running) { joins(t, r, func(*Client) {}) }},
+		"one who ends":        {begin: func(t *testing.T, r *running) { joins(t, r, func(c *Client) { c.Close() }) }},
+		"one who has ended": {begin: func(t *testing.T, r *running) {
+			c := joins(t, r, tells)
+			c.Close()
+			<-c.Done()
+		}},
+		"one who reports and is silent": {begin: func(t *testing.T, r *running) {
+			c := raws(t, r)
+			go func() {
+				c.Read(make([]byte, 1))
+				io.WriteString(c, notification("fs/remove", `{"path":"/late"}`)+"\n"+notification("_hermes/flushed", `{"flush":0}`)+"\n"+notification("_hermes/flushed", `{"flush":7}`)+"\n")
+			}()
+		}, late: 1, err: context.DeadlineExceeded},
+		"one who is silent, and another": {begin: func(t *testing.T, r *running) {
+			raws(t, r)
+			joins(t, r, tells)
+		}, late: 1, err: context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, filepath.Join(sockdir.New(t), "d", "s"), nil)
+			test.begin(t, r)
+			limit := patience.Soon
+			if test.err != nil {
+				limit = time.Second
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			for round := 1; round <= 2 && (round == 1 || test.err == nil && test.late > 0); round++ {
+				if err := r.Flush(ctx); !errors.Is(err, test.err) {
+					t.Errorf("flush: %v, want %v", err, test.err)
+				}
+				n := 0
+				for _, report := range r.got() {
+					if report.Path == "/late" {
+						n++
+					}
+				}
+				if n != test.late*round {
+					t.Errorf("%d reports were late, want %d", n, test.late*round)
+				}
+			}
+		})
+	}
+}
+
+// Lines that nobody has asked for end the connection of a program that is asked for more, and
+// nothing hangs.
+func TestALineThatNobodyAskedForEndsAConnection(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(sockdir.New(t), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if s, err := l.Accept(); err == nil {
+			defer s.Close()
+			io.WriteString(s, strings.Repeat(`{"jsonrpc":"2.0","id":1,"result":{}}`+"\n", 3))
+			io.Copy(io.Discard, s)
+		}
+	}()
+	c, err := Join(t.Context(), path, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	patience.Value(t, "the end of the connection", c.Done())
+	for range 2 { // the first answer was there
+		err = c.Tell(t.Context(), Report{Kind: Remove, Path: "/a"})
+	}
+	if err == nil || errors.As(err, new(*Error)) {
+		t.Errorf("told after the end: %v", err)
 	}
 }
 

@@ -72,9 +72,11 @@ type Server struct {
 
 	handling sync.Mutex
 
-	mu    sync.Mutex
-	seen  []Position // the one that was used last is last
-	conns int
+	mu      sync.Mutex
+	seen    []Position // the one that was used last is last
+	conns   int
+	flushes int64                      // so far
+	late    map[*peer]map[int64]func() // what they are asked for, and what is done when it is there
 }
 
 // Listen makes a socket that only this user can reach. See [socket.ListenUnix]. Its
@@ -119,6 +121,73 @@ func (s *Server) Handled() []Position {
 	return slices.Clone(s.seen)
 }
 
+// Flush waits until the producers that want to be asked have reported all that they know. It
+// waits for none that ends meanwhile. Its error is that of ctx.
+func (s *Server) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	s.flushes++
+	n := s.flushes
+	var asked sync.WaitGroup
+	var peers []*peer
+	for t, waits := range s.late {
+		asked.Add(1)
+		waits[n] = asked.Done
+		peers = append(peers, t)
+	}
+	s.mu.Unlock()
+	for _, t := range peers {
+		go func() {
+			if err := s.write(t, wireMessage{Version: "2.0", Method: flush, Params: wireFlush{n}}); err != nil {
+				t.Close() // and then it ends
+			}
+		}()
+	}
+	done := make(chan struct{})
+	go func() {
+		asked.Wait()
+		close(done)
+	}()
+	defer func() {
+		for _, t := range peers {
+			s.flushed(t, n)
+		}
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// flushed notes that a producer has reported what a flush asked for. With the number 0 it wants
+// to be asked.
+func (s *Server) flushed(t *peer, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.late == nil {
+		s.late = make(map[*peer]map[int64]func())
+	}
+	waits := s.late[t]
+	if waits == nil && n == 0 {
+		s.late[t] = make(map[int64]func())
+	}
+	if done := waits[n]; done != nil {
+		delete(waits, n)
+		done()
+	}
+}
+
+// ended notes that nothing comes from a producer any more.
+func (s *Server) ended(t *peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, done := range s.late[t] {
+		done()
+	}
+	delete(s.late, t)
+}
+
 func (s *Server) admit() (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,6 +213,7 @@ type peer struct {
 // connection serves one producer.
 func (s *Server) connection(ctx context.Context, connected transport.Transport) {
 	t := &peer{Transport: connected}
+	defer s.ended(t)
 	defer t.questions.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -180,6 +250,13 @@ func (s *Server) take(ctx context.Context, t *peer, line []byte) error {
 	m, err := decode(line)
 	if err == nil && m.yield != nil {
 		return s.yield(t, m.id, *m.yield)
+	}
+	if err == nil && m.flushed != nil {
+		s.flushed(t, *m.flushed)
+		if m.id == nil {
+			return nil
+		}
+		return s.answer(t, m.id, struct{}{}, nil)
 	}
 	if err == nil && m.report == nil {
 		return s.answer(t, m.id, map[string]uint64{"seq": s.position(m.resume)}, nil)
@@ -275,8 +352,7 @@ func (s *Server) advance(producer string, seq uint64) {
 	s.seen = append(s.seen, Position{producer, seq})
 }
 
-// answer sends a result or an error. A producer that does not read loses its
-// connection.
+// answer sends a result or an error.
 func (s *Server) answer(t *peer, id json.RawMessage, result any, err error) error {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -309,6 +385,11 @@ func (s *Server) answer(t *peer, id json.RawMessage, result any, err error) erro
 			s.Logger.Warn("report refused", "reason", failure.Message)
 		}
 	}
+	return s.write(t, m)
+}
+
+// write sends a message. A producer that does not read loses its connection.
+func (s *Server) write(t *peer, m any) error {
 	line, err := json.Marshal(m)
 	if err != nil {
 		return err
