@@ -79,6 +79,48 @@ func TestTheReviewStaysWhereAnAgentWorks(t *testing.T) {
 	})
 }
 
+// A save that another Neovim has yet to report is not taken back with an agent's change: before
+// a decision, the other Neovims say what they have.
+func TestADecisionKnowsWhatIsSavedElsewhere(t *testing.T) {
+	for name, hold := range map[string]string{
+		"its autocommands take time":          `while not vim.uv.fs_stat(go) do vim.uv.sleep(5) end`,
+		"its autocommands wait for something": `vim.wait(60000, function() return vim.uv.fs_stat(go) ~= nil end, 5)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRepository(t, func(t *testing.T, open func() *editor, dir string) {
+				notes, held := filepath.Join(dir, "notes.txt"), t.TempDir()
+				goOn := func(name string) {
+					if err := os.WriteFile(filepath.Join(held, name), nil, 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+				defer goOn("end")
+				a := open()
+				a.open()
+				a.lua(`hermes.prompt(s, ...)`, "EDIT "+notes+` one\nTWO\nthree\n`+"\nUNTIL "+filepath.Join(held, "end"))
+				a.until(`hunks("notes.txt") == 1`)
+				b := open()
+				b.openWith(`"second"`)
+				b.until(`vim.fn.getline(2) == "TWO"`)
+				b.lua(`hermes.setup({ review = false }) -- the user's autocommands come first
+local go = ...
+vim.api.nvim_create_autocmd("BufWritePost", { once = true, callback = function() `+hold+` end })
+hermes.setup({ review = true })
+hermes.review.files({ on_done = finish("asked") })`, filepath.Join(held, "go"))
+				b.until(`done.asked`)
+				b.lua(`vim.schedule(function() vim.fn.setline(3, "THREE"); vim.cmd.write() end)`)
+				a.until(`vim.fn.getline(3) == "THREE"`)
+				a.lua(`ask("reject", { path = ... })`, notes)
+				a.lua(`vim.wait(500, function() return done.ask ~= nil end, 5)`) // it waits for the other Neovim
+				goOn("go")
+				a.until(`done.ask`)
+				a.is(`done.ask.err`, nil)
+				a.is(`vim.api.nvim_buf_get_lines(0, 0, -1, false)`, []string{"one", "two", "THREE"})
+			})
+		})
+	}
+}
+
 // The review stays with the Neovim that has a file with unsaved changes.
 func TestTheReviewStaysWhereAFileIsNotSaved(t *testing.T) {
 	inRepository(t, func(t *testing.T, open func() *editor, dir string) {

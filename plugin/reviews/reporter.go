@@ -29,9 +29,31 @@ type reporter struct {
 	folder string                              // as given
 	socket string
 	line   line
-	lost   atomic.Bool              // something was not reported
-	client *feed.Client             // of the line; nil before the first report
-	unsent map[string][]feed.Report // of the line: changes in buffers, which the disk has not
+	rest   func()                      // has Neovim say what it has not said yet
+	lost   atomic.Bool                 // something was not reported
+	client atomic.Pointer[feed.Client] // written by the line; nil before the first connection
+	unsent map[string][]feed.Report    // of the line: changes in buffers, which the disk has not
+}
+
+// join has the other program ask this one for what it knows before it decides. It does nothing
+// while it does so.
+func (t *reporter) join() {
+	if !t.isConnected() {
+		t.line.post(func() {
+			ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
+			defer cancel()
+			t.connect(ctx)
+		})
+	}
+}
+
+// flush returns once everything is reported that is known here.
+func (t *reporter) flush() {
+	t.rest()
+	done := make(chan struct{})
+	if t.line.post(func() { close(done) }) {
+		<-done
+	}
 }
 
 // Look implements calls.Recorder.
@@ -122,27 +144,51 @@ func (t *reporter) send(report feed.Report) {
 	}
 	var err error
 	for range 2 { // a connection may lead to an earlier program
-		if t.client == nil {
-			if t.client, err = feed.Dial(ctx, t.socket); err != nil {
-				t.client = nil
-				break
-			}
-		}
-		if err = t.client.Tell(ctx, report); err == nil || errors.As(err, new(*feed.Error)) {
+		if err = t.connect(ctx); err != nil {
 			break
 		}
-		t.close()
+		c := t.client.Load()
+		if err = c.Tell(ctx, report); err == nil || errors.As(err, new(*feed.Error)) {
+			break
+		}
+		c.Close()
+		<-c.Done()
 	}
 	if err != nil {
 		t.log.Warn("a change is not reported to the program that reviews it", "path", report.Path, "error", err)
 	}
 }
 
-// close ends the connection.
-func (t *reporter) close() {
-	if t.client != nil {
-		t.client.Close()
-		t.client = nil
+// connect makes a connection, unless there is one.
+func (t *reporter) connect(ctx context.Context) error {
+	if t.isConnected() {
+		return nil
+	}
+	c, err := feed.Join(ctx, t.socket, t.flush)
+	if err != nil {
+		return err
+	}
+	go func() {
+		select {
+		case <-t.ctx.Done():
+			c.Close()
+		case <-c.Done():
+		}
+	}()
+	t.client.Store(c)
+	return nil
+}
+
+func (t *reporter) isConnected() bool {
+	c := t.client.Load()
+	if c == nil {
+		return false
+	}
+	select {
+	case <-c.Done():
+		return false
+	default:
+		return true
 	}
 }
 

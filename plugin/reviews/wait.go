@@ -155,6 +155,7 @@ func (r *Reviews) wait(p *Folder, state string, by *store.LockedError, pause tim
 	r.host.Log.Info("a review waits", "folder", p.Given, "for", by)
 	given := false
 	for {
+		p.reports.join()
 		select {
 		case <-time.After(pause):
 		case <-p.given:
@@ -254,6 +255,7 @@ func (r *Reviews) newReporter(folder, socket string) *reporter {
 	return &reporter{
 		ctx: r.host.Context, log: r.host.Log, split: r.splitKey, folder: folder, socket: socket,
 		line: line{start: r.host.Start, most: maxReports}, unsent: make(map[string][]feed.Report),
+		rest: func() { r.barrier(r.host.Context, false, busyLimit) },
 	}
 }
 

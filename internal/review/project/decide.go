@@ -18,8 +18,9 @@ import (
 )
 
 // Reject plans to take pending changes back, as review.Reject does, after a look
-// at what the files are. Carry it out with Apply.
+// at what the files are, and a question to other programs. Carry it out with Apply.
 func (p *Project) Reject(s review.Selection, force bool) (*review.Plan, error) {
+	p.heard()
 	for _, f := range p.review.Files() {
 		if (s.Path == "" || s.Path == f.Path) && (s.Session == "" || slices.Contains(f.Sessions, s.Session)) {
 			p.refresh(f.Path)
@@ -31,6 +32,7 @@ func (p *Project) Reject(s review.Selection, force bool) (*review.Plan, error) {
 // Undo plans to undo a decision, as review.Undo does, after a look at what the
 // files are. Carry it out with Apply.
 func (p *Project) Undo(decision uint32) (*review.Plan, error) {
+	p.heard()
 	plan, err := p.review.Undo(decision)
 	if err != nil {
 		return nil, err
@@ -73,6 +75,7 @@ func (p *Project) Restore(ctx context.Context, id string, opts RestoreOptions) (
 	if i < 0 {
 		return nil, fmt.Errorf("restore checkpoint %s: %w", id, review.ErrNoCheckpoint)
 	}
+	p.heard()
 	now, err := p.snapshot(ctx)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,10 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/review/store"
 	"github.com/hermes-nvim/hermes/internal/review/tree"
 	"github.com/hermes-nvim/hermes/runtime/review"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
 // disk returns what the disk has.
@@ -96,6 +98,66 @@ func TestADecisionLooksFirst(t *testing.T) {
 	r.must(r.Apply(plan, nil))
 	if got := r.disk("f").Text; got != "a\nb\nc\nmine\n" {
 		t.Errorf("the disk has %q", got)
+	}
+}
+
+// What another program has yet to report is known before something is taken back: here a save
+// that a look has found first, and taken for the agent's.
+func TestADecisionKnowsWhatIsReportedLate(t *testing.T) {
+	t.Parallel()
+	for name, decide := range map[string]func(r *rig) (*review.Plan, error){
+		"reject": func(r *rig) (*review.Plan, error) { return r.Reject(review.Selection{}, false) },
+		"restore": func(r *rig) (*review.Plan, error) {
+			return r.Restore(r.t.Context(), r.Review().Checkpoints()[0].ID, RestoreOptions{})
+		},
+		"undo": func(r *rig) (*review.Plan, error) {
+			plan, err := r.Review().Reject(review.Selection{Path: "g"}, false)
+			r.must(err)
+			r.must(r.Apply(plan, nil))
+			return r.Undo(plan.Decision)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "f", "a\nb\nc\nd\n", "g", "a\nb\nc\nd\n")
+			stop, err := r.Listen()
+			r.must(err)
+			defer stop()
+			a := r.turn("s")
+			for _, file := range []string{"f", "g"} {
+				r.write(file, "A\nb\nc\nd\n")
+				r.look(a, file)
+			}
+			r.write("f", "A\nb\nc\nmine\n")
+			r.Scan(a)
+			r.wait()
+			var c *feed.Client
+			ready := make(chan struct{})
+			c, err = feed.Join(t.Context(), feed.Path(store.Dir(r.state, r.root)), func() {
+				<-ready
+				was, is := "A\nb\nc\nd\n", "A\nb\nc\nmine\n"
+				r.must(c.Tell(t.Context(), feed.Report{
+					Kind: feed.Write, Path: r.path("f"), User: true, Author: review.Author{Source: "user"},
+					Before: &feed.Version{Text: &was, Size: -1}, After: &feed.Version{Text: &is, Size: -1},
+				}))
+			})
+			r.must(err)
+			defer func() { c.Close(); <-c.Done() }()
+			_, err = c.Resume(t.Context(), "nobody") // it has joined
+			r.must(err)
+			close(ready)
+			plan, err := decide(r)
+			r.must(err)
+			r.must(r.Apply(plan, nil))
+			want := "a\nb\nc\nmine\n"
+			if name == "undo" { // of another file: the agent's hunk is still there, and has one line
+				want = "A\nb\nc\nmine\n"
+				r.reported(`f s  true +"A\n" -"a\n"`, `g s  true +"A\n" -"a\n"`)
+			}
+			if got := r.disk("f").Text; got != want {
+				t.Errorf("the disk has %q", got)
+			}
+		})
 	}
 }
 

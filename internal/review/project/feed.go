@@ -21,6 +21,7 @@ const (
 	feedCache  = "feed"           // how far reports have been handled
 	reportTime = 10 * time.Second // that a report may take
 	saveAfter  = 200 * time.Millisecond
+	lateLimit  = time.Second // that other programs have before a decision, to say what they know
 )
 
 // Listen opens the socket of the project, where programs outside report what they
@@ -40,6 +41,7 @@ func (p *Project) Listen() (stop func(), err error) {
 	// Reports that have been handled and decided must not come again after a
 	// crash.
 	soon := time.AfterFunc(saveAfter, save)
+	p.late.Store(s)
 	s.Handle = func(ctx context.Context, r feed.Report) error {
 		soon.Reset(saveAfter)
 		return p.report(ctx, r)
@@ -60,6 +62,7 @@ func (p *Project) Listen() (stop func(), err error) {
 		p.replayJournals(ctx)
 	}()
 	return func() {
+		p.late.Store(nil)
 		cancel()
 		<-done
 		<-replayed
@@ -67,6 +70,21 @@ func (p *Project) Listen() (stop func(), err error) {
 		soon.Stop()
 		save()
 	}, nil
+}
+
+// heard waits until other programs have reported what they know, such as a save of the user
+// there, which would be rejected with what an agent has made. One that does not answer in time
+// reports it later.
+func (p *Project) heard() {
+	s := p.late.Load()
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, lateLimit)
+	defer cancel()
+	if err := s.Flush(ctx); err != nil && p.ctx.Err() == nil {
+		p.log.Warn("another program has not said what is changed there", "folder", p.given)
+	}
 }
 
 // Replayed waits until what programs in a shim have changed before Listen is known.

@@ -97,6 +97,7 @@ type Project struct {
 	work    sync.WaitGroup
 
 	watcher  atomic.Pointer[watch.Watcher] // or nil
+	late     atomic.Pointer[feed.Server]   // whose programs may know more than they have reported; nil before Listen
 	replayed atomic.Pointer[chan struct{}] // closed when the journals are known; nil before Listen
 
 	attributing sync.Mutex // is held while it is decided whose one file is

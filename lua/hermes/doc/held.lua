@@ -235,12 +235,6 @@ end
 ---------------------------------------------------------------------------
 -- Changes by agents.
 
----Called before an agent's change of a buffer.
----@param buf integer
-local function begin(buf)
-  M.flush(buf)
-end
-
 local saved = {} ---@type table<integer, string> files that were written during an agent's change
 
 ---@param buf integer
@@ -369,8 +363,10 @@ local items = {
     if item.look then
       vim.iter(M.buffers()):each(require("hermes.doc.refresh").now)
     end
-    flush_all()
-    tell("barrier", { id = item.id })
+    saves.settled(function()
+      flush_all()
+      tell("barrier", { id = item.id })
+    end)
   end,
   apply = function(item)
     M.flush(M.find(item.path) or -1)
@@ -426,7 +422,7 @@ function M.start()
   if group then
     return
   end
-  changed.begin, changed.take = begin, take
+  changed.begin, changed.take = M.flush, take
   require("hermes.doc.refresh").caught_up = function(buf)
     if waiting[buf] then
       vim.schedule(hold_waiting)

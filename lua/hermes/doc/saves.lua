@@ -8,6 +8,8 @@ local disk = require("hermes.core.disk")
 local encoding = require("hermes.core.encoding")
 local plain = require("hermes.doc.plain_text")
 
+M.pause_ms = 5 -- between two looks whether a save is reported
+
 --- The texts of files before they are written, false if there was no file.
 local before = {} ---@type table<integer, string|false>
 
@@ -30,6 +32,19 @@ function M.begins(buf, file)
   before[buf] = nil
   if not changed.applying[buf] and disk.is_in_session(file) then
     before[buf] = text_of(file)
+  end
+end
+
+---Calls a function once no save is between its write and its report: autocommands of others that
+---come before the report may wait for something, and then messages are taken meanwhile.
+---@param f fun()
+function M.settled(f)
+  if next(before) and vim.fn.state("x") ~= "" then
+    vim.defer_fn(function()
+      M.settled(f)
+    end, M.pause_ms)
+  else
+    f()
   end
 end
 
