@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -215,6 +216,70 @@ func TestAnAnswerIsWrittenThoughTheInputHasEnded(t *testing.T) {
 			t.Fatalf("wrote %q", got)
 		}
 	})
+}
+
+// The caller learns that the connection has ended, not that nobody has cancelled its request.
+func TestAHandlerThatFailsBecauseOfTheEndIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	const (
+		cancel   = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
+		withdraw = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`
+	)
+	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	var c *rpc.Conn
+	ask := func(ctx context.Context) error { return c.Call(context.WithoutCancel(ctx), "m", nil, nil) }
+	for _, test := range []struct {
+		name   string
+		before string // that the peer says
+		handle func(context.Context) error
+		want   string // "EOF": no answer
+	}{
+		{"the error of the context", "", wait, "EOF"},
+		{"the cause", "", func(ctx context.Context) error { wait(ctx); return context.Cause(ctx) }, "EOF"},
+		{"wrapped", "", func(ctx context.Context) error { return fmt.Errorf("model: %w", wait(ctx)) }, "EOF"},
+		{"with a code", "", func(ctx context.Context) error { return errors.Join(&acp.Error{Code: 7}, wait(ctx)) }, "EOF"},
+		{"a call of the peer", "", ask, "EOF"},
+		{"cancelled, then a call of the peer", cancel, func(ctx context.Context) error { wait(ctx); return ask(ctx) }, `"result":{"stopReason":"cancelled"}`},
+		{"cancelled", cancel, wait, `"result":{"stopReason":"cancelled"}`},
+		{"withdrawn", withdraw, wait, `"error":{"code":-32800,"message":"request cancelled"}`},
+		{"its own error", "", func(ctx context.Context) error { wait(ctx); return errors.New("no model") }, `"error":{"code":-32603,"message":"no model"}`},
+		{"its own code", "", func(ctx context.Context) error { wait(ctx); return &acp.Error{Code: 7, Message: "no"} }, `"error":{"code":7,"message":"no"}`},
+		{"another connection", "", func(ctx context.Context) error { wait(ctx); return &rpc.ClosedError{Cause: io.EOF} }, `"error":{"code":-32603,"message":"connection closed by the peer"}`},
+		{"a panic", "", func(ctx context.Context) error { wait(ctx); panic(ctx.Err()) }, `"error":{"code":-32603,"message":"internal error"}`},
+		{"a result", "", func(ctx context.Context) error { wait(ctx); return nil }, `"result":{"stopReason":"end_turn"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			started, ended := make(chan struct{}), make(chan struct{})
+			var w *wire
+			c, w = dial(t, handler{request: func(ctx context.Context, _ string, _ json.RawMessage) (acp.Appender, error) {
+				close(started)
+				defer close(ended)
+				if err := test.handle(ctx); err != nil {
+					return nil, err
+				}
+				return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+			}, notify: func(context.Context, string, json.RawMessage) error { return nil }}, rpc.Options{})
+			w.say(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":%s}`, prompt)
+			receive(t, "start", started)
+			if test.before != "" {
+				w.say("%s", test.before)
+			} else {
+				go c.Close()
+			}
+			for {
+				got := w.hear()
+				if strings.Contains(got, `"method":"m"`) {
+					go c.Close()
+					continue
+				}
+				if want := test.want; want != got && got != `{"jsonrpc":"2.0","id":1,`+want+`}` {
+					t.Errorf("the peer heard %s, want %s", got, want)
+				}
+				break
+			}
+			receive(t, "the end of the handler", ended)
+		})
+	}
 }
 
 type lockedBuilder struct {

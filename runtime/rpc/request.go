@@ -204,7 +204,8 @@ func (c *Conn) serve(req *request) {
 	err = c.handleRequest(req, answer)
 }
 
-// respond sends the result that follows head in answer, or err.
+// respond sends the result that follows head in answer, or err. It sends nothing if the handler
+// failed because the connection ends, so that the caller gets a *ClosedError.
 func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 	if err == nil && c.opts.Handshake {
 		err = c.checkNullID(req, answer.b[head:])
@@ -221,7 +222,8 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 		}
 		defer c.hand.end(result)() // those that wait are answered after it
 	}
-	if err != nil {
+	silent := err != nil && c.cutOff(req, err)
+	if err != nil && !silent {
 		answer.b = append(answer.b[:head], `,"error":`...)
 		answer.b = c.errorFor(req, err).AppendJSON(answer.b)
 	}
@@ -230,7 +232,9 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 	req.ctx.end(context.Canceled)
 	n := cap(req.buf.b)
 	c.in.remove(req)
-	if !c.writeNow(answer) {
+	if silent {
+		answer.free()
+	} else if !c.writeNow(answer) {
 		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
 	}
 	c.runAfter(req)
@@ -265,6 +269,9 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 			return context.Cause(&req.ctx)
 		}
 		if c.hand.agreed() == 0 {
+			if err := c.Err(); err != nil {
+				return err
+			}
 			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
 		}
 	}
@@ -299,7 +306,7 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 // gave up with err because of session/cancel, nil for everything else. The protocol
 // wants no error then.
 func (c *Conn) ifCancelled(req *request, err error) acp.Appender {
-	if req.ctx.ended() != ErrSessionCancelled || !errors.Is(err, context.Canceled) && !errors.Is(err, ErrSessionCancelled) {
+	if req.ctx.ended() != ErrSessionCancelled || !errors.Is(err, context.Canceled) && !errors.Is(err, ErrSessionCancelled) && !c.isEnd(err) {
 		return nil
 	}
 	switch {
@@ -311,6 +318,18 @@ func (c *Conn) ifCancelled(req *request, err error) acp.Appender {
 		return &acp.CreateElicitationResponse{Variant: &acp.CreateElicitationResponseCancel{}}
 	}
 	return nil
+}
+
+// cutOff reports whether a handler failed with err because the connection ends, and not because
+// the peer has cancelled its request or for a reason of its own.
+func (c *Conn) cutOff(req *request, err error) bool {
+	return c.isEnd(err) || c.Err() != nil && req.ctx.ended() == nil && errors.Is(err, context.Canceled)
+}
+
+// isEnd reports whether err says that this connection has ended.
+func (c *Conn) isEnd(err error) bool {
+	var closed *ClosedError
+	return c.Err() != nil && errors.As(err, &closed) && errors.Is(closed, c.cause)
 }
 
 // errorFor returns what the peer gets to see of a handler's error.
