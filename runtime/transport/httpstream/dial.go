@@ -22,6 +22,7 @@ const (
 	headerTimeout = 30 * time.Second // for a server to open a stream
 	deleteTimeout = 2 * time.Second
 	orderly       = 500 * time.Millisecond // for initialize, and for streams, to end in order
+	together      = 5 * time.Second        // for the connection to end after the stream of a session
 )
 
 // client is the client's side of a connection.
@@ -34,6 +35,8 @@ type client struct {
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
+	last   context.Context // ends before that: the connection's stream has ended, and only the rest of others is waited for
+	ending context.CancelFunc
 	in     chan arrival
 	run    sync.WaitGroup
 	once   sync.Once
@@ -79,6 +82,7 @@ func Dial(url string, opts access.Client) (transport.Transport, error) {
 		streams: map[string]*stream{}, streamed: map[string]bool{}, waiting: map[string]waiting{}, asked: map[string]string{},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.last, c.ending = context.WithCancel(c.ctx)
 	return c, nil
 }
 
@@ -299,7 +303,8 @@ func (c *client) settled(key string) (waiting, bool) {
 	return w, ok
 }
 
-// failSession answers the calls that wait for a session's stream.
+// failSession answers the calls that wait for a session's stream. If that has ended in order, so
+// may the connection, and then they fail with it.
 func (c *client) failSession(session string, reason error) {
 	c.mu.Lock()
 	var lost []waiting
@@ -310,9 +315,22 @@ func (c *client) failSession(session string, reason error) {
 		}
 	}
 	c.mu.Unlock()
-	for _, w := range lost {
-		c.deliver(arrival{msg: envelope.Failure(w.id, "the answer was lost: "+reason.Error(), nil)})
+	fail := func() {
+		for _, w := range lost {
+			c.deliver(arrival{msg: envelope.Failure(w.id, "the answer was lost: "+reason.Error(), nil)})
+		}
 	}
+	if reason != errOver || len(lost) == 0 {
+		fail()
+		return
+	}
+	c.run.Go(func() {
+		select {
+		case <-c.last.Done():
+		case <-time.After(together):
+			fail()
+		}
+	})
 }
 
 // request sends one HTTP request.

@@ -90,6 +90,7 @@ func (s *stream) run() {
 	case s.session != "":
 		c.cancel(err) // so that the session is loaded on the next one
 	default:
+		c.ending()
 		s.awaitOthers()
 		c.cancel(err)
 	}
