@@ -57,7 +57,10 @@ import (
 //
 // End. When the peer is gone, what it sent before is still handled, and
 // pending calls fail with *ClosedError after it, at the latest after
-// Limits.Grace.
+// Limits.Grace. A handler that fails because the connection ends, with the error or
+// the cause of its context or with the *ClosedError of a call, is not answered: its
+// caller gets a *ClosedError too. session/cancel and $/cancel_request that came before
+// are answered as always.
 type Conn struct {
 	t    transport.Transport
 	h    acp.Handler
@@ -157,7 +160,8 @@ func (c *Conn) Err() error {
 
 // Close ends the connection: pending calls fail, handlers' contexts end, what
 // is queued for the peer is written, and the transport is closed. It waits for
-// all that, for handlers and for the queue at most Limits.Grace each. Handlers
+// all that, for handlers and for the queue at most Limits.Grace each. What handlers
+// return by then is sent, unless they fail because of the end. Handlers
 // must not call it, they would wait for themselves; they can start a goroutine
 // that does.
 func (c *Conn) Close() error {

@@ -12,9 +12,9 @@ import (
 
 // Serve runs an agent of version 1 over t, usually transport.Stdio(), until the
 // client hangs up, which is not an error, or ctx ends: the error is its cause then,
-// usually context.Canceled, and no fault. The function makes the agent from the client
-// that it serves, which it must not call yet. Use Connect and Conn.Wait for an agent of
-// another version, or of several.
+// usually context.Canceled, and no fault. Handlers that run then are ended as Conn.Close
+// says. The function makes the agent from the client that it serves, which it must not call
+// yet. Use Connect and Conn.Wait for an agent of another version, or of several.
 func Serve(ctx context.Context, t transport.Transport, agent func(acp.Client) acp.AgentHandler, opts Options) error {
 	return Connect(t, func(c *Conn) acp.Handler { return acp.AgentSide(agent(acp.Client{Conn: c})) }, opts).Wait(ctx)
 }
