@@ -52,7 +52,8 @@ func (s ClientSession) Ask(ctx context.Context, call *ToolCallUpdate, options ..
 }
 
 // ReadFile returns the text of a file as the client sees it, unsaved changes
-// included. The path is absolute.
+// included. The path is absolute. If there is no such file, the error matches
+// &Error{Code: ErrorCodeResourceNotFound} by errors.Is, unless the client uses a code of its own.
 func (s ClientSession) ReadFile(ctx context.Context, path string) (string, error) {
 	file, err := s.Client.ReadTextFile(ctx, &ReadTextFileRequest{SessionID: s.ID, Path: path})
 	if err != nil {

@@ -118,6 +118,25 @@ func TestFilesOverAConnection(t *testing.T) {
 	}
 }
 
+// An agent that is about to make a file has to know that there is none.
+func TestAnAgentTellsAMissingFileFromAFailedRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	must(t, os.WriteFile(b.dir+"/binary", []byte{0xff, 0}, 0o644))
+	for path, missing := range map[string]bool{
+		b.dir + "/none":      true,
+		b.dir + "/none/none": true,
+		b.dir:                false,
+		b.dir + "/binary":    false,
+		"/none":              false, // outside the roots
+	} {
+		_, err := b.agent.Session("s").ReadFile(t.Context(), path)
+		if err == nil || errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) != missing {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // C124, C130, TER13: what does not decode is refused and starts nothing.
 func TestBadParamsAreRefused(t *testing.T) {
 	t.Parallel()
