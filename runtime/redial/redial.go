@@ -54,11 +54,11 @@ type EventKind uint8
 // The kinds of event, in the order of a reconnect.
 const (
 	Broken    EventKind = iota // the connection ended; Err says why
-	Failed                     // an attempt failed; Err says why, and the next one follows after Wait
+	Failed                     // an attempt failed, or its connection did not last (Options.Pause); Err says why, and the next one follows after Wait
 	Replaying                  // the history of Session is about to be repeated from the start, so discard it
 	Restored                   // Session continues
 	Lost                       // Session cannot be resumed; Err says why
-	Connected                  // calls work again
+	Connected                  // calls work again; not sent for the first connection, which Connect returns
 	GaveUp                     // the end; Err is a *GaveUpError
 )
 
