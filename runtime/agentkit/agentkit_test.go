@@ -13,6 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/unstable"
 	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/lint"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -26,6 +27,7 @@ type client struct {
 	acp.UnimplementedClientHandler
 	*rpc.Agent
 	choose func(*acp.RequestPermissionRequest) acp.RequestPermissionOutcome
+	hold   chan<- struct{} // set: the question is left open
 
 	mu   sync.Mutex
 	said strings.Builder
@@ -40,7 +42,12 @@ func (c *client) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 	return nil
 }
 
-func (c *client) RequestPermission(_ context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+func (c *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if c.hold != nil {
+		close(c.hold)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	outcome := c.choose(p)
 	if outcome == nil {
 		return nil, errors.New("no screen")
@@ -165,6 +172,74 @@ func TestAnAgentOfTheKitKeepsSessionsApart(t *testing.T) {
 	}
 	if _, err := c.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: one.ID}); !errors.Is(err, gone) {
 		t.Errorf("closed twice: %v", err)
+	}
+}
+
+// A replay is what was said before, whether the session is closed, open, or in a turn.
+func TestAnAgentOfTheKitLoadsSessions(t *testing.T) {
+	t.Parallel()
+	const replay = "You have [milk]\nYou have [milk tea]\n"
+	for name, before := range map[string]func(*testing.T, *client, acp.AgentSession) (turn <-chan acp.StopReason){
+		"open": func(*testing.T, *client, acp.AgentSession) <-chan acp.StopReason { return nil },
+		"closed": func(t *testing.T, c *client, s acp.AgentSession) <-chan acp.StopReason {
+			if _, err := c.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: s.ID}); err != nil {
+				t.Fatal(err)
+			}
+			return nil
+		},
+		"in a turn": func(t *testing.T, c *client, s acp.AgentSession) <-chan acp.StopReason {
+			asked, ended := make(chan struct{}), make(chan acp.StopReason, 1)
+			c.hold = asked
+			go func() {
+				end, err := s.Prompt(t.Context(), acp.NewTextContent("salt"))
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- end
+			}()
+			patience.Value(t, "question", asked)
+			return ended
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, func(c acp.Client) acp.AgentHandler { return &notes{client: c} }, lint.Check(t, lint.Options{}))
+			r, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.Session(r.SessionID)
+			for _, word := range []string{"milk", "tea"} {
+				if _, err := s.Prompt(t.Context(), acp.NewTextContent(word)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			turn := before(t, c, s)
+			c.takeSaid()
+			load := &acp.LoadSessionRequest{SessionID: s.ID, Cwd: t.TempDir()}
+			if _, err := c.LoadSession(t.Context(), load); err != nil {
+				t.Fatal(err)
+			}
+			if said := c.takeSaid(); said != replay {
+				t.Errorf("the replay is %q", said)
+			}
+			if turn != nil {
+				if end := patience.Value(t, "end of the turn", turn); end != acp.StopReasonCancelled {
+					t.Errorf("the turn before ended with %s", end)
+				}
+			}
+			c.hold = nil
+			if _, err := s.Prompt(t.Context(), acp.NewTextContent("eggs")); err != nil {
+				t.Error(err)
+			}
+			if said := c.takeSaid(); said != "You have [milk tea eggs]\n" {
+				t.Errorf("then %q", said)
+			}
+			load.SessionID = "none"
+			if _, err := c.LoadSession(t.Context(), load); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) {
+				t.Errorf("an unknown session: %v", err)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"slices"
+	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
@@ -20,6 +21,7 @@ type notes struct {
 	acp.UnimplementedAgentHandler
 	client   acp.Client
 	sessions agentkit.Sessions[*list]
+	saved    sync.Map // lines by the id of their session; another agent has files
 }
 
 type list struct {
@@ -27,13 +29,14 @@ type list struct {
 	turns   agentkit.Turns
 	lines   []string // only a turn touches them, and one runs at a time
 	trusted bool
+	save    func(lines []string)
 }
 
 func (n *notes) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{
 		ProtocolVersion: 1,
 		AgentInfo:       &acp.Implementation{Name: "notes", Version: "1.0.0"},
-		AgentCapabilities: &acp.AgentCapabilities{SessionCapabilities: &acp.SessionCapabilities{
+		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true, SessionCapabilities: &acp.SessionCapabilities{
 			Close: &acp.SessionCloseCapabilities{}, Extra: acp.Extra(agentkit.CanFork),
 		}},
 	}, nil
@@ -47,9 +50,15 @@ func (n *notes) open(method, cwd string, roots, lines []string) (*acp.NewSession
 	if err := agentkit.CheckRoots(method, cwd, roots); err != nil {
 		return nil, err
 	}
-	id := acp.SessionID(rand.Text())
-	_, _, err := n.sessions.Open(id, &list{ClientSession: n.client.Session(id), lines: lines})
-	return &acp.NewSessionResponse{SessionID: id}, err
+	s := n.list(acp.SessionID(rand.Text()))
+	s.lines = lines
+	s.save(lines)
+	_, _, err := n.sessions.Open(s.ID, s)
+	return &acp.NewSessionResponse{SessionID: s.ID}, err
+}
+
+func (n *notes) list(id acp.SessionID) *list {
+	return &list{ClientSession: n.client.Session(id), save: func(lines []string) { n.saved.Store(id, lines) }}
 }
 
 func (n *notes) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
@@ -97,6 +106,7 @@ func (s *list) write(ctx context.Context, line string) error {
 		return err
 	}
 	s.lines = append(s.lines, line) // the work
+	s.save(s.lines)
 	return is(acp.ToolCallStatusCompleted)
 }
 
@@ -110,6 +120,39 @@ func (n *notes) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 		return nil, err
 	}
 	return &acp.CloseSessionResponse{}, s.turns.Close(ctx)
+}
+
+// LoadSession opens a session that was saved and repeats what was said in it.
+func (n *notes) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	if err := agentkit.CheckRoots(acp.MethodSessionLoad, p.Cwd, p.AdditionalDirectories); err != nil {
+		return nil, err
+	}
+	if _, ok := n.saved.Load(p.SessionID); !ok {
+		return nil, acp.Errorf(acp.ErrorCodeResourceNotFound, "no session %q was saved", p.SessionID)
+	}
+	s := n.list(p.SessionID)
+	before, replaced, err := n.sessions.Open(s.ID, s)
+	if err != nil {
+		return nil, err
+	}
+	return &acp.LoadSessionResponse{}, s.turns.Run(ctx, func(ctx context.Context) error {
+		if replaced { // its updates must not come into the replay
+			if err := before.turns.Close(ctx); err != nil {
+				return err
+			}
+		}
+		saved, _ := n.saved.Load(s.ID)
+		s.lines = slices.Clone(saved.([]string))
+		for i, line := range s.lines {
+			if err := s.Update(ctx, acp.NewUserMessageChunk(acp.NewTextContent(line))); err != nil {
+				return err
+			}
+			if err := s.Say(ctx, fmt.Sprint("You have ", s.lines[:i+1], "\n")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (n *notes) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
