@@ -45,6 +45,19 @@ func (c loggedCaller) Call(ctx context.Context, method string, params acp.Append
 	return err
 }
 
+// ids logs who sends which request, and which one an answer is for.
+func ids(l *slog.Logger) rpc.Middleware {
+	return rpc.Middleware{Tap: func(from acp.Side, message []byte) {
+		var m struct {
+			ID     *acp.RequestID `json:"id"`
+			Method string         `json:"method"`
+		}
+		if json.Unmarshal(message, &m) == nil && m.ID != nil {
+			l.Info("wire", "from", from, "id", m.ID, "method", m.Method) // an answer has no method
+		}
+	}}
+}
+
 // initialized is careful for clients that begin as they must.
 type initialized struct{ careful }
 
@@ -52,17 +65,21 @@ func (*initialized) Initialize(context.Context, *acp.InitializeRequest) (*acp.In
 	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
 }
 
-// Middleware sees what passes in both directions. Here an agent logs it.
-func ExampleMiddleware() {
-	l := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+// timeless logs what does not differ from run to run.
+func timeless() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey || a.Key == "took" {
-			return slog.Attr{} // differs from run to run
+			return slog.Attr{}
 		}
 		return a
 	}}))
+}
+
+// Middleware sees what passes in both directions. Here an agent logs it.
+func ExampleMiddleware() {
 	near, far := transport.Pair()
 	agent := func(c acp.Client) acp.AgentHandler { return &initialized{careful{client: c}} }
-	go rpc.Serve(context.Background(), far, agent, rpc.Options{Middleware: []rpc.Middleware{logging(l)}})
+	go rpc.Serve(context.Background(), far, agent, rpc.Options{Middleware: []rpc.Middleware{logging(timeless())}})
 
 	client, err := rpc.Open(context.Background(), near, allow{}, nil, rpc.Options{})
 	if err != nil {
@@ -74,6 +91,27 @@ func ExampleMiddleware() {
 	// level=INFO msg=received method=initialize error=<nil>
 	// level=INFO msg=sent method=session/request_permission error=<nil>
 	// level=INFO msg=received method=session/prompt error=<nil>
+}
+
+// A Tap sees the ids of both directions, here at the client.
+func ExampleMiddleware_tap() {
+	near, far := transport.Pair()
+	agent := func(c acp.Client) acp.AgentHandler { return &initialized{careful{client: c}} }
+	go rpc.Serve(context.Background(), far, agent, rpc.Options{})
+
+	client, err := rpc.Open(context.Background(), near, allow{}, nil, rpc.Options{Middleware: []rpc.Middleware{ids(timeless())}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	client.Session("session-1").Prompt(context.Background(), acp.NewTextContent("tidy up"))
+	client.Close()
+	// Output:
+	// level=INFO msg=wire from=client id=1 method=initialize
+	// level=INFO msg=wire from=agent id=1 method=""
+	// level=INFO msg=wire from=client id=2 method=session/prompt
+	// level=INFO msg=wire from=agent id=1 method=session/request_permission
+	// level=INFO msg=wire from=client id=1 method=""
+	// level=INFO msg=wire from=agent id=2 method=""
 }
 
 // An agent logs what passes.
