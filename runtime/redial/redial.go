@@ -23,8 +23,10 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// attempt is how long one attempt to connect and initialize may take.
-const attempt = 2 * time.Minute
+const (
+	attempt = 2 * time.Minute // for one attempt to connect and initialize
+	settled = time.Second     // for calls to return after their connection has ended
+)
 
 // Options says how to connect, and how often to retry.
 type Options struct {
@@ -120,6 +122,8 @@ type Client struct {
 	protocol acp.Protocol
 	agent    acp.Appender
 	sessions map[acp.SessionID]*session
+	waiting  int           // calls
+	returned chan struct{} // closed when there are none; nil: nobody has asked
 }
 
 var _ acp.Caller = (*Client)(nil)
@@ -226,6 +230,7 @@ func (c *Client) keep(conn *rpc.Conn) {
 			c.cancel(cause)
 			break
 		}
+		c.settle()
 		c.broke()
 		c.opts.OnEvent(Event{Kind: Broken, Err: cause})
 		if time.Since(began) >= c.opts.LongestPause {
@@ -237,6 +242,40 @@ func (c *Client) keep(conn *rpc.Conn) {
 		conn = c.again(&tried)
 	}
 	c.use(nil, nil)
+}
+
+// enter counts a call, leave ends it.
+func (c *Client) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting++
+}
+
+func (c *Client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting--; c.waiting == 0 && c.returned != nil {
+		close(c.returned)
+		c.returned = nil
+	}
+}
+
+// settle waits until the calls of a connection that has ended have recorded their outcome: a
+// prompt whose answer was the last message is not unfinished. Middleware may keep a call.
+func (c *Client) settle() {
+	c.mu.Lock()
+	if c.waiting == 0 {
+		c.mu.Unlock()
+		return
+	}
+	returned := make(chan struct{})
+	c.returned = returned
+	c.mu.Unlock()
+	select {
+	case <-returned:
+	case <-time.After(settled):
+	case <-c.ctx.Done():
+	}
 }
 
 // broke records that there is no connection, and which sessions were cut short.
@@ -413,6 +452,8 @@ func (c *Client) Call(ctx context.Context, method string, params acp.Appender, r
 	if err != nil {
 		return err
 	}
+	c.enter()
+	defer c.leave()
 	ctx, finish := c.begin(ctx, method, params)
 	err = conn.Call(ctx, method, params, result)
 	finish(err)
@@ -432,17 +473,20 @@ func (c *Client) Start(ctx context.Context, method string, params acp.Appender) 
 		finish(err)
 		return nil, err
 	}
-	return &Call{call, finish}, nil
+	return &Call{c, call, finish}, nil
 }
 
 // Call is a request that was started.
 type Call struct {
+	client *Client
 	call   *rpc.Call
 	finish func(error)
 }
 
 // Wait is rpc.Call.Wait.
 func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
+	k.client.enter()
+	defer k.client.leave()
 	err := k.call.Wait(ctx, result)
 	k.finish(err)
 	return err
