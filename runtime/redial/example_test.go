@@ -2,7 +2,6 @@ package redial_test
 
 import (
 	"context"
-	"fmt"
 	"log"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -16,15 +15,16 @@ import (
 // screen is a client that shows sessions.
 type screen struct {
 	acp.UnimplementedClientHandler
+	clear func(acp.SessionID)
 }
 
-func (screen) clear(acp.SessionID) {}
-
-// stay keeps a client connected to an agent on the network.
-func stay(ctx context.Context, url string, token access.Token, show screen) (*redial.Client, error) {
-	return redial.Connect(ctx, redial.Options{
+// A client that survives the end of its connection.
+func Example() {
+	var token access.Token
+	var show screen
+	client, err := redial.Connect(context.Background(), redial.Options{
 		Dial: func(ctx context.Context) (transport.Transport, error) {
-			return websocket.Dial(ctx, url, access.Client{Token: token})
+			return websocket.Dial(ctx, "wss://agents.example.org/acp", access.Client{Token: token})
 		},
 		Versions: []rpc.ClientVersion{{Protocol: acp.V1, Params: new(acp.InitializeRequest), Handler: acp.ClientSide(show)}},
 		OnEvent: func(e redial.Event) {
@@ -34,20 +34,10 @@ func stay(ctx context.Context, url string, token access.Token, show screen) (*re
 			}
 		},
 	})
-}
-
-// A client that survives the end of its connection.
-func Example() {
-	ctx := context.Background()
-	client, err := stay(ctx, "wss://agents.example.org/acp", access.NewToken(), screen{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
 	agent := acp.Agent{Conn: client}
-	session, err := agent.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/home/me/project"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(agent.Session(session.SessionID).Prompt(ctx, acp.NewTextContent("hello")))
+	agent.ListSessions(context.Background(), &acp.ListSessionsRequest{})
 }
