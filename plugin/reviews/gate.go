@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,10 +84,17 @@ func (p *Folder) changeQuestion(r feed.Report) *acp.RequestPermissionRequest {
 	case r.After != nil && r.After.Mode != nil:
 		title = fmt.Sprintf("Change the permissions of %s to %o", name(r.Path), *r.After.Mode)
 	}
+	allow := "Allow this change"
+	if r.Kind == feed.Connect {
+		title, kind, allow = "Connect to "+cmp.Or(r.Host, r.Path), acp.ToolKindFetch, "Allow this connection"
+		if r.Path == "" {
+			locations = nil
+		}
+	}
 	return ask.Own(acp.SessionID(r.Author.Session), acp.ToolCallUpdate{
 		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations, Content: textsOf(r),
 	},
-		acp.PermissionOption{OptionID: ask.OptionAllow, Name: "Allow this change", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: ask.OptionAllow, Name: allow, Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: ask.OptionReject, Name: "Do not allow it", Kind: acp.PermissionOptionKindRejectOnce},
 	)
 }

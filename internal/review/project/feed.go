@@ -206,6 +206,9 @@ func authorOf(r feed.Report) review.Author {
 // report looks at the files that a report is about. It returns when that is done.
 func (p *Project) report(ctx context.Context, r feed.Report) error {
 	author := authorOf(r)
+	if r.Kind == feed.Connect {
+		return nil // it changes no file
+	}
 	running, busy := p.Running()
 	pre := r.Phase == feed.Pre || r.Phase == feed.Ask
 	if r.Author.Session == "" && r.Agent == "" && busy {

@@ -73,11 +73,11 @@ func decode(line []byte) (m message, err error) {
 		m.yield = programOf(d)
 	case flushed:
 		m.flushed = flushOf(d)
-	case Write, Remove, Rename, Read, Unseen, Scan:
+	case Write, Remove, Rename, Read, Unseen, Scan, Connect:
 		m.report = &Report{Kind: kind, Phase: Post}
 		m.report.params(d)
 	default:
-		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, resume, yield, flushed), Pointer: "/method"}
+		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, Connect, resume, yield, flushed), Pointer: "/method"}
 	}
 	if e.Params == nil {
 		return m, &Error{Code: codeParams, Message: "/params: missing", Pointer: "/params"}
@@ -172,6 +172,8 @@ func (r *Report) params(d *jx.Dec) {
 			r.Reason = text(d, maxName)
 		case r.Kind == Unseen && key == "whole":
 			r.Whole = d.Bool()
+		case r.Kind == Connect && key == "host":
+			r.Host = text(d, maxName)
 		case key == "path" && r.Kind != Rename && !r.pathless(), key == "newPath" && r.Kind == Rename:
 			r.Path = path(d)
 		case key == "oldPath" && r.Kind == Rename:
@@ -196,6 +198,11 @@ func (r *Report) params(d *jx.Dec) {
 	case r.pathless() && r.Phase != Post:
 		d.Reject(start, "what has no path has the phase post")
 	case r.pathless():
+	case r.Kind == Connect && r.Phase != Ask:
+		d.Reject(start, "a connection is always a question, with the phase ask")
+	case r.Kind == Connect && (r.Host == "") == (r.Path == ""):
+		d.Reject(start, "want host or path")
+	case r.Kind == Connect:
 	case r.Kind == Rename && r.From == "":
 		d.Reject(start, "oldPath is missing")
 	case r.Kind == Rename && r.Path == "":

@@ -19,6 +19,7 @@ type (
 		Path    string    `json:"path,omitempty"`
 		OldPath string    `json:"oldPath,omitempty"`
 		NewPath string    `json:"newPath,omitempty"`
+		Host    string    `json:"host,omitempty"`
 		Content *string   `json:"content,omitempty"`
 		Reason  string    `json:"reason,omitempty"`
 		Whole   bool      `json:"whole,omitempty"`
@@ -79,7 +80,7 @@ func encode(id int64, r Report) ([]byte, error) {
 	if r.Author.Inferred {
 		h.Fidelity = "inferred"
 	}
-	p := wireParams{Path: r.Path, Reason: clipped(r.Reason, maxName), Whole: r.Whole}
+	p := wireParams{Path: r.Path, Host: clipped(r.Host, maxName), Reason: clipped(r.Reason, maxName), Whole: r.Whole}
 	after := r.After.wire()
 	switch {
 	case r.Kind == Rename:

@@ -33,6 +33,11 @@
 //	            the name of this stream of reports, and the number of the report
 //	            in it, from 1
 //
+// A program that is asked about connections asks with the host, as an address and a port, or
+// with the path of a socket:
+//
+//	{"jsonrpc":"2.0","id":1,"method":"_hermes/connect","params":{"host":"192.0.2.1:443","_meta":{"hermes":{"phase":"ask"}}}}
+//
 // A question ("ask") is a request without a number. Its answer comes when the user
 // has decided: a result allows the change, an error denies it. Whoever asks closes
 // the connection to take the question back.
@@ -97,6 +102,8 @@ const (
 	// Scan says that something may have changed that the report cannot name, so all files are
 	// looked at. It has no path.
 	Scan Kind = "_hermes/scan"
+	// Connect is always a question: about a connection to a Host, or to the socket at Path.
+	Connect Kind = "_hermes/connect"
 )
 
 const (
@@ -122,6 +129,7 @@ type Report struct {
 	Kind  Kind
 	Path  string // absolute and clean; of a Rename, the new one
 	From  string // of a Rename: the old path
+	Host  string // of a Connect: an address and a port, or the name of a socket without a path
 	Phase Phase
 	// Author is who changes the file. Its source is never empty.
 	Author review.Author
