@@ -390,7 +390,7 @@ func (s *supervisor) askAbout(d *draft, o *operation, r feed.Report, done func(e
 	go func() {
 		ctx := s.asking
 		if o != nil {
-			waiting, stop := s.whileWaiting(o)
+			waiting, stop := s.whileWaiting(o.id)
 			defer stop()
 			ctx = waiting
 		}

@@ -150,16 +150,24 @@ func (s *supervisor) beyond(o *operation) bool {
 	if s.config.Sandbox == nil {
 		return false
 	}
-	return slices.ContainsFunc(o.places(), func(p *place) bool {
-		path := p.path
-		if path == "" {
-			path = s.resolver.deleted(p)
-		}
-		if o.names() || p.found.kind() == 0 && p.file < 0 && p.name != "." {
-			path = filepath.Dir(path)
-		}
-		return !s.config.Sandbox.MayWrite(path)
-	})
+	return slices.ContainsFunc(o.places(), func(p *place) bool { return s.isBeyond(o, p) })
+}
+
+// isBeyond is beyond, for one of the places.
+func (s *supervisor) isBeyond(o *operation, p *place) bool {
+	path := s.pathOf(p)
+	if o.names() || p.found.kind() == 0 && p.file < 0 && p.name != "." {
+		path = filepath.Dir(path)
+	}
+	return !s.config.Sandbox.MayWrite(path)
+}
+
+// pathOf is the path of a place, also of one that has none any more.
+func (s *supervisor) pathOf(p *place) string {
+	if p.path == "" {
+		return s.resolver.deleted(p)
+	}
+	return p.path
 }
 
 // showsNot reports whether a path is in the project and was not allowed. Nobody could be
@@ -168,14 +176,23 @@ func (s *supervisor) showsNot(path string) bool {
 	return s.inside(path) && s.gate.listed(path) != allowed
 }
 
+// leave leaves an operation that is beyond the sandbox to the kernel, which refuses it.
+func (s *supervisor) leave(o *operation) {
+	if o.verb == chmod { // no rule of the kernel is about modes
+		s.listener.finish(o.id, unix.EACCES)
+	} else {
+		s.listener.resume(o.id)
+	}
+	o.close()
+}
+
 func (s *supervisor) handleGated(o *operation) {
+	if s.gate.Effects {
+		s.handleEffect(o)
+		return
+	}
 	if s.beyond(o) {
-		if o.verb == chmod { // no rule of the kernel is about modes
-			s.listener.finish(o.id, unix.EACCES)
-		} else {
-			s.listener.resume(o.id)
-		}
-		o.close()
+		s.leave(o)
 		return
 	}
 	if s.drafted(o) {
@@ -211,14 +228,7 @@ func (s *supervisor) handleGated(o *operation) {
 	default:
 		questions := s.questions(o, p)
 		go func() {
-			ctx, stop := s.whileWaiting(o)
-			defer stop()
-			var err error
-			for _, q := range questions {
-				if err = s.gate.ask(ctx, q); err != nil {
-					break
-				}
-			}
+			err := s.allow(o.id, questions...)
 			s.do(func() {
 				if err != nil {
 					s.deny(o, p, err.Error())
@@ -230,15 +240,27 @@ func (s *supervisor) handleGated(o *operation) {
 	}
 }
 
-// whileWaiting returns a context that ends when the thread of an operation does not
-// wait any more, because it was killed.
-func (s *supervisor) whileWaiting(o *operation) (ctx context.Context, stop func()) {
+// allow asks about a call, and returns why it is not allowed.
+func (s *supervisor) allow(id uint64, questions ...feed.Report) error {
+	ctx, stop := s.whileWaiting(id)
+	defer stop()
+	for _, q := range questions {
+		if err := s.gate.ask(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whileWaiting returns a context that ends when the thread of a call does not wait any
+// more, because it was killed.
+func (s *supervisor) whileWaiting(id uint64) (ctx context.Context, stop func()) {
 	ctx, stop = context.WithCancel(context.Background())
 	go func() {
 		defer stop()
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
-		for s.listener.valid(o.id) {
+		for s.listener.valid(id) {
 			select {
 			case <-ticker.C:
 			case <-ctx.Done():

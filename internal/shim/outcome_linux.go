@@ -47,22 +47,12 @@ const (
 // to fail.
 func (s *supervisor) prepare(o *operation) *planned {
 	p := &planned{operation: o}
-	// Some patterns of git are about folders only.
-	switch folder := o.verb == mkdir || o.target.found.kind() == unix.S_IFDIR; {
-	case o.other != nil && o.verb == rename:
-		moved := o.other.found.kind() == unix.S_IFDIR
-		p.inside, p.fromInside = s.insideAs(o.target.path, moved), s.insideAs(o.other.path, moved)
-	default:
-		p.inside = s.insideAs(o.target.path, folder)
-	}
+	p.inside, p.fromInside = s.placed(o)
 	if o.nameless() {
 		return nil
 	}
 	if o.target.path == "" || !p.inside && !p.fromInside {
 		s.noticeOtherName(o)
-	}
-	if o.verb == link || p.inside != p.fromInside && o.verb == rename {
-		s.linked = nil // it may bring a file with several names into the project
 	}
 	if !p.inside && !p.fromInside {
 		return nil
@@ -102,12 +92,6 @@ func (s *supervisor) prepare(o *operation) *planned {
 	case rename:
 		p.op = journal.Rename
 		p.moved = o.other.first()
-		if p.moved.dir && p.inside {
-			s.ignored.Made(s.inProject(o.target.path))
-		}
-		if p.before.dir && p.fromInside {
-			s.ignored.Made(s.inProject(o.other.path)) // if they are exchanged
-		}
 		if p.moved.absent || p.moved.id.isFile(p.before.id) && exists {
 			return nil
 		}
@@ -125,6 +109,30 @@ func (s *supervisor) prepare(o *operation) *planned {
 		p.before.read()
 	}
 	return p
+}
+
+// placed reports whether what an operation is about is part of the project, and for a rename
+// whether its old name is. It notes what has to be known before the operation happens: what is
+// in a folder that gets a place in the project decides nothing there.
+func (s *supervisor) placed(o *operation) (inside, fromInside bool) {
+	// Some patterns of git are about folders only.
+	folder := o.verb == mkdir || o.target.found.kind() == unix.S_IFDIR
+	if o.verb != rename {
+		inside = s.insideAs(o.target.path, folder)
+	} else {
+		moved := o.other.found.kind() == unix.S_IFDIR
+		inside, fromInside = s.insideAs(o.target.path, moved), s.insideAs(o.other.path, moved)
+		if moved && inside {
+			s.ignored.Made(s.inProject(o.target.path))
+		}
+		if folder && fromInside {
+			s.ignored.Made(s.inProject(o.other.path)) // if they are exchanged
+		}
+	}
+	if o.verb == link || inside != fromInside && o.verb == rename {
+		s.linked = nil // it may bring a file with several names into the project
+	}
+	return inside, fromInside
 }
 
 // event is what is known of an operation now.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
+	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
 // A program may have its work done by another one that nobody supervises: a daemon of
@@ -205,17 +207,26 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 	defer unix.Close(socket)
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err == nil && !s.mayConnect(socket, domain, address) {
-		err = unix.EACCES
+		err = s.mayReach(id, tid, feed.Report{Host: hostOf(address)})
 	}
 	if err == nil && domain == unix.AF_UNIX && d != nil {
-		why := ""
+		why, refused := "", false
 		switch listed := s.gate.listed(d.path); {
 		case d.path != "" && listed == denied:
-			why = "it is denied"
+			why, refused = "it is denied", true
 		case d.path != "" && listed == allowed, slices.ContainsFunc(s.outside.answering, func(path string) bool { return d.path != "" && pathname.Within(path, d.path) }):
 		default:
 			if outside, pid, name := s.behind(d); outside {
 				why = nameProcess(pid, name) + " is not watched"
+			}
+		}
+		if why != "" && !refused && s.gate.Effects {
+			q := feed.Report{Path: d.path}
+			if d.path == "" {
+				q.Host = d.name
+			}
+			if s.mayReach(id, tid, q) == nil {
+				why = ""
 			}
 		}
 		if why != "" {
@@ -235,6 +246,28 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 		err = as(tid, func() error { return callSocket(unix.SYS_CONNECT, socket, address) })
 	}
 	s.listener.finish(id, err)
+}
+
+// mayReach asks about a connection, in a gate for effects. In others nobody is asked.
+func (s *supervisor) mayReach(id uint64, tid uint32, to feed.Report) error {
+	q := s.report(int(tid), to.Path)
+	q.Kind, q.Host = feed.Connect, to.Host
+	if !s.gate.Effects || s.allow(id, q) != nil {
+		return unix.EACCES
+	}
+	return nil
+}
+
+// hostOf is an address of the internet for people.
+func hostOf(address []byte) string {
+	port := strconv.Itoa(int(binary.BigEndian.Uint16(address[2:])))
+	switch family := binary.NativeEndian.Uint16(address); {
+	case family == unix.AF_INET && len(address) >= unix.SizeofSockaddrInet4:
+		return net.JoinHostPort(net.IP(address[4:8]).String(), port)
+	case family == unix.AF_INET6 && len(address) >= unix.SizeofSockaddrInet6-4: // without the scope
+		return net.JoinHostPort(net.IP(address[8:24]).String(), port)
+	}
+	return "an unknown address"
 }
 
 // mayConnect reports whether the sandbox lets a socket be connected to an address of the

@@ -61,6 +61,12 @@ type Config struct {
 type Gate struct {
 	Allow []string `json:"allow,omitempty"` // files and folders
 	Deny  []string `json:"deny,omitempty"`  // files and folders; wins over Allow
+	// Effects asks about what reaches further than the project instead of about its files: what
+	// the sandbox does not let the program change, connections that it does not allow, and files
+	// of the project that other programs run or trust, or that hold secrets. Everything else
+	// happens without a question and without a record. It needs Config.Sandbox, whose sockets
+	// are those that may be asked about.
+	Effects bool `json:"effects,omitempty"`
 	// Timeout is how long an answer may take from the moment of the question: 60 s.
 	Timeout time.Duration `json:"timeout,omitempty"`
 }
@@ -102,7 +108,10 @@ func (c Config) resolved() (Config, error) {
 	if c.Gate == nil {
 		return c, nil
 	}
-	g := Gate{Timeout: c.Gate.Timeout}
+	if c.Gate.Effects && c.Sandbox == nil {
+		return c, errors.New("shim: a gate for effects needs a sandbox")
+	}
+	g := Gate{Effects: c.Gate.Effects, Timeout: c.Gate.Timeout}
 	if g.Timeout <= 0 {
 		g.Timeout = gateTimeout
 	}
