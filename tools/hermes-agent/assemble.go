@@ -82,7 +82,7 @@ func (p *program) options(models *agent.Models, sessions *store.Store) agent.Opt
 			Keep: func(e approval.Entry) error { return config.Allow(p.Dir, e) },
 		},
 		Processes: func(cwd string) process.Options {
-			return process.Options{Backend: backend(p.Terminal, cwd), Keeper: keeper(), Environment: p.Terminal.Environment}
+			return process.Options{Backend: backend(p.Terminal, cwd, p.State, p.own()), Keeper: keeper(), Environment: p.Terminal.Environment}
 		},
 		Ready: func() error { return p.client.ready(models) },
 	}
@@ -101,15 +101,20 @@ func (p *program) own() []string {
 	return list
 }
 
-// backend is where the commands of a session in a folder run.
-func backend(t config.Terminal, cwd string) process.Backend {
+// backend is where the commands of a session in a folder run. They may not change what is our
+// own, nor the state of the agent.
+func backend(t config.Terminal, cwd, state string, own []string) process.Backend {
 	switch t.Backend {
 	case "sandbox":
 		self, err := os.Executable()
 		if err != nil || runtime.GOOS == "linux" {
 			self = "/proc/self/exe"
 		}
-		return process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}}
+		s := &process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}, State: filepath.Join(state, "commands"), Deny: own}
+		if runtime.GOOS == "linux" {
+			s.Supervisor = []string{self, superviseCommand}
+		}
+		return s
 	case "docker", "podman":
 		return process.NewContainer(t.Backend, t.Image, cwd, t.Options, keeper())
 	case "ssh":
@@ -120,8 +125,10 @@ func backend(t config.Terminal, cwd string) process.Backend {
 
 // Subcommands that are never called by hand.
 const (
-	keepCommand    = "keep"
-	sandboxCommand = "sandbox"
+	keepCommand       = "keep"
+	sandboxCommand    = "sandbox"
+	superviseCommand  = "supervise"
+	supervisedCommand = "supervised" // the processes of a supervisor
 )
 
 // keeper is the command line of this program as a keeper of processes, which ends them

@@ -73,7 +73,7 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	if err := here.OpenSession(session, []string{dir}); err != nil {
 		return out, err
 	}
-	processes := process.New(process.Options{Backend: backend(j.Terminal, dir), Keeper: keeper(), Environment: j.Terminal.Environment})
+	processes := process.New(process.Options{Backend: backend(j.Terminal, dir, j.State, j.own()), Keeper: keeper(), Environment: j.Terminal.Environment})
 	defer func() { err = errors.Join(err, processes.Close(), here.Close()) }()
 	env := &tool.Env{
 		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
@@ -182,6 +182,10 @@ func (unattended) Edit(context.Context, *acp.ToolCallUpdate, string) error { ret
 
 func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, isolated bool) error {
 	return u.gate.Check(ctx, command, u.dir, isolated, nil)
+}
+
+func (unattended) Effect(context.Context, *acp.ToolCallUpdate, process.Effect) (bool, error) {
+	return false, errors.New("there is nobody to ask")
 }
 
 func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {

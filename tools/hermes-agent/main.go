@@ -13,10 +13,12 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
 var version = "dev" // set by the linker
@@ -76,6 +78,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandboxCommand {
 		fmt.Fprintln(os.Stderr, "hermes-agent:", sandbox(os.Args[2:]))
 		os.Exit(125)
+	}
+	if len(os.Args) > 1 && os.Args[1] == superviseCommand {
+		os.Exit(process.Supervise(os.Args[2:], []string{"/proc/self/exe", supervisedCommand}, os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == supervisedCommand {
+		os.Exit(shim.Child(os.Args[2:]))
 	}
 	launch.Seclude()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -52,6 +51,7 @@ func TestTheAgentAndTheLibraryShareOnlyTheLibrary(t *testing.T) {
 		"internal/confine",     // a sandbox for commands
 		"internal/pathname",    // which paths are in a folder
 		"internal/review/tree", // which files are ignored
+		"internal/shim",        // a supervisor for commands
 		"internal/special",     // which files are special
 	}
 	for dep := range strings.FieldsSeq(string(direct)) {
@@ -111,8 +111,7 @@ const asProgram = "HERMES_AGENT_TEST_PROGRAM"
 // asOther has more variables of the environment, and what the test program then does.
 var asOther = map[string]func() error{}
 
-// TestMain also is the program, and the program as a keeper, which ends what the agent has
-// started.
+// TestMain also is the program, and what the program starts for its commands.
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -127,8 +126,9 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	if len(os.Args) > 1 && os.Args[1] == keepCommand {
-		os.Exit(launch.Keep(os.Args[2:]))
+	if len(os.Args) > 1 && slices.Contains([]string{keepCommand, superviseCommand, supervisedCommand}, os.Args[1]) {
+		main() // which has lost its variables
+		return
 	}
 	os.Exit(m.Run())
 }

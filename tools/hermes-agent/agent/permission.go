@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
 var errDenied = errors.New("the user denied it; do not try to do the same in another way")
@@ -73,6 +74,24 @@ func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command
 		chosen, err := s.client.Ask(ctx, &asked, options...)
 		return approval.Answer(chosen.OptionID), err
 	})
+}
+
+// Effect asks before a command reaches further than the project.
+func (s *session) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error) {
+	chosen, err := s.client.Ask(ctx, call,
+		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Once), Name: "Allow for this command: " + e.Scope, Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Session), Name: "Allow for the session: " + e.Scope, Kind: acp.PermissionOptionKindAllowAlways},
+		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Refused), Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
+	)
+	switch answer := approval.Answer(chosen.OptionID); {
+	case errors.Is(err, rpc.ErrSessionCancelled):
+		return false, errors.New("the user denied it")
+	case err != nil:
+		return false, fmt.Errorf("nobody could be asked: %w", err)
+	case answer == approval.Once, answer == approval.Session:
+		return answer == approval.Session, nil
+	}
+	return false, errors.New("the user denied it")
 }
 
 // Use asks before a tool of an MCP server runs: nobody here knows what it does.

@@ -77,7 +77,7 @@ type Terminal struct {
 	Host    string   `yaml:"host"`    // of ssh
 	Dir     string   `yaml:"dir"`     // on the host of ssh
 	Options []string `yaml:"options"` // further arguments of docker, podman or ssh
-	Network bool     `yaml:"network"` // whether commands in the sandbox reach the network
+	Network bool     `yaml:"network"` // whether commands in the sandbox reach the network without a question
 	// Environment names variables that commands get besides the harmless ones.
 	Environment []string `yaml:"environment"`
 }
@@ -128,7 +128,7 @@ terminal:
   dir: ""
   # Further arguments of docker, podman or ssh.
   options: []
-  # Whether commands in the sandbox reach the network.
+  # Whether commands in the sandbox reach the network without a question.
   network: false
   # Further variables of the environment that commands get, such as [SSH_AUTH_SOCK, "AWS_*"].
   # Whatever a command gets, the model can read.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
@@ -122,6 +123,11 @@ func (w witness) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string
 
 func (w witness) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error {
 	return w.saw(w.Gate.Command(ctx, call, command, isolated))
+}
+
+func (w witness) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (bool, error) {
+	always, err := w.Gate.Effect(ctx, call, e)
+	return always, w.saw(err)
 }
 
 func (w witness) Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error {

@@ -2,12 +2,8 @@ package process
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os/exec"
 	"strings"
-
-	"github.com/hermes-nvim/hermes/internal/confine"
 )
 
 // Backend says where commands run. Its methods are safe for concurrent use.
@@ -49,26 +45,6 @@ func shell() []string {
 		}
 	}
 	return []string{"cmd.exe", "/d", "/c"}
-}
-
-// Sandbox runs commands on this machine that can change only the folder they run
-// in and the temporary one, and that reach no network. They can still destroy the
-// project, so it is not isolated.
-type Sandbox struct {
-	Local
-	Launcher []string // a program that calls confine.Exec with the rules, and the command after --
-	Net      confine.Net
-	Write    []string // further folders that may be changed
-}
-
-// Command puts the launcher before the shell.
-func (s Sandbox) Command(_ context.Context, _ string, c Command) ([]string, string, error) {
-	rules, err := json.Marshal(confine.Rules{Write: append([]string{c.Dir}, s.Write...), Net: s.Net})
-	if err != nil {
-		return nil, "", fmt.Errorf("sandbox: %w", err)
-	}
-	argv := append(append([]string{}, s.Launcher...), string(rules), "--")
-	return append(append(argv, shell()...), c.Line), c.Dir, nil
 }
 
 // quote makes one word of a POSIX shell.

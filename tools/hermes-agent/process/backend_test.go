@@ -24,7 +24,7 @@ func TestTheSandboxLetsCommandsChangeTheirFolderOnly(t *testing.T) {
 	if err := os.Mkdir(inside, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := registry(t, Options{Backend: Sandbox{Launcher: []string{"/proc/self/exe", "sandbox"}}})
+	r := registry(t, Options{Backend: &Sandbox{Launcher: []string{"/proc/self/exe", "sandbox"}}})
 	out, _, err := r.Run(t.Context(), Command{Line: "echo a >in; echo b >../out; echo done", Dir: inside}, time.Minute)
 	if err != nil || !strings.Contains(out.Text, "done") {
 		t.Fatalf("%v: %+v", err, out)

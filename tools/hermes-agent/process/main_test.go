@@ -15,10 +15,11 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/internal/gobuild"
+	"github.com/hermes-nvim/hermes/internal/shim"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// TestMain also is a keeper, a launcher of sandboxes, and an agent that starts a
+// TestMain also is a keeper, a launcher of sandboxes, a supervisor, and an agent that starts a
 // command and does not end it.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 			}
 			path, _ := exec.LookPath(os.Args[4])
 			panic(confine.Exec(r, path, os.Args[4:], os.Environ()))
+		case "supervise":
+			os.Exit(Supervise(os.Args[2:], []string{"/proc/self/exe", "supervised"}, os.Stderr))
+		case "supervised":
+			os.Exit(shim.Child(os.Args[2:]))
 		case "agent":
 			r := New(Options{Keeper: []string{"/proc/self/exe", "keep"}})
 			if _, err := r.Start(context.Background(), Command{Line: os.Args[2], Dir: os.Args[3]}); err != nil {

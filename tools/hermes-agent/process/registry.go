@@ -55,9 +55,10 @@ type Registry struct {
 	opts Options
 	now  func() time.Time
 
-	mu     sync.Mutex
-	closed bool
-	list   []*running // in the order of their start
+	mu      sync.Mutex
+	closed  bool
+	list    []*running      // in the order of their start
+	allowed map[string]bool // scopes of effects, until the session ends
 }
 
 // Command is a shell line to run.
@@ -68,6 +69,9 @@ type Command struct {
 	PTY   bool   // for programs that want a terminal; implies Input
 
 	Approve Approve
+	// Effect decides about what the command is about to do beyond the project, if the backend
+	// asks. always says that the answer also is one for later commands. Nil denies everything.
+	Effect func(ctx context.Context, e Effect) (always bool, err error)
 	// Shown is called if the command runs in a terminal of the client. Nil: nobody
 	// wants to know.
 	Shown func(acp.TerminalID)
@@ -109,10 +113,15 @@ type running struct {
 	typing sync.Mutex // held while input is written
 	typed  string     // the line that is not complete
 
-	mu     sync.Mutex
-	ended  time.Time
-	status terminal.Status
-	lost   bool // the client does not say how it ended
+	mu      sync.Mutex
+	ended   time.Time
+	status  terminal.Status
+	lost    bool            // the client does not say how it ended
+	allowed map[string]bool // scopes of effects, for this command
+	denied  []string        // effects, and why
+	asking  int             // questions that are open
+	asked   time.Time       // since when one is
+	waited  time.Duration   // for answers before
 }
 
 // New returns a Registry without processes.
@@ -120,7 +129,7 @@ func New(o Options) *Registry {
 	if o.Backend == nil {
 		o.Backend = Local{}
 	}
-	return &Registry{opts: o, now: time.Now}
+	return &Registry{opts: o, now: time.Now, allowed: make(map[string]bool)}
 }
 
 // Isolated reports whether commands cannot reach this machine.
@@ -139,16 +148,20 @@ func (r *Registry) start(ctx context.Context, c Command) (*running, error) {
 	if err := c.Approve.ask(ctx, c.Line, c.Dir); err != nil {
 		return nil, err
 	}
-	p := &running{Info: Info{ID: newID(), Command: c.Line, Dir: c.Dir}, started: r.now(), done: make(chan struct{})}
+	p := &running{Info: Info{ID: newID(), Command: c.Line, Dir: c.Dir}, started: r.now(), done: make(chan struct{}), allowed: make(map[string]bool)}
 	if err := r.admit(p); err != nil {
 		return nil, err
 	}
 	exited := func(s terminal.Status, lost bool) {
+		if backend, forgets := r.opts.Backend.(interface{ Ended(id string) }); forgets {
+			backend.Ended(p.ID)
+		}
 		p.mu.Lock()
 		p.status, p.lost, p.ended = s, lost, r.now()
 		p.mu.Unlock()
 		close(p.done)
 	}
+	c.Effect = r.remembers(p, c.Effect)
 	begin := r.here
 	if _, local := r.opts.Backend.(Local); local && r.opts.Terminals != nil && !c.Input && !c.PTY {
 		begin = r.inClient
@@ -262,6 +275,8 @@ func (r *Registry) List() []Info {
 type Output struct {
 	Info
 	news
+	// Denied says what the process was not allowed to do, and why.
+	Denied []string `json:"not_allowed,omitempty"`
 }
 
 // Poll returns what a process has written since the last Poll or Wait.
@@ -275,7 +290,9 @@ func (r *Registry) Poll(id string) (Output, error) {
 
 func (r *Registry) news(p *running) Output {
 	info := r.info(p) // first, so that the text is complete if the process has ended
-	return Output{info, p.child.news()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Output{info, p.child.news(), slices.Clone(p.denied)}
 }
 
 // Wait returns like Poll, once the process has ended or ctx ends.

@@ -47,7 +47,7 @@ func runProcess(ctx context.Context, c *Call) (string, error) {
 	answer, err := c.Processes.Do(ctx, process.Request{
 		Action: args.Action, ID: args.ID, Data: args.Data, Offset: args.Offset, Limit: args.Limit, Timeout: args.Timeout,
 		Command: process.Command{
-			Line: args.Command, Dir: c.Cwd, Input: args.Input, PTY: args.PTY, Shown: c.shown,
+			Line: args.Command, Dir: c.Cwd, Input: args.Input, PTY: args.PTY, Effect: c.effect, Shown: c.shown,
 			Approve: func(ctx context.Context, line, _ string) (err error) {
 				if args.Action == "start" {
 					err = c.allow(ctx, line)

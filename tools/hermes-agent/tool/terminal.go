@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	if args.Timeout > 0 {
 		timeout = time.Duration(args.Timeout) * time.Second
 	}
-	out, late, err := c.Processes.Run(ctx, process.Command{Line: args.Command, Dir: c.Cwd, Shown: c.shown}, timeout)
+	out, late, err := c.Processes.Run(ctx, process.Command{Line: args.Command, Dir: c.Cwd, Effect: c.effect, Shown: c.shown}, timeout)
 	text := strings.TrimRight(out.Text, "\r\n")
 	if out.Skipped > 0 || out.Cut {
 		text = "[the beginning was left out]\n" + text
@@ -62,6 +63,9 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	}
 	if inBackground(args.Command) {
 		text += "\n[what the command left running in the background was ended with it]"
+	}
+	if len(out.Denied) > 0 {
+		text += "\n[not allowed: " + strings.Join(out.Denied, "; ") + ". Do not try to reach the same effect in another way; ask the user if you need it.]"
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -102,6 +106,30 @@ func (c *Call) allow(ctx context.Context, line string) error {
 	vector := process.Vector(line)
 	question.RawInput, _ = json.Marshal(map[string]any{"command": vector[0], "args": vector[1:], "cwd": c.Cwd})
 	return c.Gate.Command(ctx, question, line, c.Processes.Isolated())
+}
+
+// effect asks about what a command is about to do beyond the project.
+func (c *Call) effect(ctx context.Context, e process.Effect) (always bool, err error) {
+	// It is a call of its own: the rules of an editor that allow the command say nothing of it.
+	shown := acp.NewToolCall(acp.ToolCallID(fmt.Sprintf("%s-%d", c.Shown.ToolCallID, c.effects.Add(1))), e.Title)
+	shown.Kind, shown.Status = acp.Some(e.Kind), acp.Some(acp.ToolCallStatusPending)
+	shown.RawInput, _ = json.Marshal(map[string]any{"paths": e.Paths, "scope": e.Scope})
+	for _, path := range e.Paths {
+		shown.Locations = append(shown.Locations, acp.ToolCallLocation{Path: path})
+	}
+	if e.Why != "" {
+		shown.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(e.Why))}
+	}
+	c.Show(shown)
+	always, err = c.Gate.Effect(ctx, shown.AsUpdate(), e)
+	end := acp.NewToolCallUpdate(shown.ToolCallID)
+	end.Status = acp.Some(acp.ToolCallStatusCompleted)
+	if err != nil {
+		end.Status = acp.Some(acp.ToolCallStatusFailed)
+		end.Content = append(slices.Clip(shown.Content), acp.NewContent(acp.NewTextContent(err.Error())))
+	}
+	c.Show(end)
+	return always, err
 }
 
 // shown makes a terminal of the client a part of the call.

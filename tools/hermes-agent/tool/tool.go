@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
@@ -66,6 +67,9 @@ type Gate interface {
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
 	// Command decides about a shell line. One that is isolated cannot reach this machine.
 	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error
+	// Effect decides about what a command is about to do beyond the project. always says that
+	// the answer is also one for later commands.
+	Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error)
 	// Use decides about a tool of somebody else.
 	Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error
 }
@@ -76,6 +80,7 @@ type Call struct {
 	Shown     *acp.ToolCall   // how it was first shown, with the id
 	Arguments json.RawMessage // valid for the schema of the tool
 	Images    []model.Image   // which the model gets with the result
+	effects   atomic.Int32    // questions about what its command is about to do
 }
 
 // Decode reads the arguments into v. Half of a surrogate pair would become another character

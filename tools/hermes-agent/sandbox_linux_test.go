@@ -1,0 +1,52 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/internal/confine"
+)
+
+// A command in the sandbox reaches further than the project only after a yes, and the model
+// is told what it was not allowed to do.
+func TestAChatAsksWhatACommandMayReach(t *testing.T) {
+	t.Parallel()
+	if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {
+		t.Skip(lacks)
+	}
+	p := newPerson(t)
+	settings, home := t.TempDir(), t.TempDir()
+	for _, dir := range []string{"docs", "tmp"} {
+		if err := os.Mkdir(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(settings, "config.yaml"), []byte("version: 1\nterminal: {backend: sandbox}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "HERMES_AGENT_HOME="+settings, "HOME="+home, "TMPDIR="+home+"/tmp")
+	p.start("chat")
+	p.sees("> ")
+	p.types(`CALL terminal {"command":"cat a.txt > f; cat f; echo x > ~/docs/a; echo ma''de"}` + "\r")
+	p.sees("* Create ~/docs/a")
+	p.sees("1 Allow for this command: ~/docs/")
+	p.sees("3 Reject? ")
+	p.types("1\r")
+	p.sees("made")
+	p.sees("> ")
+	p.types(`CALL terminal {"command":"echo x > ~/docs/b; echo next"}` + "\r")
+	p.sees("* Create ~/docs/b")
+	p.sees("3 Reject? ")
+	p.types("3\r")
+	p.sees("not allowed: Create ~/docs/b: the user denied it")
+	p.sees("> ")
+	p.leaves()
+	for name, want := range map[string]bool{"a": true, "b": false} {
+		if _, err := os.Stat(filepath.Join(home, "docs", name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
