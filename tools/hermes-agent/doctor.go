@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
@@ -69,7 +70,7 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 	if c.State != "" {
 		r.say(writable(c.State), "sessions are kept in %s", c.State)
 	}
-	r.backend(ctx, c.Terminal)
+	r.backend(ctx, c.Terminal, c.State)
 	skills := loadSkills(c)
 	r.say(errors.Join(skills.Faults()...), "%d skills", len(skills.List("")))
 	_, err = tool.NewSet(allTools(skills), nil, c.Toolsets...)
@@ -124,7 +125,7 @@ func (r *report) model(ctx context.Context, c config.Config, names []string) {
 }
 
 // backend checks that commands can run where the settings say.
-func (r *report) backend(ctx context.Context, t config.Terminal) {
+func (r *report) backend(ctx context.Context, t config.Terminal, state string) {
 	switch t.Backend {
 	case "sandbox":
 		var err error
@@ -132,6 +133,15 @@ func (r *report) backend(ctx context.Context, t config.Terminal) {
 			err = errors.New("the sandbox: " + strings.Join(lacks, "; "))
 		}
 		r.say(err, "commands run in a sandbox")
+		if s, is := backend(t, "", state, nil).(*process.Sandbox); is && err == nil {
+			defer s.Close()
+			lacks, err := s.Asks(ctx)
+			if err == nil && lacks != "" {
+				r.warn("what a command may reach is not asked about, and fails: %s", lacks)
+			} else {
+				r.say(err, "what a command may reach beyond its project is asked about")
+			}
+		}
 	case "docker", "podman":
 		ctx, cancel := context.WithTimeout(ctx, endpointTime)
 		defer cancel()

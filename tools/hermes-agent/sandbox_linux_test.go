@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/confine"
@@ -28,6 +29,9 @@ func TestAChatAsksWhatACommandMayReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.env = append(p.env, "HERMES_AGENT_HOME="+settings, "HOME="+home, "TMPDIR="+home+"/tmp")
+	if out, err := p.command("doctor").Output(); err != nil || !strings.Contains(string(out), "good:   what a command may reach beyond its project is asked about\n") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
 	p.start("chat")
 	p.sees("> ")
 	p.types(`CALL terminal {"command":"cat a.txt > f; cat f; echo x > ~/docs/a; echo ma''de"}` + "\r")

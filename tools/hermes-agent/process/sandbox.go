@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,7 @@ type Sandbox struct {
 
 	mu      sync.Mutex
 	ready   bool
+	lacks   string // why there is no supervisor
 	dir     string // in State; "" without a supervisor
 	socket  string
 	stop    func()
@@ -97,6 +99,19 @@ func (s *Sandbox) config(id, dir string, rules confine.Rules) (string, error) {
 	return string(text), err
 }
 
+// Asks reports whether what reaches further than the project is asked about, and if it is not,
+// why not.
+func (s *Sandbox) Asks(ctx context.Context) (lacks string, err error) {
+	supervised, err := s.begin(ctx)
+	switch {
+	case err != nil || supervised:
+		return "", err
+	case len(s.Supervisor) == 0:
+		return "this system has no supervisor", nil
+	}
+	return s.lacks, nil
+}
+
 // begin listens for questions, once. It reports false if there is no supervisor.
 func (s *Sandbox) begin(ctx context.Context) (supervised bool, err error) {
 	s.mu.Lock()
@@ -147,8 +162,9 @@ func (s *Sandbox) begin(ctx context.Context) (supervised bool, err error) {
 // works tries the supervisor. It reports false without an error on a system that has none.
 func (s *Sandbox) works(ctx context.Context, dir string) (bool, error) {
 	text, err := s.config("trial", dir, confine.Rules{})
-	if errors.Is(err, confine.ErrUnsupported) {
-		return false, nil // and then the launcher says so
+	if errors.Is(err, confine.ErrUnsupported) { // and then the launcher says so
+		s.lacks = err.Error()
+		return false, nil
 	} else if err != nil {
 		return false, err
 	}
@@ -160,6 +176,7 @@ func (s *Sandbox) works(ctx context.Context, dir string) (bool, error) {
 	case errors.As(err, &exit) && exit.ExitCode() == 7:
 		return true, nil
 	case errors.As(err, &exit) && exit.ExitCode() == statusUnavailable:
+		s.lacks = strings.TrimSpace(string(out))
 		return false, nil
 	}
 	return false, fmt.Errorf("the supervisor does not work: %w: %s", cmp.Or(err, errors.New("it ran nothing")), out)
