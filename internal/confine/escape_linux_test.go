@@ -203,6 +203,20 @@ func (p *place) state(t *testing.T) string {
 	return b.String()
 }
 
+// A program that may connect to some ports waits for nobody.
+func TestAProgramWithPortsListensNowhere(t *testing.T) {
+	t.Parallel()
+	for _, argv := range [][]string{{"", "listen"}, {"", "listen, without an address"}} {
+		p := newPlace(t)
+		if out, err := p.run(t, nil, argv...); err != nil {
+			t.Fatalf("%q without rules: %v %s", argv, err, out)
+		}
+		if out, err := p.run(t, &confine.Rules{Write: []string{p.project}, Net: confine.Net{Ports: []uint16{443, 53}}}, argv...); err == nil {
+			t.Errorf("%q worked: %s", argv, out)
+		}
+	}
+}
+
 // attempts are ways out that take system calls of their own.
 var attempts = map[string]func(args []string) error{
 	"read":  func(a []string) error { _, err := os.ReadFile(a[0]); return err },
@@ -212,6 +226,13 @@ var attempts = map[string]func(args []string) error{
 		return err
 	},
 	"listen": func([]string) error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
+	"listen, without an address": func([]string) error {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Listen(fd, 1)
+	},
 	"udp": func(a []string) error {
 		c, err := net.Dial("udp", "127.0.0.1:"+a[0])
 		if err == nil {
@@ -500,7 +521,7 @@ func TestNothingGetsOut(t *testing.T) {
 		self("limit", "{PARENT}"), self("limit, high", "{PARENT}"), self("affinity", "{PARENT}"), self("scheduler", "{PARENT}"), self("priority", "0", "{PARENT}"), self("priority", "2", "0"), self("disk priority", "{PARENT}"),
 		self("attach", "{SHM}"), self("shared", "memory", "{KEY}"), self("shared", "queue", "{KEY}"), self("shared", "semaphore", "{KEY}"), self("shared", "name", "{KEY}"),
 		// Networks and sockets.
-		self("tcp", "{TCP}"), self("listen"), self("udp", "{UDP}"), self("unix", "{UNIX}"), self("unix", "{ABSTRACT}"), self("fastopen", "{TCP}"),
+		self("tcp", "{TCP}"), self("listen"), self("listen, without an address"), self("udp", "{UDP}"), self("unix", "{UNIX}"), self("unix", "{ABSTRACT}"), self("fastopen", "{TCP}"),
 		self("datagrams", "2", "{PACKETS}"), self("datagrams", "526338", "{PACKETS}"), self("datagrams", "3", "{PACKETS}"),
 		self("socket", "2", "1", "262"), self("socket", "2", "3", "1"), self("socket", "17", "3", "0"), self("socket", "40", "1", "0"), self("socket", "16", "3", "12"),
 		python("import socket; socket.create_connection(('127.0.0.1', {TCP}))"), python("import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {UDP}))"),

@@ -69,6 +69,11 @@ func compile(r Rules) []seccomp.Step {
 	}
 	if !r.Sockets {
 		p = append(p, seccomp.When(unix.SYS_SOCKETPAIR, pairs()...)...)
+		if !r.Net.All {
+			// A socket without an address gets a port by it, which Landlock does not see. With
+			// Unix sockets it has to be allowed.
+			p = append(p, seccomp.When(unix.SYS_LISTEN, seccomp.Fail(unix.EACCES))...)
+		}
 	}
 	return append(p, seccomp.Allow)
 }
