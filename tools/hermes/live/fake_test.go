@@ -73,6 +73,14 @@ func (f *fake) write(format string, args ...any) {
 	fmt.Fprintf(f.out, format+"\n", args...)
 }
 
+// work takes some time.
+func (f *fake) work(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-f.exited:
+	}
+}
+
 func (f *fake) answer(m *heard, result string) {
 	f.write(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }

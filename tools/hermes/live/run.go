@@ -108,7 +108,8 @@ type driven struct {
 	services *services.Services
 	hello    *hello
 	main     *session
-	failed   error // why there is no session
+	failed   error      // why there is no session
+	canceled []*session // in which a turn was cancelled
 }
 
 // session is one of the agent's.
@@ -139,9 +140,10 @@ type stage struct {
 	now     *driven        // nil if none
 	dead    error          // the agent does not start, or no longer answers
 	closed  error          // it no longer opens sessions
-	greeted bool           // it has answered an initialize in time
+	greeted time.Duration  // how long the first initialize took that it has answered; zero: none
 	hangs   map[string]int // requests in a row that were not answered in time, by method
 	end     time.Time      // of the run; zero: none
+	renew   func() bool    // gives the step its whole time again, and reports false if that is over
 	version string         // another one that the agent speaks
 	login   string         // how, if the agent needs it
 	who     string         // the agent, with its version
@@ -256,33 +258,51 @@ func (s *stage) play(ctx context.Context, step *step) *Outcome {
 // try does a step within its time.
 func (s *stage) try(ctx context.Context, step *step) (err error) {
 	s.note = ""
-	limit, cause := s.Timeout, error(late(s.Timeout))
-	if left := time.Until(s.end); !s.end.IsZero() && left < limit {
-		limit, cause = left, spent(s.Total)
+	limit := func() time.Duration {
+		if s.end.IsZero() {
+			return s.Timeout
+		}
+		return min(s.Timeout, time.Until(s.end))
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, limit, cause)
+	limited, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(limit(), func() {
+		if !s.end.IsZero() && !time.Now().Before(s.end) {
+			cancel(spent(s.Total))
+		} else {
+			cancel(late(s.Timeout))
+		}
+	})
+	s.renew = func() bool { return timer.Reset(limit()) }
 	done := make(chan error, 1)
 	go func() { done <- step.do(s, limited) }()
 	select {
 	case err = <-done:
-	case <-ctx.Done():
-		s.kill()
-		err = <-done
-	case <-time.After(limit + cancelTime + 5*time.Second): // it does not even read
-		s.kill()
-		<-done
-		err = fmt.Errorf("the agent does not read its input: %w", cause)
+	case <-limited.Done():
+		select {
+		case err = <-done:
+		case <-ctx.Done():
+			s.kill()
+			err = <-done
+		case <-time.After(cancelTime + 5*time.Second): // it does not even read
+			s.kill()
+			<-done
+			err = fmt.Errorf("the agent does not read its input: %w", context.Cause(limited))
+		}
 	}
-	cancel()
+	timer.Stop()
+	cancel(nil)
 	return err
 }
 
 // slow says what an initialize means that was left without an answer. The machine may be busy,
-// so it fails the step only if the agent has answered one in time before, and a second process
-// does not answer this one either.
+// so it fails the step only if the agent has answered the first one in much less time, and a
+// second process does not answer this one either.
 func (s *stage) slow(ctx context.Context, step *step, err error) error {
-	if !s.greeted {
+	switch {
+	case s.greeted == 0:
 		return unplayed{fmt.Errorf("%w; --timeout gives it more time", err)}
+	case s.greeted > s.Timeout/4:
+		return unplayed{fmt.Errorf("%w, and the first was answered in %v; --timeout gives it more time", err, s.greeted.Round(10*time.Millisecond))}
 	}
 	if s.Recording != nil {
 		s.Recording.Note("step %s, in a second process", step.id)
@@ -355,13 +375,28 @@ func (s *stage) attach() (changed []*Outcome) {
 	return changed
 }
 
-// needs marks the messages of what a step needs first.
-func (s *stage) needs() (over func()) {
+// need does what a step needs first. Its findings and its time are not the step's.
+func (s *stage) need(ctx context.Context, do func() error) error {
 	first := s.judge.Messages() + 1
-	return func() {
-		if last := s.judge.Messages(); last >= first {
-			s.before = append(s.before, [2]int{first, last})
-		}
+	err := do()
+	if last := s.judge.Messages(); last >= first {
+		s.before = append(s.before, [2]int{first, last})
+	}
+	if !s.renew() && err == nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// missing says that a step has not what it needs.
+func missing(what string, err error) error {
+	switch {
+	case err == nil, errors.As(err, new(skip)):
+		return err
+	case errors.As(err, new(late)):
+		return unplayed{fmt.Errorf("there is no %s: %w; --timeout gives it more time", what, err)}
+	default:
+		return unplayed{fmt.Errorf("there is no %s: %w", what, err)}
 	}
 }
 
@@ -477,9 +512,10 @@ const codeVersion = -32022
 
 // greet sends initialize and waits for its answer.
 func (s *stage) greet(ctx context.Context, d *driven, params object) (json.RawMessage, error) {
+	began := time.Now()
 	result, err := d.call(ctx, acp.MethodInitialize, params)
-	if err == nil || errors.As(err, new(*failure)) {
-		s.greeted = true
+	if s.greeted == 0 && (err == nil || errors.As(err, new(*failure))) {
+		s.greeted = max(time.Since(began), 1)
 	}
 	return result, err
 }
@@ -551,25 +587,17 @@ func (s *stage) ready(ctx context.Context) (*driven, error) {
 
 // connect starts the agent and initializes the connection, with all capabilities
 // unless some are given.
-func (s *stage) connect(ctx context.Context, capabilities any) (*driven, error) {
-	defer s.needs()()
-	d, err := s.start()
-	if err != nil {
-		return nil, unplayed{err}
-	}
-	if capabilities == nil {
-		capabilities = d.able()
-	}
-	if err := s.initialize(ctx, d, capabilities); err != nil {
-		if errors.As(err, new(skip)) {
-			return nil, err
+func (s *stage) connect(ctx context.Context, capabilities any) (d *driven, err error) {
+	err = s.need(ctx, func() error {
+		if d, err = s.start(); err != nil {
+			return err
 		}
-		if errors.As(err, new(late)) {
-			return nil, unplayed{fmt.Errorf("there is no connection: %w; --timeout gives it more time", err)}
+		if capabilities == nil {
+			capabilities = d.able()
 		}
-		return nil, unplayed{fmt.Errorf("there is no connection: %w", err)}
-	}
-	return d, nil
+		return s.initialize(ctx, d, capabilities)
+	})
+	return d, missing("connection", err)
 }
 
 // open opens a session with some params.
@@ -635,15 +663,23 @@ func (s *stage) session(ctx context.Context) (*driven, *session, error) {
 		return nil, nil, err
 	}
 	if d.main == nil && d.failed == nil {
-		over := s.needs()
-		d.main, d.failed = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
-		over()
+		d.failed = s.need(ctx, func() (err error) {
+			d.main, err = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
+			return err
+		})
 	}
 	if d.failed != nil {
-		if no := skip(""); errors.As(d.failed, &no) {
-			return nil, nil, d.failed
-		}
-		return nil, nil, unplayed{fmt.Errorf("there is no session: %w", d.failed)}
+		return nil, nil, missing("session", d.failed)
 	}
 	return d, d.main, nil
+}
+
+// another returns a session of the step's own. What happens in it concerns no other step. That an
+// agent opens no second one fails the step.
+func (s *stage) another(ctx context.Context, d *driven) (one *session, err error) {
+	err = s.need(ctx, func() error {
+		one, err = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
+		return err
+	})
+	return one, err
 }

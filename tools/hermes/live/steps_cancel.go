@@ -11,18 +11,38 @@ import (
 var cancels = []*step{
 	{id: "cancel", title: "A turn that is cancelled ends as cancelled, and not with an error.", tier: Mandatory, requirements: []string{"ACP-CANCEL-001", "ACP-CANCEL-002"}, session: true,
 		do: func(s *stage, ctx context.Context) error {
-			d, one, err := s.session(ctx)
+			d, main, err := s.session(ctx)
 			if err != nil {
 				return err
 			}
-			same := func() (*session, error) { return one, nil }
-			return s.interrupted(ctx, d, same, func(one *session) error {
+			open := func() (*session, error) { return s.apart(ctx, d, main) }
+			return s.interrupted(ctx, d, open, func(one *session) error {
 				s.cancel(d, one)
+				d.canceled = append(d.canceled, one)
 				return nil
 			})
 		}},
 	{id: "cancel-then-prompt", title: "After a cancel the session takes another prompt.", tier: Advisory, session: true,
-		do: func(s *stage, ctx context.Context) error { return s.oneTurn(ctx, s.Prompts[0]) }},
+		do: func(s *stage, ctx context.Context) error {
+			d, main, err := s.session(ctx)
+			if err != nil {
+				return err
+			}
+			sessions := d.canceled
+			if len(sessions) == 0 || !s.Lint.RuleSet.Since("2026-12") {
+				sessions = []*session{main}
+			}
+			for _, one := range sessions {
+				s.note, err = s.prompt(ctx, d, one, text(s.Prompts[0]), nil)
+				if f := (*failure)(nil); one != main && main.turns > 0 && errors.As(err, &f) {
+					return fmt.Errorf("a session takes no prompt after a turn of it was cancelled: %w", f)
+				} else if err != nil {
+					return err
+				}
+				s.renew()
+			}
+			return nil
+		}},
 	{id: "cancel-idle", title: "A cancel without a turn is ignored.", tier: Advisory, requirements: []string{"ACP-JSONRPC-003"}, session: true,
 		do: func(s *stage, ctx context.Context) error {
 			d, one, err := s.session(ctx)
@@ -34,6 +54,16 @@ var cancels = []*step{
 				return nil
 			})
 		}},
+}
+
+// apart returns a session of the step's own, in which it cancels a turn. An agent that takes no
+// prompt after that in the session fails the step that is about it, and no other one. Earlier
+// rules have only the main session.
+func (s *stage) apart(ctx context.Context, d *driven, main *session) (*session, error) {
+	if !s.Lint.RuleSet.Since("2026-12") {
+		return main, nil
+	}
+	return s.another(ctx, d)
 }
 
 // interrupted plays a turn that something ends. Its end and the interrupt may cross, so a turn
@@ -68,6 +98,7 @@ func (s *stage) interruptedAfter(ctx context.Context, d *driven, later time.Dura
 		return false, err
 	}
 	began := time.Now()
+	s.renew() // to end has its own time, however late the turn began
 	if err := interrupt(one); err != nil {
 		return false, err
 	}

@@ -58,6 +58,7 @@ var ends = []*step{
 			}
 			s.kill()
 			s.stop()
+			s.renew()
 			if d, err = s.ready(ctx); err == nil {
 				_, err = s.open(ctx, d, acp.MethodSessionNew, s.fresh())
 			}

@@ -105,9 +105,11 @@ var handshakes = []*step{
 		}},
 }
 
-// seen notes how a request is answered. It may stay without an answer.
+// seen notes how a request is answered. It may stay without an answer. The agent may just
+// have been started, so it has the time that it took to answer the first initialize besides.
 func (s *stage) seen(ctx context.Context, d *driven, method string, params any) error {
-	short, cancel := context.WithTimeoutCause(ctx, 5*time.Second, late(5*time.Second))
+	limit := 5*time.Second + s.greeted.Round(time.Second)
+	short, cancel := context.WithTimeoutCause(ctx, limit, late(limit))
 	defer cancel()
 	result, err := d.call(short, method, params)
 	switch f := (*failure)(nil); {

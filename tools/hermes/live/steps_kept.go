@@ -67,7 +67,7 @@ var kept = []*step{
 			if err != nil {
 				return err
 			}
-			fresh := func() (*session, error) { return s.open(ctx, d, acp.MethodSessionNew, s.fresh()) }
+			fresh := func() (*session, error) { return s.another(ctx, d) }
 			return s.interrupted(ctx, d, fresh, func(one *session) error {
 				_, err := d.call(ctx, acp.MethodSessionClose, object{"sessionId": one.id})
 				return err
@@ -115,7 +115,7 @@ func (s *stage) leave(ctx context.Context, capability, method string) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.open(ctx, d, acp.MethodSessionNew, s.fresh())
+	one, err := s.another(ctx, d)
 	if err == nil {
 		_, err = d.call(ctx, method, object{"sessionId": one.id})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
 )
@@ -16,20 +17,28 @@ var permissions = []*step{
 		do: func(s *stage, ctx context.Context) error { return s.permission(ctx, reject) }},
 	{id: "permission-cancel", title: "A turn that is cancelled while the agent asks ends as cancelled.", tier: Mandatory, requirements: []string{"ACP-CANCEL-001"}, session: true,
 		do: func(s *stage, ctx context.Context) error {
-			d, one, err := s.session(ctx)
+			d, main, err := s.session(ctx)
 			if err != nil {
 				return err
 			}
+			one, err := s.apart(ctx, d, main)
+			if err != nil {
+				return err
+			}
+			renew := sync.OnceValue(s.renew) // to end has its own time
 			s.deciding(func(ctx context.Context, _ *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+				renew()
 				s.cancel(d, one)
 				<-ctx.Done() // the cancel answers
 				return "", ctx.Err()
 			})
 			stop, err := s.prompt(ctx, d, one, text(s.Asking), nil)
-			switch {
-			case s.questions() == 0 && (err == nil || errors.As(err, new(skip))):
+			if s.questions() > 0 {
+				d.canceled = append(d.canceled, one)
+			} else if err == nil || errors.As(err, new(skip)) {
 				return errNotAsked
-			case err == nil && stop != "cancelled":
+			}
+			if err == nil && stop != "cancelled" {
 				return fmt.Errorf("the turn ended with %s", stop)
 			}
 			return err
@@ -44,7 +53,7 @@ func (s *stage) permission(ctx context.Context, decide func(context.Context, *ac
 		return err
 	}
 	s.deciding(decide)
-	one, err := s.open(ctx, d, acp.MethodSessionNew, s.fresh()) // nothing has been allowed for ever in it
+	one, err := s.another(ctx, d) // nothing has been allowed for ever in it
 	if err != nil {
 		return err
 	}
