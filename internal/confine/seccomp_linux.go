@@ -69,9 +69,9 @@ func compile(r Rules) []seccomp.Step {
 	}
 	if !r.Sockets {
 		p = append(p, seccomp.When(unix.SYS_SOCKETPAIR, pairs()...)...)
-		if !r.Net.All {
+		if !r.Net.All && !r.Supervised {
 			// A socket without an address gets a port by it, which Landlock does not see. With
-			// Unix sockets it has to be allowed.
+			// Unix sockets it has to be allowed. A supervisor decides about each.
 			p = append(p, seccomp.When(unix.SYS_LISTEN, seccomp.Fail(unix.EACCES))...)
 		}
 	}

@@ -20,22 +20,30 @@ import (
 // made here, one after the other, so that no folder is another one by then.
 func (s *supervisor) binds(n *notice) {
 	fd, address, err := addressOf(n)
+	socket, domain := -1, 0
 	if err == nil {
-		err = s.bind(n.tid, fd, address)
+		socket, err = socketOf(n.tid, fd)
 	}
-	s.listener.finish(n.id, err)
+	if err == nil {
+		domain, err = unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	}
+	id, tid := n.id, n.tid
+	switch {
+	case err != nil:
+		s.listener.finish(id, err)
+	case isInet(domain):
+		go func() { // it may be a question
+			s.listener.finish(id, s.bindInet(id, tid, socket, address))
+			unix.Close(socket)
+		}()
+		return
+	default:
+		s.listener.finish(id, s.bind(tid, socket, domain, address))
+	}
+	unix.Close(socket)
 }
 
-func (s *supervisor) bind(tid uint32, fd int, address []byte) error {
-	socket, err := socketOf(tid, fd)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(socket)
-	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
-	if err != nil {
-		return err
-	}
+func (s *supervisor) bind(tid uint32, socket, domain int, address []byte) error {
 	sandbox := s.config.Sandbox
 	if domain == unix.AF_UNIX && len(address) > 2 && binary.NativeEndian.Uint16(address) == unix.AF_UNIX && address[2] != 0 {
 		path, _, _ := strings.Cut(string(address[2:]), "\x00")
@@ -53,9 +61,6 @@ func (s *supervisor) bind(tid uint32, fd int, address []byte) error {
 			return unix.EACCES
 		}
 		return bindAt(tid, socket, address)
-	}
-	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE); sandbox != nil && !sandbox.Net.All && (err != nil || kind == unix.SOCK_STREAM) && (domain == unix.AF_INET || domain == unix.AF_INET6) {
-		return unix.EACCES // as the kernel would say
 	}
 	return as(tid, func() error { return callSocket(unix.SYS_BIND, socket, address) })
 }

@@ -15,11 +15,11 @@ const (
 
 var (
 	others = numbers{
-		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT, bind: unix.SYS_BIND,
+		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT, bind: unix.SYS_BIND, listen: unix.SYS_LISTEN,
 		mounts: seccomp.Mounts, clone: []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE}, setns: unix.SYS_SETNS,
 	}
 	othersOther = numbers{
-		uring: 425, limit: 340, connect: 362, bind: 361, sockets: 102,
+		uring: 425, limit: 340, connect: 362, bind: 361, listen: 363, sockets: 102,
 		// mount, umount, umount2, pivot_root, and what is the same everywhere.
 		mounts: []uint32{21, 22, 52, 217, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR},
 		clone:  []uint32{120, 310}, setns: 346,

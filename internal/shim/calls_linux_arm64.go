@@ -14,7 +14,7 @@ const (
 
 var (
 	others = numbers{
-		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT, bind: unix.SYS_BIND,
+		uring: unix.SYS_IO_URING_SETUP, limit: unix.SYS_PRLIMIT64, connect: unix.SYS_CONNECT, bind: unix.SYS_BIND, listen: unix.SYS_LISTEN,
 		mounts: seccomp.Mounts, clone: []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE}, setns: unix.SYS_SETNS,
 	}
 	othersOther numbers

@@ -3,6 +3,7 @@
 package shim_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,7 +24,7 @@ import (
 
 // effect is what a question is about, with OUT for the folder outside.
 func (s *shimmed) effect(r feed.Report) string {
-	what := map[feed.Kind]string{feed.Write: "write", feed.Remove: "remove", feed.Rename: "rename " + r.From + " to", feed.Connect: "connect"}[r.Kind]
+	what := map[feed.Kind]string{feed.Write: "write", feed.Remove: "remove", feed.Rename: "rename " + r.From + " to", feed.Connect: "connect", feed.Accept: "accept"}[r.Kind]
 	if r.Kind == feed.Write && r.Before != nil && r.Before.Absent {
 		what = "create"
 	}
@@ -253,6 +254,71 @@ func TestAGateForEffectsAsksAboutConnections(t *testing.T) {
 				}
 				if asked != named.Replace(c.asked) {
 					t.Errorf("asked %q, want %q", asked, named.Replace(c.asked))
+				}
+			})
+		}
+	}
+}
+
+// Programs serve themselves by the addresses of this machine that no other one reaches. What
+// others reach is asked about, and so is a program outside.
+func TestAGateForEffectsLetsProgramsServeThemselves(t *testing.T) {
+	t.Parallel()
+	shared, err := (&net.ListenConfig{Control: shareable}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shared.Close() })
+	_, port, _ := net.SplitHostPort(shared.Addr().String())
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for name, c := range map[string]struct {
+		words []string
+		asked string
+		said  string // after a no, if it is not that it is not permitted
+	}{
+		"the loopback":             {[]string{"serve", "127.0.0.1:0", "127.0.0.1"}, "", ""},
+		"its other address":        {[]string{"serve", "127.5.6.7:0", "127.5.6.7"}, "", ""},
+		"that of IPv6":             {[]string{"serve", "[::1]:0", "::1"}, "", ""},
+		"that of IPv6, as of IPv4": {[]string{"serve", "[::ffff:127.0.0.1]:0", "127.0.0.1"}, "", ""},
+		"nowhere is here":          {[]string{"serve", "127.0.0.1:0", "0.0.0.0"}, "", ""},
+		"all addresses":            {[]string{"serve", "0.0.0.0:0", "127.0.0.1"}, "accept 0.0.0.0:0", ""},
+		"all addresses of IPv6":    {[]string{"serve", "[::]:0", "::1"}, "accept [::]:0", ""},
+		"no address":               {[]string{"serve", "", "127.0.0.1"}, "accept any port", ""},
+		"a port of somebody, too":  {[]string{"serve", "127.0.0.1:" + port, "127.0.0.1"}, "connect 127.0.0.1:" + port, ""},
+		"nobody":                   {[]string{"dial", closed.Addr().String()}, "", "connection refused\n"},
+	} {
+		for _, allow := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " ", allow), func(t *testing.T) {
+				t.Parallel()
+				s := newShimmed(t)
+				s.config.Gate = &shim.Gate{Effects: true}
+				s.confined(confine.Rules{})
+				reports := s.editor(func(feed.Report) error {
+					if !allow {
+						return errors.New("no")
+					}
+					return nil
+				})
+				said, status := s.run(append([]string{"HELPER", "helper"}, c.words...)...)
+				want := cmp.Or(c.said, "permission denied\n")
+				if c.said == "" && (allow || c.asked == "") {
+					want = "connected\n"
+				}
+				if said != want || status != 0 {
+					t.Errorf("exit status %d, %q, want %q", status, said, want)
+				}
+				asked := ""
+				for _, r := range reports() {
+					if r.Kind == feed.Connect || r.Kind == feed.Accept {
+						asked = s.effect(r)
+					}
+				}
+				if asked != c.asked {
+					t.Errorf("asked %q, want %q", asked, c.asked)
 				}
 			})
 		}

@@ -49,6 +49,7 @@ type numbers struct {
 	limit   uint32 // prlimit64
 	connect uint32
 	bind    uint32
+	listen  uint32
 	sockets uint32 // socketcall, which makes all calls of sockets; 0 if there is none
 	mounts  []uint32
 	clone   []uint32 // whose first argument says what the process gets for itself
@@ -58,10 +59,11 @@ type numbers struct {
 // clone3 is the number of clone3 everywhere. Its flags are in memory, where no filter sees them.
 const clone3 = unix.SYS_CLONE3
 
-// The numbers of bind and connect for socketcall.
+// The numbers of calls for socketcall.
 const (
 	sysBind    = 2
 	sysConnect = 3
+	sysListen  = 4
 )
 
 // opens are the flags of an open that may change a file. O_TMPFILE has one bit of
@@ -97,10 +99,11 @@ func stops(calls []call, others numbers, gate bool) []seccomp.Step {
 		f = append(f, seccomp.When(others.sockets, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, sysConnect, 0, 1), seccomp.Notify)...)
 	}
 	if gate {
-		// The path of a socket is a name in a folder.
+		// The path of a socket is a name in a folder, and other machines reach one that waits.
 		f = append(f, seccomp.When(others.bind, seccomp.Notify)...)
+		f = append(f, seccomp.When(others.listen, seccomp.Notify)...)
 		if others.sockets != 0 {
-			f = append(f, seccomp.When(others.sockets, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, sysBind, 0, 1), seccomp.Notify)...)
+			f = append(f, seccomp.When(others.sockets, seccomp.Arg(0), seccomp.Jump(unix.BPF_JEQ, sysBind, 1, 0), seccomp.Jump(unix.BPF_JEQ, sysListen, 0, 1), seccomp.Notify)...)
 		}
 		// In mounts of its own, a program reaches the project by names that nobody asks about.
 		f = append(f, seccomp.Any(append(slices.Clone(others.mounts), others.setns), seccomp.Fail(unix.EPERM))...)

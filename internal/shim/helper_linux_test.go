@@ -3,6 +3,7 @@
 package shim_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -73,6 +74,20 @@ func helper(args []string) int {
 		check(err)
 		fmt.Println("connected")
 		check(c.Close())
+	case "serve": // waits at an address, or without one, and has another process connect to a host
+		l, err := serving(args[1])
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			fmt.Println(errno)
+			return 0
+		}
+		check(err)
+		defer l.Close()
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		check(err)
+		other := exec.Command("/proc/self/exe", "helper", "dial", net.JoinHostPort(args[2], port))
+		other.Stdout, other.Stderr = os.Stdout, os.Stderr
+		check(other.Run())
 	case "bind":
 		network := "unix"
 		if strings.Contains(args[1], ":") {
@@ -167,6 +182,32 @@ func helper(args []string) int {
 		check(unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), unix.AT_FDCWD, "named", unix.AT_SYMLINK_FOLLOW))
 	}
 	return 0
+}
+
+// serving listens at an address, which others may share, or without one.
+func serving(address string) (net.Listener, error) {
+	if address != "" {
+		network := "tcp"
+		if strings.HasPrefix(address, "0.") {
+			network = "tcp4" // all addresses are those of IPv6 otherwise
+		}
+		return (&net.ListenConfig{Control: shareable}).Listen(context.Background(), network, address)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Listen(fd, 1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "socket")
+	defer f.Close()
+	return net.FileListener(f)
+}
+
+func shareable(_, _ string, c syscall.RawConn) (err error) {
+	c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+	return err
 }
 
 func exists(name string) bool {

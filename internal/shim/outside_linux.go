@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,30 +132,44 @@ func (s *supervisor) doorOf(tid uint32, address []byte) (*door, error) {
 // addressOf returns the socket of a connect or a bind, and its address. An error is the error of the
 // call itself, or errUnreadable.
 func addressOf(n *notice) (fd int, address []byte, err error) {
-	read := func(at uint64, buf []byte) (int, error) {
-		n, err := readMemory(n.tid, at, buf)
-		if err != nil && err != unix.EFAULT {
-			err = errUnreadable{err}
-		}
-		return n, err
-	}
 	socket, at, size := n.args[0], n.args[1], n.args[2]
 	if uint32(n.nr) == othersOf(n).sockets {
-		words := make([]byte, 12)
-		switch n, err := read(n.args[1], words); {
-		case err != nil:
+		words, err := wordsAt(n, 3)
+		if err != nil {
 			return -1, nil, err
-		case n < len(words):
-			return -1, nil, unix.EFAULT
 		}
-		word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(words[4*i:])) }
-		socket, at, size = word(0), word(1), word(2)
+		socket, at, size = words[0], words[1], words[2]
 	}
 	address = make([]byte, min(size, maxAddress))
 	if len(address) > 0 {
-		_, err = read(at, address)
+		_, err = readCall(n.tid, at, address)
 	}
 	return int(int32(socket)), address, err
+}
+
+// readCall reads what a call points to. An error is the error of the call itself, or
+// errUnreadable.
+func readCall(tid uint32, at uint64, buf []byte) (int, error) {
+	n, err := readMemory(tid, at, buf)
+	if err != nil && err != unix.EFAULT {
+		err = errUnreadable{err}
+	}
+	return n, err
+}
+
+// wordsAt are the arguments of a call that was made by socketcall.
+func wordsAt(n *notice, count int) (words []uint64, err error) {
+	b := make([]byte, 4*count)
+	switch n, err := readCall(n.tid, n.args[1], b); {
+	case err != nil:
+		return nil, err
+	case n < len(b):
+		return nil, unix.EFAULT
+	}
+	for ; len(b) > 0; b = b[4:] {
+		words = append(words, uint64(binary.NativeEndian.Uint32(b)))
+	}
+	return words, nil
 }
 
 // connects decides about a connection of a socket.
@@ -207,7 +220,7 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 	defer unix.Close(socket)
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err == nil && !s.mayConnect(socket, domain, address) {
-		err = s.mayReach(id, tid, feed.Report{Host: hostOf(address)})
+		err = s.mayDial(id, tid, address)
 	}
 	if err == nil && domain == unix.AF_UNIX && d != nil {
 		why, refused := "", false
@@ -225,7 +238,7 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 			if d.path == "" {
 				q.Host = d.name
 			}
-			if s.mayReach(id, tid, q) == nil {
+			if s.mayReach(id, tid, feed.Connect, q) == nil {
 				why = ""
 			}
 		}
@@ -249,38 +262,13 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 }
 
 // mayReach asks about a connection, in a gate for effects. In others nobody is asked.
-func (s *supervisor) mayReach(id uint64, tid uint32, to feed.Report) error {
+func (s *supervisor) mayReach(id uint64, tid uint32, kind feed.Kind, to feed.Report) error {
 	q := s.report(int(tid), to.Path)
-	q.Kind, q.Host = feed.Connect, to.Host
+	q.Kind, q.Host = kind, to.Host
 	if !s.gate.Effects || s.allow(id, q) != nil {
 		return unix.EACCES
 	}
 	return nil
-}
-
-// hostOf is an address of the internet for people.
-func hostOf(address []byte) string {
-	port := strconv.Itoa(int(binary.BigEndian.Uint16(address[2:])))
-	switch family := binary.NativeEndian.Uint16(address); {
-	case family == unix.AF_INET && len(address) >= unix.SizeofSockaddrInet4:
-		return net.JoinHostPort(net.IP(address[4:8]).String(), port)
-	case family == unix.AF_INET6 && len(address) >= unix.SizeofSockaddrInet6-4: // without the scope
-		return net.JoinHostPort(net.IP(address[8:24]).String(), port)
-	}
-	return "an unknown address"
-}
-
-// mayConnect reports whether the sandbox lets a socket be connected to an address of the
-// internet. The kernel would not be asked about a call of the supervisor.
-func (s *supervisor) mayConnect(socket, domain int, address []byte) bool {
-	if s.config.Sandbox == nil || s.config.Sandbox.Net.All || domain != unix.AF_INET && domain != unix.AF_INET6 || len(address) < 4 {
-		return true
-	}
-	if binary.NativeEndian.Uint16(address) == unix.AF_UNSPEC {
-		return true // it ends a connection
-	}
-	kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE)
-	return err == nil && (kind == unix.SOCK_DGRAM || slices.Contains(s.config.Sandbox.Net.Ports, binary.BigEndian.Uint16(address[2:])))
 }
 
 // callSocket makes a connect or a bind.
@@ -327,16 +315,8 @@ func (s *supervisor) behind(d *door) (outside bool, pid int, name string) {
 	if err == nil && len(sockets) == 0 {
 		return s.gate != nil, 0, "" // nobody listens, as far as can be seen
 	}
-	ours := supervised()
-	theirs, holder := err != nil, 0
-	for _, socket := range sockets {
-		in := false
-		for pid := range ours {
-			in = in || holds(pid, socket)
-		}
-		theirs = theirs || !in
-	}
-	if !theirs {
+	ours, holder := supervised(), 0
+	if err == nil && allHeld(sockets, ours) {
 		if len(s.outside.inside) > maxInside {
 			clear(s.outside.inside)
 		}
@@ -355,6 +335,18 @@ func (s *supervisor) behind(d *door) (outside bool, pid int, name string) {
 	}
 	s.outside.named[d.key()] = true
 	return true, holder, name
+}
+
+// allHeld reports whether each of some sockets is open in one of some processes.
+func allHeld(sockets []uint32, by map[int]bool) bool {
+	return !slices.ContainsFunc(sockets, func(socket uint32) bool {
+		for pid := range by {
+			if holds(pid, socket) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func nameProcess(pid int, name string) string {

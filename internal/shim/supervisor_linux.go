@@ -196,12 +196,17 @@ func (s *supervisor) handle(n *notice) {
 	case othersOf(n).limit:
 		s.limit(n)
 		return
-	case othersOf(n).connect, othersOf(n).bind, othersOf(n).sockets:
-		if binds := number == othersOf(n).bind || number == othersOf(n).sockets && n.args[0] == sysBind; binds {
-			s.binds(n)
-		} else {
-			s.connects(n)
-		}
+	case othersOf(n).bind:
+		s.binds(n)
+		return
+	case othersOf(n).listen:
+		s.listens(n)
+		return
+	case othersOf(n).connect:
+		s.connects(n)
+		return
+	case othersOf(n).sockets:
+		map[uint64]func(*notice){sysBind: s.binds, sysListen: s.listens, sysConnect: s.connects}[n.args[0]](n)
 		return
 	}
 	s.settleHappened()

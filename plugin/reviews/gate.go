@@ -85,11 +85,14 @@ func (p *Folder) changeQuestion(r feed.Report) *acp.RequestPermissionRequest {
 		title = fmt.Sprintf("Change the permissions of %s to %o", name(r.Path), *r.After.Mode)
 	}
 	allow := "Allow this change"
-	if r.Kind == feed.Connect {
+	switch r.Kind {
+	case feed.Connect:
 		title, kind, allow = "Connect to "+cmp.Or(r.Host, r.Path), acp.ToolKindFetch, "Allow this connection"
-		if r.Path == "" {
-			locations = nil
-		}
+	case feed.Accept:
+		title, kind, allow = "Let other machines connect to "+r.Host, acp.ToolKindFetch, "Allow these connections"
+	}
+	if r.Path == "" {
+		locations = nil
 	}
 	return ask.Own(acp.SessionID(r.Author.Session), acp.ToolCallUpdate{
 		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations, Content: textsOf(r),

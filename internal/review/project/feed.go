@@ -206,7 +206,7 @@ func authorOf(r feed.Report) review.Author {
 // report looks at the files that a report is about. It returns when that is done.
 func (p *Project) report(ctx context.Context, r feed.Report) error {
 	author := authorOf(r)
-	if r.Kind == feed.Connect {
+	if r.Kind == feed.Connect || r.Kind == feed.Accept {
 		return nil // it changes no file
 	}
 	running, busy := p.Running()

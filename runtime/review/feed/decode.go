@@ -73,11 +73,11 @@ func decode(line []byte) (m message, err error) {
 		m.yield = programOf(d)
 	case flushed:
 		m.flushed = flushOf(d)
-	case Write, Remove, Rename, Read, Unseen, Scan, Connect:
+	case Write, Remove, Rename, Read, Unseen, Scan, Connect, Accept:
 		m.report = &Report{Kind: kind, Phase: Post}
 		m.report.params(d)
 	default:
-		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, Connect, resume, yield, flushed), Pointer: "/method"}
+		return m, &Error{Code: codeMethod, Message: fmt.Sprintf("/method: %.80q is not one of %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s", e.Method, Write, Remove, Rename, Read, Unseen, Scan, Connect, Accept, resume, yield, flushed), Pointer: "/method"}
 	}
 	if e.Params == nil {
 		return m, &Error{Code: codeParams, Message: "/params: missing", Pointer: "/params"}
@@ -172,7 +172,7 @@ func (r *Report) params(d *jx.Dec) {
 			r.Reason = text(d, maxName)
 		case r.Kind == Unseen && key == "whole":
 			r.Whole = d.Bool()
-		case r.Kind == Connect && key == "host":
+		case r.reaches() && key == "host":
 			r.Host = text(d, maxName)
 		case key == "path" && r.Kind != Rename && !r.pathless(), key == "newPath" && r.Kind == Rename:
 			r.Path = path(d)
@@ -198,8 +198,11 @@ func (r *Report) params(d *jx.Dec) {
 	case r.pathless() && r.Phase != Post:
 		d.Reject(start, "what has no path has the phase post")
 	case r.pathless():
-	case r.Kind == Connect && r.Phase != Ask:
+	case r.reaches() && r.Phase != Ask:
 		d.Reject(start, "a connection is always a question, with the phase ask")
+	case r.Kind == Accept && (r.Host == "" || r.Path != ""):
+		d.Reject(start, "want host and no path")
+	case r.Kind == Accept:
 	case r.Kind == Connect && (r.Host == "") == (r.Path == ""):
 		d.Reject(start, "want host or path")
 	case r.Kind == Connect:
@@ -219,6 +222,9 @@ func (r *Report) params(d *jx.Dec) {
 	r.After.Text = content
 	r.After.check(d, start, "content")
 }
+
+// reaches reports whether it is about a connection.
+func (r *Report) reaches() bool { return r.Kind == Connect || r.Kind == Accept }
 
 // pathless reports whether it is about no file.
 func (r *Report) pathless() bool { return r.Kind == Unseen || r.Kind == Scan }

@@ -38,6 +38,9 @@
 //
 //	{"jsonrpc":"2.0","id":1,"method":"_hermes/connect","params":{"host":"192.0.2.1:443","_meta":{"hermes":{"phase":"ask"}}}}
 //
+// One that is asked about waiting for connections from other machines asks with the method
+// _hermes/accept, and the host that they would connect to.
+//
 // A question ("ask") is a request without a number. Its answer comes when the user
 // has decided: a result allows the change, an error denies it. Whoever asks closes
 // the connection to take the question back.
@@ -104,6 +107,8 @@ const (
 	Scan Kind = "_hermes/scan"
 	// Connect is always a question: about a connection to a Host, or to the socket at Path.
 	Connect Kind = "_hermes/connect"
+	// Accept is always a question: about connections of other machines to a Host.
+	Accept Kind = "_hermes/accept"
 )
 
 const (
@@ -129,7 +134,7 @@ type Report struct {
 	Kind  Kind
 	Path  string // absolute and clean; of a Rename, the new one
 	From  string // of a Rename: the old path
-	Host  string // of a Connect: an address and a port, or the name of a socket without a path
+	Host  string // of a Connect or an Accept: an address and a port, or the name of a socket without a path
 	Phase Phase
 	// Author is who changes the file. Its source is never empty.
 	Author review.Author

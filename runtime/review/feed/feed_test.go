@@ -55,11 +55,12 @@ func TestReportsAreReadFromTheirMessages(t *testing.T) {
 		},
 		strings.Replace(notification("_hermes/connect", `{"host":"192.0.2.1:443","_meta":{"hermes":{"phase":"ask"}}}`), "{", `{"id":1,`, 1): {Kind: Connect, Host: "192.0.2.1:443", Phase: Ask, Author: socketed},
 		strings.Replace(notification("_hermes/connect", `{"path":"/run/s","_meta":{"hermes":{"phase":"ask"}}}`), "{", `{"id":1,`, 1):        {Kind: Connect, Path: "/run/s", Phase: Ask, Author: socketed},
+		strings.Replace(notification("_hermes/accept", `{"host":"0.0.0.0:80","_meta":{"hermes":{"phase":"ask"}}}`), "{", `{"id":1,`, 1):     {Kind: Accept, Host: "0.0.0.0:80", Phase: Ask, Author: socketed},
 		notification("_hermes/unseen", `{"reason":"compared","whole":true}`):                                                                {Kind: Unseen, Reason: "compared", Whole: true, Phase: Post, Author: socketed},
 		notification("_hermes/unseen", `{"reason":"full","_meta":{"hermes":{"producer":"p","seq":1}}}`):                                     {Kind: Unseen, Reason: "full", Phase: Post, Producer: "p", Seq: 1, Author: socketed},
 	} {
 		m, err := decode([]byte(line))
-		if err != nil || (m.id != nil) != (want.Kind == Connect) || !reflect.DeepEqual(*m.report, want) {
+		if err != nil || (m.id != nil) != want.reaches() || !reflect.DeepEqual(*m.report, want) {
 			t.Errorf("%s: %v\n%+v, want\n%+v", line, err, m.report, want)
 		}
 	}
@@ -140,6 +141,7 @@ func TestWhatIsWrongAndWhereIsSaid(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"_hermes/yield","params":{"program":"p"}}`:                     `-32602 /params /params: program or pid is missing`,
 		notification("_hermes/connect", `{"host":"h:1"}`):                                                `-32602 /params /params: a connection is always a question`,
 		notification("_hermes/connect", `{"_meta":{"hermes":{"phase":"ask"}}}`):                          `-32602 /params /params: want host or path`,
+		notification("_hermes/accept", `{"path":"/s","_meta":{"hermes":{"phase":"ask"}}}`):               `-32602 /params /params: want host and no path`,
 		notification("_hermes/connect", `{"host":"h:1","path":"/s","_meta":{"hermes":{"phase":"ask"}}}`): `-32602 /params /params: want host or path`,
 		notification("_hermes/scan", `{"_meta":{"hermes":{"phase":"ask"}}}`):                             `-32602 /params /params: what has no path has the phase post`,
 		notification("_hermes/flushed", `{}`):                                                            `-32602 /params /params: flush is missing`,
@@ -709,7 +711,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		r := *m.report
-		if !r.pathless() && !filepath.IsAbs(r.Path) || r.pathless() && r.Path != "" || r.Path != "" && r.Path != filepath.Clean(r.Path) || strings.ContainsRune(r.Path, 0) || r.Author.Source == "" || (r.Kind == Rename) != (r.From != "") {
+		if r.Host != "" && (!r.reaches() || r.Path != "") || !r.pathless() && r.Host == "" && !filepath.IsAbs(r.Path) || r.pathless() && r.Path != "" || r.Path != "" && r.Path != filepath.Clean(r.Path) || strings.ContainsRune(r.Path, 0) || r.Author.Source == "" || (r.Kind == Rename) != (r.From != "") {
 			t.Fatalf("%+v", r)
 		}
 		line, err := encode(1, r)

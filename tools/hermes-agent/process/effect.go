@@ -28,9 +28,11 @@ type Effect struct {
 
 // effectOf says what a question is about. The command runs in dir.
 func effectOf(r feed.Report, dir string) Effect {
-	if r.Kind == feed.Connect {
-		to := cmp.Or(r.Host, shown(r.Path))
+	switch to := cmp.Or(r.Host, shown(r.Path)); r.Kind {
+	case feed.Connect:
 		return Effect{Kind: acp.ToolKindFetch, Title: "Connect to " + to, Scope: to}
+	case feed.Accept:
+		return Effect{Kind: acp.ToolKindFetch, Title: "Let other machines connect to " + to, Scope: "connections of other machines"}
 	}
 	e := Effect{Kind: acp.ToolKindEdit, Paths: []string{r.Path}}
 	verb := "Change "
