@@ -227,6 +227,19 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 			return nil, err
 		}
 	}
+	env := os.Environ()
+	var n *names
+	if c.Gate != nil && c.Gate.Effects && !c.Sandbox.Net.All {
+		if n, err = newNames(); err != nil {
+			return nil, fmt.Errorf("shim: %w", err)
+		}
+		env = n.environ(env)
+		defer func() {
+			if err != nil {
+				n.close()
+			}
+		}()
+	}
 	control, theirs, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
@@ -234,7 +247,7 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	p.control = control
 	args := append([]string{os.Args[0]}, ownArgs()...)
 	args = append(args, childProgram, strconv.Itoa(theirs), path, mode, sandbox)
-	x, err := os.StartProcess("/proc/self/exe", append(args, argv...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	x, err := os.StartProcess("/proc/self/exe", append(args, argv...), &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	unix.Close(theirs)
 	if err != nil {
 		return nil, fmt.Errorf("shim: start the program: %w", err)
@@ -252,6 +265,9 @@ func begin(c Config, path string, argv []string, tell func(word)) (p *program, e
 	}
 	if p.supervisor, err = newSupervisor(c, listener(fd), p.recorder, p.began); err != nil {
 		return nil, fmt.Errorf("shim: %w", err)
+	}
+	if p.supervisor.names = n; n != nil {
+		p.supervisor.serveNames()
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -407,6 +423,9 @@ func (p *program) end() {
 	case <-time.After(lastReports):
 	}
 	p.stop()
+	if n := p.supervisor.names; n != nil {
+		n.close()
+	}
 	<-p.delivered
 	p.journal.Close()
 }

@@ -3,10 +3,14 @@
 package shim_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -74,6 +78,28 @@ func helper(args []string) int {
 		check(err)
 		fmt.Println("connected")
 		check(c.Close())
+	case "get": // asks for an address by the proxy of the environment
+		resp, err := http.Get(args[1])
+		check(err)
+		body, err := io.ReadAll(resp.Body)
+		check(err)
+		fmt.Print(resp.StatusCode, " ", string(body))
+	case "tunnel": // the same for what is no HTTP, and prints what the host says at last
+		proxy, err := url.Parse(os.Getenv("HTTPS_PROXY"))
+		check(err)
+		c, err := net.Dial("tcp", proxy.Host)
+		check(err)
+		fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", args[1])
+		in := bufio.NewReader(c)
+		resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect})
+		check(err)
+		if resp.StatusCode == http.StatusOK {
+			fmt.Fprintln(c, "there?")
+		}
+		check(c.(*net.TCPConn).CloseWrite())
+		said, err := io.ReadAll(in)
+		check(err)
+		fmt.Print(string(said))
 	case "serve": // waits at an address, or without one, and has another process connect to a host
 		l, err := serving(args[1])
 		var errno syscall.Errno

@@ -65,26 +65,59 @@ func isInet(domain int) bool { return domain == unix.AF_INET || domain == unix.A
 // netFree reports whether the sandbox puts no bound on networks.
 func (s *supervisor) netFree() bool { return s.config.Sandbox == nil || s.config.Sandbox.Net.All }
 
-// mayDial decides about a connection to an address that the sandbox does not allow.
-func (s *supervisor) mayDial(id uint64, tid uint32, address []byte) error {
-	// Nowhere is here, too.
-	if at, ok := inet(address); ok && s.gate.Effects && (at.Addr().IsLoopback() || at.Addr().IsUnspecified()) {
-		sockets, err := waitingAt(at.Port())
-		switch {
-		case err != nil:
-		case len(sockets) == 0:
-			return unix.ECONNREFUSED // now: later it may be a program outside
-		case allHeld(sockets, supervised()):
-			return nil
+// mayDial decides about a connection to an address that the sandbox does not allow, and returns
+// the one that the socket is to be connected to.
+func (s *supervisor) mayDial(id uint64, tid uint32, domain int, address []byte) ([]byte, error) {
+	at, ok := inet(address)
+	switch {
+	case s.names == nil:
+		return nil, unix.EACCES
+	case !ok:
+		return address, s.mayReach(id, tid, feed.Connect, feed.Report{Host: hostOf(address)})
+	case at == s.names.proxyAt():
+		return address, nil
+	case at.Port() == nameServer:
+		return sockaddr(domain, s.names.serverAt()), nil
+	}
+	list, err := s.find(at.Addr().String(), at.Port(), func(host string) error {
+		return s.mayReach(id, tid, feed.Connect, feed.Report{Host: host})
+	})
+	if errno := unix.Errno(0); err != nil && !errors.As(err, &errno) {
+		return nil, unix.EHOSTUNREACH // the name is unknown
+	} else if err != nil {
+		return nil, errno
+	}
+	for _, to := range list {
+		if to == at {
+			return address, nil // with what else it says
+		}
+		if domain == unix.AF_INET6 || to.Addr().Is4() {
+			return sockaddr(domain, to), nil
 		}
 	}
-	return s.mayReach(id, tid, feed.Connect, feed.Report{Host: hostOf(address)})
+	return nil, unix.EHOSTUNREACH
 }
 
-// waitingAt returns the numbers of the sockets that wait at a port of this machine, with any
-// address.
-func waitingAt(port uint16) (sockets []uint32, err error) {
-	const waits = "0A" // TCP_LISTEN
+// sockaddr is an address of the internet for a system call.
+func sockaddr(domain int, at netip.AddrPort) []byte {
+	b := binary.NativeEndian.AppendUint16(nil, uint16(domain))
+	b = binary.BigEndian.AppendUint16(b, at.Port())
+	if domain == unix.AF_INET {
+		return append(append(b, at.Addr().AsSlice()...), make([]byte, 8)...)
+	}
+	ip := at.Addr().As16()
+	return append(append(append(b, 0, 0, 0, 0), ip[:]...), 0, 0, 0, 0)
+}
+
+// The states of sockets in the lists of the kernel.
+const (
+	established = "01"
+	waits       = "0A"
+)
+
+// socketsOf returns the numbers of the sockets of this machine that have a port, with any
+// address, and are in a state.
+func socketsOf(port uint16, state string) (sockets []uint32, err error) {
 	end := fmt.Sprintf(":%04X", port)
 	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		f, err := os.Open(name)
@@ -97,7 +130,7 @@ func waitingAt(port uint16) (sockets []uint32, err error) {
 		lines := bufio.NewScanner(f)
 		for lines.Scan() {
 			words := strings.Fields(lines.Text())
-			if len(words) < 10 || words[3] != waits || !strings.HasSuffix(words[1], end) {
+			if len(words) < 10 || words[3] != state || !strings.HasSuffix(words[1], end) {
 				continue
 			}
 			socket, err := strconv.ParseUint(words[9], 10, 32)

@@ -42,6 +42,10 @@ var answering = []string{
 	"/dev/log", "/run/systemd/journal/dev-log", "/run/systemd/journal/socket", "/run/systemd/journal/stdout",
 }
 
+// naming are sockets of programs that look up names. In a gate that does so itself, they are not
+// there: they would tell a name to somebody outside, and the program only an address.
+var naming = []string{"/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve"}
+
 // outside is what is known of programs outside.
 type outside struct {
 	answering []string
@@ -220,7 +224,10 @@ func (s *supervisor) connectGated(id uint64, tid uint32, fd int, address []byte,
 	defer unix.Close(socket)
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err == nil && !s.mayConnect(socket, domain, address) {
-		err = s.mayDial(id, tid, address)
+		address, err = s.mayDial(id, tid, domain, address)
+	}
+	if err == nil && domain == unix.AF_UNIX && d != nil && s.names != nil && slices.Contains(naming, d.path) {
+		err = unix.ENOENT
 	}
 	if err == nil && domain == unix.AF_UNIX && d != nil {
 		why, refused := "", false

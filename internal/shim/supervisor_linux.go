@@ -33,6 +33,7 @@ type supervisor struct {
 	closes   *closes
 	gate     *gate // nil: every call goes on
 	outside  outside
+	names    *names            // nil: programs look up names by themselves
 	drafts   map[string]*draft // by path
 	asking   context.Context   // of questions that no call waits for
 	settled  func()            // is called when there are no drafts any more, unless it is nil
