@@ -59,6 +59,7 @@ func lintAgent(ctx context.Context, args []string, std *stdio) error {
 	conversation := o.timeline(&options)
 	r, err := live.Play(ctx, live.PlayOptions{
 		In: std.in, Out: std.protocol(), Script: script, Version: version, Lint: options, Recording: recording, Timeout: *timeout,
+		Known: o.before.hasStep,
 	})
 	if recording != nil {
 		err = errors.Join(err, recording.Close())

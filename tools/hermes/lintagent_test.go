@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,6 +106,31 @@ func TestAScriptIsPlayedAndMistakesInItAreNamed(t *testing.T) {
 			t.Errorf("lint agent %s: %d\n%s%s", c.args, status, out, errs)
 		}
 	}
+}
+
+// endForReader runs hermes lint agent for a client that sends a prompt, offers to read
+// files and cannot.
+func endForReader(t *testing.T, cmd *exec.Cmd) (stderr string, status int) {
+	t.Helper()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	in, out := begin(t, cmd)
+	say := func(format string, args ...any) string {
+		fmt.Fprintf(in, format+"\n", args...)
+		return answer(t, out)
+	}
+	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}}`)
+	say(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`)
+	asked := say(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"lint-1","prompt":[{"type":"text","text":"go"}]}}`)
+	var read struct{ ID json.RawMessage }
+	if err := json.Unmarshal([]byte(asked), &read); err != nil {
+		t.Fatalf("%v: %s", err, asked)
+	}
+	say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"not yet"}}`, read.ID)
+	in.Close()
+	io.Copy(io.Discard, out)
+	cmd.Wait()
+	return errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // A client that kills its agent gets a report, too.

@@ -85,6 +85,9 @@ func (b *baseline) has(k known) bool {
 	}
 }
 
+// hasStep reports whether a step is known to fail.
+func (b *baseline) hasStep(step string) bool { return b.has(known{Step: step}) }
+
 // apply lets a linter accept what is known.
 func (b *baseline) apply(o *lint.Options) {
 	if b == nil {

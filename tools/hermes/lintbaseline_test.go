@@ -103,3 +103,27 @@ func TestABaselineOfARunKnowsItsSteps(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// The same of a client.
+func TestABaselineOfAClientKnowsItsSteps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "read.script"), "READ none.txt\n")
+	write(t, filepath.Join(dir, "other.script"), "# a comment\nREAD none.txt\n")
+	play := func(want int, args ...string) string {
+		t.Helper()
+		out, status := endForReader(t, hermes(t, dir, append([]string{"lint", "agent"}, args...)...))
+		if status != want {
+			t.Errorf("%q: exit status %d, want %d\n%s", args, status, want, out)
+		}
+		return out
+	}
+	play(1, "--out", "x.jsonl", "read.script")
+	if _, errs, status := end(t, hermes(t, dir, "lint", "baseline", "-o", "b", "x.jsonl")); status != 0 {
+		t.Fatal(status, errs)
+	}
+	if out := play(0, "--baseline", "b", "read.script"); !strings.Contains(out, "it was known") || !strings.HasSuffix(out, "VERDICT: CONFORMANT\n") {
+		t.Error(out)
+	}
+	play(1, "--baseline", "b", "other.script") // the step has another name
+}

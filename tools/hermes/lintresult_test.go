@@ -125,6 +125,8 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 		"an agent that never asks":     {run(append([]string{"--permission-prompt", "SAY hi", "--step", "permission-allow", "--without", "permission-allow"}, serve...)...), "", 0, "", "CONFORMANT with only initialize, session-new, prompt without permission-allow"},
 		"an agent that is slow":        {run("--timeout", "300ms", "--", "sh", "-c", "cat >/dev/null"), "", 2, "not played initialize", "--timeout gives it more time"},
 		"an agent that is away":        {run("--", "sh", "-c", "exit 3"), "", 1, "FAIL initialize", ""},
+		"a client that cannot read":    {[]string{"agent", "read.script"}, "", 1, "FAIL 1-read", ""},
+		"a client that never could":    {[]string{"agent", "--baseline", "known", "read.script"}, "", 0, "FAIL 1-read", ""},
 		"a client that is away":        {[]string{"agent"}, "", 2, "", ""},
 		"a line without a word":        {[]string{"proxy", "--", "cat"}, "", 2, "", ""},
 		"a line with noise":            {[]string{"proxy", "--", "sh", "-c", "echo noise; cat"}, "", 1, "", ""},
@@ -136,7 +138,8 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 			write(t, filepath.Join(dir, "good.jsonl"), string(lint.Example("FS03", true)))
 			write(t, filepath.Join(dir, "bad.jsonl"), string(lint.Example("FS03", false)))
 			write(t, filepath.Join(dir, "worse.jsonl"), string(lint.Example("FS03", false))+`{"dir":"a2c","t":9000,"raw":"noise"}`+"\n")
-			write(t, filepath.Join(dir, "known"), known+`{"step":"session-list-folder"}`+"\n")
+			write(t, filepath.Join(dir, "known"), known+`{"step":"session-list-folder"}`+"\n"+`{"step":"1-read"}`+"\n")
+			write(t, filepath.Join(dir, "read.script"), "READ none.txt\n")
 			write(t, filepath.Join(dir, "warning.jsonl"), string(lint.Example("INI09", false)))
 			write(t, filepath.Join(dir, "empty.jsonl"), "")
 			command, flag := []string{"lint"}, "--output"
@@ -147,8 +150,14 @@ func TestReportsSayWhatTheExitStatusSays(t *testing.T) {
 			}
 			judged := func(flags ...string) string {
 				cmd := hermes(t, dir, slices.Concat(command, flags, args)...)
-				cmd.Stdin = strings.NewReader(c.stdin)
-				out, errs, status := end(t, cmd)
+				var out, errs string
+				var status int
+				if slices.Contains(args, "read.script") {
+					errs, status = endForReader(t, cmd)
+				} else {
+					cmd.Stdin = strings.NewReader(c.stdin)
+					out, errs, status = end(t, cmd)
+				}
 				if status != c.status {
 					t.Errorf("%q: exit status %d, want %d\n%s%s", flags, status, c.status, out, errs)
 				}

@@ -159,7 +159,7 @@ func (o *runFlags) drive(ctx context.Context, agent live.Program, options lint.O
 		}
 		return a, err
 	}
-	run.Known = func(step string) bool { return o.before.has(known{Step: step}) }
+	run.Known = o.before.hasStep
 	r, err := live.Run(ctx, run)
 	if run.Recording != nil {
 		if e := run.Recording.Close(); e != nil {

@@ -34,6 +34,7 @@ type PlayOptions struct {
 	Recording *trace.Writer // nil: none
 	// Timeout is how long the client may take to answer, and a person ten times as long.
 	Timeout time.Duration
+	Known   func(step string) bool // reports whether a step that fails is known to; may be nil
 }
 
 // scripted is a line of a script.
@@ -441,6 +442,7 @@ func (p *played) result() *Result {
 		if seen := p.outcomes[o.Step]; seen != nil {
 			o = *seen
 		}
+		o.Known = o.Status == Failed && p.Known != nil && p.Known(o.Step)
 		r.Outcomes = append(r.Outcomes, o)
 	}
 	for _, o := range p.own {
