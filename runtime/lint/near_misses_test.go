@@ -36,6 +36,12 @@ const (
 		>"id":0,"result":{"terminalId":"x"}
 		+400
 		`
+	exited = `
+		<"id":1,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"x"}
+		+400
+		>"id":1,"result":{"exitCode":0}
+		+400
+		`
 	release = `
 		<"id":3,"method":"terminal/release","params":{"sessionId":"s1","terminalId":"x"}
 		+400
@@ -197,6 +203,7 @@ var nearMisses = []nearMiss{
 	{"a request crosses the end of the agent", begun + `>"id":9,"method":"session/list","params":{}` + "\nagent ends", ""},
 	{"a request of an extension crosses the end of the agent", begun + `>"id":9,"method":"_vendor/ping","params":{}` + "\nagent ends", ""},
 	{"a request is sent after the end of the agent", begun + "agent ends\n+5000\n" + ask(9, "_vendor/ping", `{}`) + "client ends", ""},
+	{"an agent with a terminal ends right after its turn, and the client goes on", work + shell + exited + over + "+400\nagent ends\n+60000\n" + ask(9, "session/list", `{}`) + "client ends", ""},
 	{"the agent ends soon after a request that it has surely read", begun + `>"id":9,"method":"_vendor/ping","params":{}
 		>"id":10,"method":"session/list","params":{}
 		<"id":10,"result":{"sessions":[]}
@@ -296,6 +303,45 @@ func TestARequestThatIsOpenWhenTheCaptureEndsIsAWarning(t *testing.T) {
 		}
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A terminal that an agent has forgotten when it ends is worth a warning: the capture does
+// not show whether it has crashed, nor when.
+func TestATerminalThatIsLeftWhenTheAgentEndsIsAWarning(t *testing.T) {
+	t.Parallel()
+	frozen, err := lint.FindRuleSet("2026-11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, text, want, before string }{
+		{"long after the turn", exited + over + "+12000\nagent ends", "warn", ""},
+		{"long after the turn, which a message proves", exited + over + "+12000\ncommands\n+400\nagent ends", "error", "error"},
+		{"after the client has left", exited + over + "+12000\nclient ends\n+400\nagent ends", "error", "error"},
+		{"right after the turn", exited + over + "+400\nagent ends", "", ""},
+		{"right after the turn, and the client goes on", exited + over + "+400\nagent ends\n+60000\n" + ask(9, "session/list", `{}`), "", ""},
+		{"during the turn", exited + "+60000\nagent ends", "", ""},
+		{"and the command still runs", over + "+60000\nagent ends", "", ""},
+		{"and the command may have ended", `<"id":1,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"x"}` + over + "+60000\n" + `>"id":1,"result":{"exitCode":0}` + "\nagent ends", "", ""},
+		{"and the command ended after the next turn", `<"id":1,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"x"}` + over + "+400\n" +
+			ask(6, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}`) + answer(6, `{"stopReason":"end_turn"}`) + `>"id":1,"result":{"exitCode":0}` + "\nagent ends", "", ""},
+		{"and was forgotten in the next turn", exited + over + "+400\n" + ask(6, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}`) + answer(6, `{"stopReason":"end_turn"}`) + "agent ends", "error", "error"},
+		{"and was released as it ended", exited + over + "+60000\n" + `<"id":3,"method":"terminal/release","params":{"sessionId":"s1","terminalId":"x"}` + "\nagent ends", "", ""},
+		{"and the session is closed", exited + over + ask(5, "session/close", `{"sessionId":"s1"}`) + answer(5, `{}`) + "+60000\nagent ends", "", ""},
+	} {
+		for set, want := range map[*lint.RuleSet]string{nil: c.want, frozen: c.before} {
+			got := ""
+			for _, v := range judgeScript(t, true, work+shell+c.text, lint.Options{RuleSet: set}).Verdicts {
+				for _, f := range v.Findings {
+					if v.Rule.ID == "TER05" {
+						got += f.Severity.String()
+					}
+				}
+			}
+			if got != want {
+				t.Errorf("%s, frozen %v: %q, want %q", c.name, set != nil, got, want)
+			}
 		}
 	}
 }

@@ -106,6 +106,7 @@ var ways = []way{
 	{"FS11", "and answers with empty content", strings.Replace(work, `"readTextFile":true`, `"readTextFile":false`, 1) + want(0, "fs/read_text_file", `{"sessionId":"s1","path":"/repo/a"}`) + give(0, `{"content":""}`)},
 	{"FS13", "the result is a string", work + want(0, "fs/write_text_file", `{"sessionId":"s1","path":"/repo/a","content":"x"}`) + give(0, `"ok"`)},
 	{"TER04", "terminal/create has not returned this id", work + want(0, "terminal/output", `{"sessionId":"s1","terminalId":"nope"}`)},
+	{"TER05", "the terminal was never released", work + shell + exited + over + "+12000\nagent ends"},
 	{"TER13", "args is a string", work + want(0, "terminal/create", `{"sessionId":"s1","command":"ls","args":"-l"}`)},
 	{"TER13", "env is an object", work + want(0, "terminal/create", `{"sessionId":"s1","command":"ls","env":{"A":"b"}}`)},
 	{"TER13", "the variable has no name or no value that is a string", work + want(0, "terminal/create", `{"sessionId":"s1","command":"ls","env":[{"name":"A","value":7}]}`)},
@@ -163,6 +164,7 @@ var ways = []way{
 // weaker are the findings that are less severe than their rule.
 var weaker = map[string]lint.Severity{
 	"RPC18 the method is of a draft, and no version has it": lint.Warn, // agents announce it before they use it
+	"TER05 the terminal was never released":                 lint.Warn, // the agent may have crashed earlier
 }
 
 func TestEachWayToBreakARuleIsFound(t *testing.T) {
