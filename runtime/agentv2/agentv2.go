@@ -8,6 +8,7 @@ package agentv2
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -26,8 +27,8 @@ func Serve(ctx context.Context, t transport.Transport, agent func(acp.Client) ac
 // sees version 1, whatever the client speaks. With a client of version 2
 //
 //   - Prompt runs after the prompt was accepted. Its context ends with session/cancel, and
-//     the connection reports the work and its end. A second prompt of a session that is
-//     at work is refused.
+//     the connection reports the work and its end, unless the work fails because the
+//     connection ends. A second prompt of a session that is at work is refused.
 //   - chunks without a MessageID get one, new for each message.
 //   - modes are a config option of the category mode, and SetSessionMode is called when
 //     the user chooses one.
@@ -160,6 +161,9 @@ func (b *bridge) ask(ctx context.Context, params acp.Appender, result json.Unmar
 	}
 	report(&v2.RequiresActionStateUpdate{})
 	answer, err := client.RequestPermission(ctx, req)
+	if b.cutOff(err) {
+		return err
+	}
 	report(&v2.RunningStateUpdate{})
 	if err != nil {
 		return err
@@ -171,4 +175,10 @@ func (b *bridge) ask(ctx context.Context, params acp.Appender, result json.Unmar
 		older.Outcome = &acp.RequestPermissionOutcomeCancelled{}
 	}
 	return result.UnmarshalJSON(older.AppendJSON(nil))
+}
+
+// cutOff reports whether err says that the connection has ended.
+func (b *bridge) cutOff(err error) bool {
+	var end, closed *rpc.ClosedError
+	return errors.As(b.conn.Err(), &end) && errors.As(err, &closed) && errors.Is(closed, end.Cause)
 }

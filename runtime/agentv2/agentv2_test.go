@@ -1,16 +1,19 @@
 package agentv2_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/v2"
@@ -321,6 +324,61 @@ func TestWorkEndsWithTheConnection(t *testing.T) {
 	if cause := patience.Value(t, "cause", e.ended); !errors.As(cause, &closed) {
 		t.Errorf("the cause is %v", cause)
 	}
+}
+
+// Work that fails because its question can no longer be answered is not reported: there is
+// nobody to whom it is an error, as with a prompt of version 1.
+func TestWorkThatTheEndOfTheConnectionCutsOffIsNotReported(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		in, say := io.Pipe()
+		hear, out := io.Pipe()
+		var said bytes.Buffer
+		heard := make(chan struct{})
+		go func() {
+			defer close(heard)
+			io.Copy(&said, hear)
+		}()
+		release := make(chan struct{})
+		served := make(chan error, 1)
+		go func() {
+			defer out.Close()
+			served <- agentv2.Serve(context.Background(), transport.NewStream(in, out), func(c acp.Client) acp.AgentHandler {
+				return &busy{editor{client: c}, release}
+			}, rpc.Options{})
+		}()
+		for _, m := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/p"}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"session/list","params":{}}`,
+			`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"edit"}]}}`,
+		} {
+			io.WriteString(say, m+"\n")
+			synctest.Wait()
+		}
+		say.Close()
+		synctest.Wait()
+		close(release)
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		<-heard
+		_, after, ok := strings.Cut(said.String(), "session/request_permission")
+		if _, after, _ = strings.Cut(after, "\n"); !ok || after != `{"jsonrpc":"2.0","id":3,"result":{"sessions":[]}}`+"\n" {
+			t.Errorf("after the question the client got %q", after)
+		}
+	})
+}
+
+// busy lists its sessions when the test wants it to, so that the connection ends no earlier.
+type busy struct {
+	editor
+	release chan struct{}
+}
+
+func (b *busy) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	<-b.release
+	return acp.NewListSessionsResponse([]acp.SessionInfo{}), nil
 }
 
 func TestWorkThatFailsEndsWithTheError(t *testing.T) {

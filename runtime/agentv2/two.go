@@ -181,6 +181,9 @@ func (t *two) work(ctx context.Context, s *session, id v2.MessageID, req *acp.Pr
 	answer, err := t.prompt(ctx, req)
 	cancelled := context.Cause(ctx) == rpc.ErrSessionCancelled
 	s.end()
+	if !cancelled && t.cutOff(err) {
+		return // as a prompt of version 1 is not answered then
+	}
 	report(&v2.IdleStateUpdate{Variant: ending(answer, err, cancelled)})
 }
 
