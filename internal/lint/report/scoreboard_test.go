@@ -78,6 +78,23 @@ func TestAScoreboardIsReadAgain(t *testing.T) {
 	}
 }
 
+// Who knows a requirement of acp-tck finds its column, without a mouse, too.
+func TestTheHeadOfAColumnHasTheRequirementsOfTheStep(t *testing.T) {
+	t.Parallel()
+	s := Scoreboard{Rows: []Row{{Run: &Run{Steps: []Step{
+		{ID: "cancel", Requirements: []string{"ACP-CANCEL-001", "ACP-CANCEL-002"}}, {ID: "prompt-two"},
+	}}}}}
+	var b bytes.Buffer
+	if err := s.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<span>cancel<small>ACP-CANCEL-001</small><small>ACP-CANCEL-002</small></span></th>", "<span>prompt-two</span></th>"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+}
+
 // The status of a whole board is what Sum returns for all rows, and the status of a
 // row what it returns for that row.
 func TestAScoreboardFailsWhereARunFails(t *testing.T) {

@@ -55,7 +55,11 @@ func (s *Scoreboard) htmlTable(b *strings.Builder) {
 		if len(c.Requirements) > 0 {
 			about += " (" + strings.Join(c.Requirements, ", ") + ")"
 		}
-		fmt.Fprintf(b, "<th scope=\"col\" class=\"step\" title=\"%s\"><span>%s</span></th>", escaped(about), escaped(c.ID))
+		fmt.Fprintf(b, "<th scope=\"col\" class=\"step\" title=\"%s\"><span>%s", escaped(about), escaped(c.ID))
+		for _, r := range c.Requirements {
+			fmt.Fprintf(b, "<small>%s</small>", escaped(r))
+		}
+		b.WriteString("</span></th>")
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	for i := range s.Rows {
