@@ -426,6 +426,7 @@ func (p *program) end() {
 	if n := p.supervisor.names; n != nil {
 		n.close()
 	}
+	p.supervisor.closeObjects()
 	<-p.delivered
 	p.journal.Close()
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/review/feed"
 )
 
-// A gate for effects asks about what reaches further than the project. Nothing else is asked
-// about or recorded, so that programs which change many files are not slowed down by it.
+// A gate for effects asks about what reaches further than the project, and about what nothing
+// else keeps. Nothing else is asked about or recorded, so that programs which change many files
+// are not slowed down by it.
 
 // kernels are folders whose files are none. Programs may change what the sandbox lets them
 // change there, and nobody is asked about the rest, such as a disk.
@@ -85,6 +86,17 @@ func (s *supervisor) effects(o *operation) (list []feed.Report) {
 		case rename:
 			q.Kind, q.Path, q.From = feed.Rename, s.pathOf(&o.target), s.pathOf(o.other)
 			return []feed.Report{q}
+		}
+		list = append(list, q)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	if path, why := s.lost(o); why != "" {
+		q := s.report(int(o.tid), path)
+		q.Reason = why
+		if o.verb == unlink || o.verb == rename && path == s.pathOf(o.other) {
+			q.Kind = feed.Remove
 		}
 		list = append(list, q)
 	}

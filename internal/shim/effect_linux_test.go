@@ -40,7 +40,7 @@ func TestAGateForEffectsAsksAboutThem(t *testing.T) {
 		// Work in the project, and in the folders of the sandbox.
 		`echo x > f; rm g; mkdir -p d/e; mv f d/f; chmod 600 d/f; ln -s d/f l; ln d/f h; truncate -s 0 d/f; rmdir d/e; mkfifo p`: nil,
 		`cd "$TMPDIR"; echo x > a; mv a b; mkdir d; ln -s b c; ln b e; chmod 600 b; rm c; rmdir d; exec 5<> x; rm x; echo y >&5`: nil,
-		`mv f "$TMPDIR/f"; mv "$TMPDIR/f" n; ln n "$TMPDIR/m"; echo x > "$TMPDIR/m"`:                                             nil,
+		`echo x > h; mv h "$TMPDIR/f"; mv "$TMPDIR/f" n; ln n "$TMPDIR/m"; echo x > "$TMPDIR/m"`:                                 nil,
 		`git add . && git -c user.name=t -c user.email=t@example.com commit -qm x && git switch -qc other && git stash list`:     nil,
 		`mkdir -p ignored/x; echo '{}' > ignored/x/package.json; rm -r ignored`:                                                  nil,
 		`sed -i s/one/two/ f; grep two f`: nil,

@@ -63,10 +63,13 @@ type Gate struct {
 	Deny  []string `json:"deny,omitempty"`  // files and folders; wins over Allow
 	// Effects asks about what reaches further than the project instead of about its files: what
 	// the sandbox does not let the program change, connections that it does not allow, and files
-	// of the project that other programs run or trust, or that hold secrets. Everything else
-	// happens without a question and without a record. It needs Config.Sandbox, whose sockets
+	// of the project that other programs run or trust, or that hold secrets. It also asks before
+	// a file goes that is older than Since and that git does not have, and before git forgets
+	// commits. Everything else happens without a question and without a record. It needs Config.Sandbox, whose sockets
 	// are those that may be asked about.
 	Effects bool `json:"effects,omitempty"`
+	// Since is when the session began that the program belongs to; zero: when the program began.
+	Since time.Time `json:"since,omitzero"`
 	// Timeout is how long an answer may take from the moment of the question: 60 s.
 	Timeout time.Duration `json:"timeout,omitempty"`
 }
@@ -111,7 +114,7 @@ func (c Config) resolved() (Config, error) {
 	if c.Gate.Effects && c.Sandbox == nil {
 		return c, errors.New("shim: a gate for effects needs a sandbox")
 	}
-	g := Gate{Effects: c.Gate.Effects, Timeout: c.Gate.Timeout}
+	g := Gate{Effects: c.Gate.Effects, Since: c.Gate.Since, Timeout: c.Gate.Timeout}
 	if g.Timeout <= 0 {
 		g.Timeout = gateTimeout
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hermes-nvim/hermes/internal/gitdir"
 	"github.com/hermes-nvim/hermes/internal/pathname"
 	"github.com/hermes-nvim/hermes/internal/review/tree"
 	"github.com/hermes-nvim/hermes/internal/shim/journal"
@@ -33,10 +34,12 @@ type supervisor struct {
 	closes   *closes
 	gate     *gate // nil: every call goes on
 	outside  outside
-	names    *names            // nil: programs look up names by themselves
-	drafts   map[string]*draft // by path
-	asking   context.Context   // of questions that no call waits for
-	settled  func()            // is called when there are no drafts any more, unless it is nil
+	names    *names // nil: programs look up names by themselves
+	began    time.Time
+	objects  map[string]*gitdir.Objects // of the repositories of the project, by their folders
+	drafts   map[string]*draft          // by path
+	asking   context.Context            // of questions that no call waits for
+	settled  func()                     // is called when there are no drafts any more, unless it is nil
 
 	pending map[uint32]*planned    // by thread
 	writing map[string]*writing    // files that are open for writing, by path
@@ -64,7 +67,7 @@ const sweepEvery = time.Second
 // newSupervisor makes the supervisor of a program that starts after asOf.
 func newSupervisor(c Config, l listener, r *recorder, asOf time.Time) (s *supervisor, err error) {
 	s = &supervisor{
-		config: c, listener: l, recorder: r, ignored: tree.NewMatcher(c.Root, nil, asOf),
+		config: c, listener: l, recorder: r, began: asOf, objects: make(map[string]*gitdir.Objects), ignored: tree.NewMatcher(c.Root, nil, asOf),
 		drafts: make(map[string]*draft), pending: make(map[uint32]*planned), writing: make(map[string]*writing), files: make(map[string]*content), inodes: make(map[[2]uint64]*content),
 	}
 	l.stayOnProcessor()

@@ -95,11 +95,20 @@ func (p *Folder) changeQuestion(r feed.Report) *acp.RequestPermissionRequest {
 		locations = nil
 	}
 	return ask.Own(acp.SessionID(r.Author.Session), acp.ToolCallUpdate{
-		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations, Content: textsOf(r),
+		Title: acp.Some(title), Kind: acp.Some(kind), Locations: locations, Content: shownOf(r),
 	},
 		acp.PermissionOption{OptionID: ask.OptionAllow, Name: allow, Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: ask.OptionReject, Name: "Do not allow it", Kind: acp.PermissionOptionKindRejectOnce},
 	)
+}
+
+// shownOf shows what is special about a change, and its texts.
+func shownOf(r feed.Report) []acp.ToolCallContent {
+	texts := textsOf(r)
+	if r.Reason == "" {
+		return texts
+	}
+	return append([]acp.ToolCallContent{acp.NewContent(acp.NewTextContent(r.Reason))}, texts...)
 }
 
 // textsOf shows the old and the new text of a file, if a report has both.

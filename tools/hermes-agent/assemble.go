@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
@@ -110,7 +111,7 @@ func backend(t config.Terminal, cwd, state string, own []string) process.Backend
 		if err != nil || runtime.GOOS == "linux" {
 			self = "/proc/self/exe"
 		}
-		s := &process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}, State: filepath.Join(state, "commands"), Deny: own}
+		s := &process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}, State: filepath.Join(state, "commands"), Deny: own, Since: time.Now()}
 		if runtime.GOOS == "linux" {
 			s.Supervisor = []string{self, superviseCommand}
 		}

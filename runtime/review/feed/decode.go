@@ -168,7 +168,7 @@ func (r *Report) params(d *jx.Dec) {
 	d.Obj()
 	for name, more := d.Next(); more; name, more = d.Next() {
 		switch key := string(name); {
-		case r.Kind == Unseen && key == "reason":
+		case r.Kind != Scan && key == "reason":
 			r.Reason = text(d, maxName)
 		case r.Kind == Unseen && key == "whole":
 			r.Whole = d.Bool()
@@ -193,6 +193,8 @@ func (r *Report) params(d *jx.Dec) {
 		r.Author.Session = session
 	}
 	switch {
+	case r.Kind != Unseen && r.Phase != Ask && r.Reason != "":
+		d.Reject(start, "only what was not seen, and a question, has a reason")
 	case r.Kind == Unseen && r.Reason == "":
 		d.Reject(start, "reason is missing or empty")
 	case r.pathless() && r.Phase != Post:

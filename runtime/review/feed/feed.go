@@ -41,7 +41,8 @@
 // One that is asked about waiting for connections from other machines asks with the method
 // _hermes/accept, and the host that they would connect to.
 //
-// A question ("ask") is a request without a number. Its answer comes when the user
+// A question ("ask") is a request without a number. It may have a "reason": what is special about
+// the change. Its answer comes when the user
 // has decided: a result allows the change, an error denies it. Whoever asks closes
 // the connection to take the question back.
 //
@@ -146,7 +147,7 @@ type Report struct {
 
 	At time.Time // when it happened; zero: now
 
-	Reason string // of Unseen: why something was not seen
+	Reason string // of Unseen: why something was not seen; of a question: what is special about it
 	Whole  bool   // of Unseen: it is about all that this producer reports, not about one change
 
 	Producer string

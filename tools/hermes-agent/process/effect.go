@@ -46,6 +46,13 @@ func effectOf(r feed.Report, dir string) Effect {
 		verb = "Create "
 	}
 	e.Title = verb + shownIn(dir, r.Path)
+	if r.Reason != "" { // what nothing else keeps
+		e.Why, e.Scope = r.Reason, "files of this project that nothing else keeps"
+		if slices.Contains(strings.Split(filepath.ToSlash(r.Path), "/"), ".git") {
+			e.Scope = "history of git that nothing else keeps"
+		}
+		return e
+	}
 	var scopes []string
 	for _, path := range e.Paths {
 		why, scope := reach(dir, path)

@@ -35,6 +35,9 @@ type Sandbox struct {
 	Net        confine.Net
 	Write      []string // further folders that may be changed
 	Deny       []string // files and folders that no answer lets a command change
+	// Since is when the session began. What is older and kept nowhere else is asked about before
+	// it goes.
+	Since time.Time
 
 	mu      sync.Mutex
 	ready   bool
@@ -94,7 +97,7 @@ func (s *Sandbox) config(id, dir string, rules confine.Rules) (string, error) {
 	}
 	text, err := json.Marshal(shim.Config{
 		Root: dir, Journal: filepath.Join(s.dir, id), Socket: s.socket, Agent: "hermes-agent", Session: id, Sandbox: box.Rules,
-		Gate: &shim.Gate{Effects: true, Timeout: answerTime, Deny: append([]string{s.State, s.socket}, s.Deny...)},
+		Gate: &shim.Gate{Effects: true, Since: s.Since, Timeout: answerTime, Deny: append([]string{s.State, s.socket}, s.Deny...)},
 	})
 	return string(text), err
 }
