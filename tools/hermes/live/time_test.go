@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,33 @@ func TestALateInitializeOfASlowMachineIsNoFault(t *testing.T) {
 		if o := r.Outcomes[1]; o.Status != want || want == NotPlayed && !strings.Contains(o.Text, "20s have passed, and the first was answered in 6s; --timeout gives it more time") {
 			t.Errorf("the first took %v: %s", first, o.String())
 		}
+	}
+}
+
+// What an agent says when it has opened a session is not taken for work on the turn, so it is not
+// cancelled before it has begun.
+func TestATurnIsCancelledOnlyWhenTheAgentWorks(t *testing.T) {
+	t.Parallel()
+	r := drive(t, fake{changed: func(f *fake, m *heard) bool {
+		switch m.Method {
+		case "session/new":
+			f.handle(m)
+			f.mu.Lock()
+			opened := fmt.Sprintf("s%d", f.opened)
+			f.mu.Unlock()
+			f.say(opened, "Welcome.")
+			return true
+		case "session/prompt":
+			go func() {
+				f.work(time.Second) // until then a cancel is lost
+				f.handle(m)
+			}()
+			return true
+		}
+		return false
+	}}, func(o *Options) { o.Steps = []string{"cancel", "close-busy", "shutdown-busy"} })
+	if passed := statuses(r, Passed); len(passed) != 3 {
+		t.Errorf("passed: %q", passed)
 	}
 }
 

@@ -80,8 +80,12 @@ func (s *stage) cancel(d *driven, one *session) {
 	d.notify(acp.MethodSessionCancel, object{"sessionId": one.id})
 }
 
-// busy begins a turn that takes long, and returns when the agent works on it.
+// busy begins a turn that takes long, and returns when the agent works on it. What an agent says
+// when it has opened a session is no work, so that is waited for.
 func (s *stage) busy(ctx context.Context, d *driven, one *session) (*call, error) {
+	if err := s.alive(ctx, d); err != nil {
+		return nil, err
+	}
 	update, end := d.expect(func(m *message) bool {
 		return string(m.Method) == acp.MethodSessionUpdate && m.Session() == one.id && working(m.Params)
 	})
