@@ -31,7 +31,7 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 	name := f.String("model", "", "the `NAME` of a model of the endpoint")
 	events := f.Bool("json", false, "with -q: print what the agent shows as JSON, one update a line, and how the turn ended")
 	var allow []approval.Entry
-	f.Func("allow", "run this dangerous command without a question: the `COMMAND` itself, or a rule such as git-discard; may be repeated", func(text string) error {
+	f.Func("allow", "run this dangerous command without a question: the `COMMAND` itself, or a rule such as git-discard; or what commands in the sandbox reach: a folder such as ~/.cache/, or a host such as example.com:443; may be repeated", func(text string) error {
 		entry, err := approval.ParseEntry(text)
 		allow = append(allow, entry)
 		return err

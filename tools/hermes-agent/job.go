@@ -180,12 +180,15 @@ func (unattended) Read(_ context.Context, _ *acp.ToolCallUpdate, path string) er
 
 func (unattended) Edit(context.Context, *acp.ToolCallUpdate, string) error { return nil }
 
-func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, isolated bool) error {
-	return u.gate.Check(ctx, command, u.dir, isolated, nil)
+func (u unattended) Command(ctx context.Context, _ *acp.ToolCallUpdate, command string, reach process.Reach) error {
+	return u.gate.Check(ctx, command, u.dir, reach, nil)
 }
 
-func (unattended) Effect(context.Context, *acp.ToolCallUpdate, process.Effect) (bool, error) {
-	return false, errors.New("there is nobody to ask")
+func (u unattended) Effect(_ context.Context, _ *acp.ToolCallUpdate, e process.Effect) (bool, error) {
+	if u.gate.AllowsEffect(e.Scopes) {
+		return true, nil
+	}
+	return false, fmt.Errorf("there is nobody to ask, and command_allowlist does not have it: %s", e.Scope())
 }
 
 func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {

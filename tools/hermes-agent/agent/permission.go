@@ -56,11 +56,11 @@ func (s *session) Edit(ctx context.Context, call *acp.ToolCallUpdate, path strin
 }
 
 // Command asks before a dangerous command runs.
-func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error {
+func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, reach process.Reach) error {
 	if s.mode() == modePlan {
 		return errors.New("the command did not run: the mode is plan only; describe what you would do")
 	}
-	return s.gate.Check(ctx, command, s.env.Cwd, isolated, func(ctx context.Context, q approval.Question) (approval.Answer, error) {
+	return s.gate.Check(ctx, command, s.env.Cwd, reach, func(ctx context.Context, q approval.Question) (approval.Answer, error) {
 		asked := *call
 		asked.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(approval.Verdict{Findings: q.Findings}.Reason()))}
 		options := []acp.PermissionOption{
@@ -78,16 +78,28 @@ func (s *session) Command(ctx context.Context, call *acp.ToolCallUpdate, command
 
 // Effect asks before a command reaches further than the project.
 func (s *session) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error) {
-	chosen, err := s.client.Ask(ctx, call,
-		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Once), Name: "Allow for this command: " + e.Scope, Kind: acp.PermissionOptionKindAllowOnce},
-		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Session), Name: "Allow for the session: " + e.Scope, Kind: acp.PermissionOptionKindAllowAlways},
-		acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Refused), Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
-	)
+	if s.gate.AllowsEffect(e.Scopes) {
+		return true, nil
+	}
+	options := []acp.PermissionOption{
+		{OptionID: acp.PermissionOptionID(approval.Once), Name: "Allow for this command: " + e.Scope(), Kind: acp.PermissionOptionKindAllowOnce},
+		{OptionID: acp.PermissionOptionID(approval.Session), Name: "Allow for the session: " + e.Scope(), Kind: acp.PermissionOptionKindAllowAlways},
+	}
+	if e.Why == "" && approval.IsEffect(e.Scopes...) && s.agent.opts.Approval.Keep != nil {
+		options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Always), Name: "Always allow: " + e.Scope(), Kind: acp.PermissionOptionKindAllowAlways})
+	}
+	options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Refused), Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
+	chosen, err := s.client.Ask(ctx, call, options...)
 	switch answer := approval.Answer(chosen.OptionID); {
 	case errors.Is(err, rpc.ErrSessionCancelled):
 		return false, errors.New("the user denied it")
 	case err != nil:
 		return false, fmt.Errorf("nobody could be asked: %w", err)
+	case answer == approval.Always:
+		if err := s.gate.AlwaysAllowEffect(e.Scopes); err != nil {
+			return false, fmt.Errorf("the answer could not be kept: %w", err)
+		}
+		return true, nil
 	case answer == approval.Once, answer == approval.Session:
 		return answer == approval.Session, nil
 	}

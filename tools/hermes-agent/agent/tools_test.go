@@ -117,7 +117,7 @@ CALL process {"action":"poll","id":"`+process+`"}`, acp.StopReasonEndTurn)
 // island is a backend that cannot reach this machine, as far as the agent knows.
 type island struct{ process.Local }
 
-func (island) Isolated() bool { return true }
+func (island) Reach(context.Context) process.Reach { return process.Isolated }
 
 func TestIsolatedCommandsRunThereWithoutAQuestion(t *testing.T) {
 	t.Parallel()

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
 // Answer is what the user says to a question.
@@ -34,6 +37,7 @@ type Question struct {
 type Entry struct {
 	Command string `yaml:"command,omitempty" json:"command,omitempty"` // the whole line
 	Rule    string `yaml:"rule,omitempty" json:"rule,omitempty"`       // or every command that only this rule is about
+	Effect  string `yaml:"effect,omitempty" json:"effect,omitempty"`   // or what commands in the sandbox reach: a folder, which ends with a slash, or a host with its port
 	Dir     string `yaml:"dir,omitempty" json:"dir,omitempty"`         // the folder that it runs in; empty: any
 }
 
@@ -46,9 +50,20 @@ func (e *Entry) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(e))
 }
 
-// ParseEntry reads a command, or the name of a rule. A rule about what is never allowed is
-// an error, because it would allow nothing.
+// effect is a folder, or a host with its port.
+var effect = regexp.MustCompile(`^(~?/(.*/)?|[A-Za-z0-9_.-]+:[0-9]+|\[[0-9A-Fa-f:.]+\]:[0-9]+)$`)
+
+// IsEffect reports whether an Entry can be about what commands reach.
+func IsEffect(scopes ...string) bool {
+	return !slices.ContainsFunc(scopes, func(s string) bool { return !effect.MatchString(s) })
+}
+
+// ParseEntry reads a command, the name of a rule, or what commands reach. A rule about what is
+// never allowed is an error, because it would allow nothing.
 func ParseEntry(text string) (Entry, error) {
+	if IsEffect(text) {
+		return Entry{Effect: text}, nil
+	}
 	for _, r := range slices.Concat(rules, []rule{
 		rawWrite, sysrq, socket, systemFile, outsider, own, protected, secret, unreadable, hidden, computed, piped, forkBomb, hooked,
 	}) {
@@ -127,16 +142,58 @@ func (g *Gate) Secret(dir, name string) string {
 	return why
 }
 
+// AllowsEffect reports whether the user has allowed for good what a command reaches. A folder has
+// all folders in it.
+func (g *Gate) AllowsEffect(scopes []string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	full := func(scope string) string {
+		if rest, ok := strings.CutPrefix(scope, "~/"); ok {
+			scope = filepath.ToSlash(g.opts.Home) + "/" + rest
+		}
+		if !strings.HasPrefix(scope, "/") || !strings.HasSuffix(scope, "/") {
+			return scope
+		}
+		return strings.TrimSuffix(path.Clean(scope), "/") + "/"
+	}
+	covered := func(scope string) bool {
+		return slices.ContainsFunc(g.allow, func(e Entry) bool {
+			allowed, asked := full(e.Effect), full(scope)
+			return e.Effect != "" && (allowed == asked || strings.HasSuffix(allowed, "/") && strings.HasSuffix(asked, "/") && strings.HasPrefix(asked, allowed))
+		})
+	}
+	return len(scopes) > 0 && !slices.ContainsFunc(scopes, func(s string) bool { return !covered(s) })
+}
+
+// AlwaysAllowEffect allows for good what a command reaches.
+func (g *Gate) AlwaysAllowEffect(scopes []string) error {
+	for _, scope := range scopes {
+		e := Entry{Effect: scope}
+		if g.opts.Keep == nil || !IsEffect(scope) {
+			return errors.New("there is no place for it")
+		}
+		if err := g.opts.Keep(e); err != nil {
+			return err
+		}
+		g.remember(e)
+	}
+	return nil
+}
+
 // Check returns nil if a command may run in a folder, a *DeniedError otherwise.
-// Commands of an isolated backend need no answer, but the worst never run. With no
+// Commands that cannot reach anything need no answer, but the worst never run. Where what
+// they reach is asked about when it happens, only the rest is asked about before. With no
 // Asker every dangerous command is denied.
-func (g *Gate) Check(ctx context.Context, line, dir string, isolated bool, ask Asker) error {
+func (g *Gate) Check(ctx context.Context, line, dir string, reach process.Reach, ask Asker) error {
 	v := Place{Dir: dir, Home: g.opts.Home, Own: g.opts.Own}.Judge(line)
+	if reach == process.Asked && v.Action() != Deny {
+		v.Findings = slices.DeleteFunc(v.Findings, func(f Finding) bool { return slices.Contains(happening, f.Rule) })
+	}
 	deny := func(why string) error { return &DeniedError{line, why, v} }
 	switch {
 	case v.Action() == Deny:
 		return deny("it is never allowed")
-	case v.Action() == Allow, isolated, g.allowed(line, dir, v):
+	case v.Action() == Allow, reach == process.Isolated, g.allowed(line, dir, v):
 		return nil
 	case ask == nil:
 		return deny("it needs the user, and nobody can be asked")
@@ -226,6 +283,6 @@ func (g *Gate) allowed(line, dir string, v Verdict) bool {
 		return true
 	}
 	return !slices.ContainsFunc(v.Findings, func(f Finding) bool {
-		return !slices.ContainsFunc(g.allow, func(e Entry) bool { return e.Command == "" && e.Rule == f.Rule && fits(e) })
+		return !slices.ContainsFunc(g.allow, func(e Entry) bool { return e.Rule != "" && e.Command == "" && e.Rule == f.Rule && fits(e) })
 	})
 }

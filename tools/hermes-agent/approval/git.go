@@ -44,12 +44,15 @@ func (c *call) gitDiscards() bool {
 	return false
 }
 
+func (c *call) gitForces() bool {
+	g := c.gitCommand()
+	return g.name == "push" && (g.flag("f", "d", "--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune") ||
+		slices.ContainsFunc(g.operands(), func(a string) bool { return strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") }))
+}
+
 func (c *call) gitRewrites() bool {
 	g := c.gitCommand()
 	switch g.name {
-	case "push":
-		return g.flag("f", "d", "--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune") ||
-			slices.ContainsFunc(g.operands(), func(a string) bool { return strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") })
 	case "branch", "tag":
 		return g.flag("D", "d", "--delete") || g.name == "branch" && g.flag("f", "--force")
 	case "filter-branch", "filter-repo", "replace":

@@ -116,6 +116,7 @@ var rules = []rule{
 
 	{"git-discard", "discards changes that are in no commit", Ask, "git", (*call).gitDiscards},
 	{"git-history", "rewrites or deletes history that others may have", Ask, "git", (*call).gitRewrites},
+	{"git-push", "rewrites or deletes history that others have", Ask, "git", (*call).gitForces},
 	{"git-config", "makes git run other programs", Ask, "git", (*call).gitConfigures},
 
 	{"upload", "sends files to another machine", Ask, "curl wget", func(c *call) bool {
@@ -143,6 +144,12 @@ var rules = []rule{
 	}},
 	{"cloud-delete", "changes or deletes infrastructure", Ask, "aws gcloud az doctl gsutil heroku fly flyctl vercel", func(c *call) bool { return matches(deletes, c.operands()...) }},
 }
+
+// happening are the rules about what a supervisor sees when it happens, and asks about then: files
+// outside and those that others run, hosts, programs outside, and what nothing else keeps. The
+// sandbox holds a command from the rest of what they are about.
+var happening = strings.Fields("recursive-delete delete-outside privilege namespace users kernel mount firewall service schedule kill packages " +
+	"inline-code pipe-to-shell computed unreadable environment git-discard git-history git-config upload remote container write-outside system-file protected-file")
 
 var (
 	dropSQL     = regexp.MustCompile(`(?is)\b(drop\s+(table|database|schema|view|index|user|role|owned)|truncate(\s+table)?\s+\S|alter\s+table\s+\S+\s+drop)\b`)

@@ -137,8 +137,9 @@ terminal:
 # More folders of skills, besides skills beside this file.
 skills: []
 
-# Dangerous commands that run without a question: a command, or the command with the
-# folder, or a rule: {command: rm -rf build, dir: /home/me/project} or {rule: git-discard}.
+# What runs without a question: a command, or the command with the folder, or a rule:
+# {command: rm -rf build, dir: /home/me/project} or {rule: git-discard}. Or what commands in
+# the sandbox reach: {effect: ~/.cache/} or {effect: "proxy.golang.org:443"}.
 command_allowlist: []
 `
 

@@ -121,8 +121,8 @@ func (w witness) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string
 	return w.saw(w.Gate.Edit(ctx, call, path))
 }
 
-func (w witness) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error {
-	return w.saw(w.Gate.Command(ctx, call, command, isolated))
+func (w witness) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, reach process.Reach) error {
+	return w.saw(w.Gate.Command(ctx, call, command, reach))
 }
 
 func (w witness) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (bool, error) {

@@ -14,11 +14,21 @@ type Backend interface {
 	// End ends a command that runs elsewhere. A command on this machine is ended
 	// anyway.
 	End(id string)
-	// Isolated reports whether commands cannot reach this machine.
-	Isolated() bool
+	// Reach says how far commands reach.
+	Reach(context.Context) Reach
 	// Close ends what the backend has started itself.
 	Close() error
 }
+
+// Reach is how far commands reach without a question.
+type Reach uint8
+
+// The reaches.
+const (
+	Machine  Reach = iota // this machine, or another one that matters, too
+	Asked                 // this machine, but what reaches further than the project is asked about when it happens
+	Isolated              // nothing that matters
+)
 
 // Local runs commands on this machine.
 type Local struct{}
@@ -31,8 +41,8 @@ func (Local) Command(_ context.Context, _ string, c Command) ([]string, string, 
 // End does nothing: the command is a process of this machine.
 func (Local) End(string) {}
 
-// Isolated is false.
-func (Local) Isolated() bool { return false }
+// Reach is this machine.
+func (Local) Reach(context.Context) Reach { return Machine }
 
 // Close does nothing.
 func (Local) Close() error { return nil }

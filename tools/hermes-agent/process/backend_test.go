@@ -77,7 +77,7 @@ func shareOneContainer(t *testing.T, engine string) {
 	t.Setenv("PATH", program(t, engine, containers)+":"+os.Getenv("PATH"))
 	t.Setenv("DOCKER_LOG", log)
 	r := registry(t, Options{Backend: NewContainer(engine, "alpine", dir, []string{"--network", "none"}, nil)})
-	if !r.Isolated() {
+	if r.Reach(t.Context()) != Isolated {
 		t.Error("a container is isolated")
 	}
 	for range 2 {

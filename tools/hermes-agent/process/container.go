@@ -120,8 +120,8 @@ func (c *Container) End(id string) {
 	exec.CommandContext(ctx, c.program, "exec", c.name, "sh", "-c", forgetful, "sh", note(id)).Run() // it may have ended, which is an error
 }
 
-// Isolated is true.
-func (*Container) Isolated() bool { return true }
+// Reach is nothing that matters.
+func (*Container) Reach(context.Context) Reach { return Isolated }
 
 // Close ends the container.
 func (c *Container) Close() error {

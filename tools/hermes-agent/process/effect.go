@@ -22,17 +22,20 @@ type Effect struct {
 	Title string   // in a few words: "Change ~/.bashrc"
 	Why   string   // what is special about it, "" for nothing
 	Paths []string // the files, none for a connection
-	// Scope is what one answer covers: a folder, a file, a host, or a kind of files.
-	Scope string
+	// Scopes are what one answer covers: folders, files, a host, or a kind of files.
+	Scopes []string
 }
+
+// Scope is what one answer covers, for people.
+func (e Effect) Scope() string { return strings.Join(e.Scopes, " and ") }
 
 // effectOf says what a question is about. The command runs in dir.
 func effectOf(r feed.Report, dir string) Effect {
 	switch to := cmp.Or(r.Host, shown(r.Path)); r.Kind {
 	case feed.Connect:
-		return Effect{Kind: acp.ToolKindFetch, Title: "Connect to " + to, Scope: to}
+		return Effect{Kind: acp.ToolKindFetch, Title: "Connect to " + to, Scopes: []string{to}}
 	case feed.Accept:
-		return Effect{Kind: acp.ToolKindFetch, Title: "Let other machines connect to " + to, Scope: "connections of other machines"}
+		return Effect{Kind: acp.ToolKindFetch, Title: "Let other machines connect to " + to, Scopes: []string{"connections of other machines"}}
 	}
 	e := Effect{Kind: acp.ToolKindEdit, Paths: []string{r.Path}}
 	verb := "Change "
@@ -47,21 +50,19 @@ func effectOf(r feed.Report, dir string) Effect {
 	}
 	e.Title = verb + shownIn(dir, r.Path)
 	if r.Reason != "" { // what nothing else keeps
-		e.Why, e.Scope = r.Reason, "files of this project that nothing else keeps"
+		e.Why, e.Scopes = r.Reason, []string{"files of this project that nothing else keeps"}
 		if slices.Contains(strings.Split(filepath.ToSlash(r.Path), "/"), ".git") {
-			e.Scope = "history of git that nothing else keeps"
+			e.Scopes = []string{"history of git that nothing else keeps"}
 		}
 		return e
 	}
-	var scopes []string
 	for _, path := range e.Paths {
 		why, scope := reach(dir, path)
 		e.Why = cmp.Or(e.Why, why)
-		if scope != "" && !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
+		if scope != "" && !slices.Contains(e.Scopes, scope) {
+			e.Scopes = append(e.Scopes, scope)
 		}
 	}
-	e.Scope = strings.Join(scopes, " and ")
 	return e
 }
 
@@ -128,7 +129,7 @@ const maxDenied = 20
 // The time that a command waits for answers is not its own.
 func (r *Registry) remembers(p *running, ask func(context.Context, Effect) (bool, error)) func(context.Context, Effect) (bool, error) {
 	return func(ctx context.Context, e Effect) (always bool, err error) {
-		if r.isAllowed(p, e.Scope) {
+		if r.isAllowed(p, e.Scopes) {
 			return false, nil
 		}
 		p.waits(r.now(), 1)
@@ -146,21 +147,25 @@ func (r *Registry) remembers(p *running, ask func(context.Context, Effect) (bool
 		case err != nil && len(p.denied) < maxDenied && !slices.Contains(p.denied, line):
 			p.denied = append(p.denied, line)
 		case err != nil:
-		case always:
-			r.allowed[e.Scope] = true
 		default:
-			p.allowed[e.Scope] = true
+			allowed := p.allowed
+			if always {
+				allowed = r.allowed
+			}
+			for _, scope := range e.Scopes {
+				allowed[scope] = true
+			}
 		}
 		return always, err
 	}
 }
 
-func (r *Registry) isAllowed(p *running, scope string) bool {
+func (r *Registry) isAllowed(p *running, scopes []string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return r.allowed[scope] || p.allowed[scope]
+	return len(scopes) > 0 && !slices.ContainsFunc(scopes, func(scope string) bool { return !r.allowed[scope] && !p.allowed[scope] })
 }
 
 // waits notes that one more question is open, or one less.

@@ -132,8 +132,8 @@ func New(o Options) *Registry {
 	return &Registry{opts: o, now: time.Now, allowed: make(map[string]bool)}
 }
 
-// Isolated reports whether commands cannot reach this machine.
-func (r *Registry) Isolated() bool { return r.opts.Backend.Isolated() }
+// Reach says how far commands reach.
+func (r *Registry) Reach(ctx context.Context) Reach { return r.opts.Backend.Reach(ctx) }
 
 // Start starts a command and returns at once.
 func (r *Registry) Start(ctx context.Context, c Command) (Info, error) {

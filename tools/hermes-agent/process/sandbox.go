@@ -24,7 +24,7 @@ import (
 
 // Sandbox runs commands on this machine that can change only the folder they run in and the
 // temporary one, and that reach no network. Where the kernel can, a supervisor beside them
-// asks before they reach further. They can still destroy the project, so it is not isolated.
+// asks before they reach further.
 type Sandbox struct {
 	Local
 	Launcher []string // a program that calls confine.Exec with the rules, and the command after --
@@ -113,6 +113,15 @@ func (s *Sandbox) Asks(ctx context.Context) (lacks string, err error) {
 		return "this system has no supervisor", nil
 	}
 	return s.lacks, nil
+}
+
+// Reach is this machine. If there is no supervisor, or the sandbox does not work, nobody is asked
+// when something happens.
+func (s *Sandbox) Reach(ctx context.Context) Reach {
+	if supervised, err := s.begin(ctx); err != nil || !supervised {
+		return Machine
+	}
+	return Asked
 }
 
 // begin listens for questions, once. It reports false if there is no supervisor.

@@ -56,8 +56,8 @@ func (s SSH) End(id string) {
 	exec.CommandContext(ctx, argv[0], argv[1:]...).Run() // it may have ended, which is an error
 }
 
-// Isolated is false: the other machine matters, too.
-func (SSH) Isolated() bool { return false }
+// Reach is the other machine.
+func (SSH) Reach(context.Context) Reach { return Machine }
 
 // Close does nothing.
 func (SSH) Close() error { return nil }

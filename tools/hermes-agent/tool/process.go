@@ -52,7 +52,7 @@ func runProcess(ctx context.Context, c *Call) (string, error) {
 				if args.Action == "start" {
 					err = c.allow(ctx, line)
 				} else {
-					err = c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Isolated())
+					err = c.Gate.Command(ctx, c.Shown.AsUpdate(), line, c.Processes.Reach(ctx))
 				}
 				if err == nil {
 					c.Begin()

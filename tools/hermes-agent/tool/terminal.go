@@ -105,7 +105,7 @@ func (c *Call) allow(ctx context.Context, line string) error {
 	// Exactly what would run, so that the client need not ask about the terminal as well.
 	vector := process.Vector(line)
 	question.RawInput, _ = json.Marshal(map[string]any{"command": vector[0], "args": vector[1:], "cwd": c.Cwd})
-	return c.Gate.Command(ctx, question, line, c.Processes.Isolated())
+	return c.Gate.Command(ctx, question, line, c.Processes.Reach(ctx))
 }
 
 // effect asks about what a command is about to do beyond the project.
@@ -113,7 +113,7 @@ func (c *Call) effect(ctx context.Context, e process.Effect) (always bool, err e
 	// It is a call of its own: the rules of an editor that allow the command say nothing of it.
 	shown := acp.NewToolCall(acp.ToolCallID(fmt.Sprintf("%s-%d", c.Shown.ToolCallID, c.effects.Add(1))), e.Title)
 	shown.Kind, shown.Status = acp.Some(e.Kind), acp.Some(acp.ToolCallStatusPending)
-	shown.RawInput, _ = json.Marshal(map[string]any{"paths": e.Paths, "scope": e.Scope})
+	shown.RawInput, _ = json.Marshal(map[string]any{"paths": e.Paths, "scope": e.Scope()})
 	for _, path := range e.Paths {
 		shown.Locations = append(shown.Locations, acp.ToolCallLocation{Path: path})
 	}

@@ -65,8 +65,8 @@ type Gate interface {
 	// Hides reports whether Read would ask about a file.
 	Hides(path string) bool
 	Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error
-	// Command decides about a shell line. One that is isolated cannot reach this machine.
-	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, isolated bool) error
+	// Command decides about a shell line, by how far commands reach.
+	Command(ctx context.Context, call *acp.ToolCallUpdate, command string, reach process.Reach) error
 	// Effect decides about what a command is about to do beyond the project. always says that
 	// the answer is also one for later commands.
 	Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error)
