@@ -83,7 +83,7 @@ func (p *program) options(models *agent.Models, sessions *store.Store) agent.Opt
 			Keep: func(e approval.Entry) error { return config.Allow(p.Dir, e) },
 		},
 		Processes: func(cwd string) process.Options {
-			return process.Options{Backend: backend(p.Terminal, cwd, p.State, p.own()), Keeper: keeper(), Environment: p.Terminal.Environment}
+			return process.Options{Backend: backend(p.Terminal, cwd, p.State, p.own(), time.Now()), Keeper: keeper(), Environment: p.Terminal.Environment}
 		},
 		Ready: func() error { return p.client.ready(models) },
 	}
@@ -103,17 +103,20 @@ func (p *program) own() []string {
 }
 
 // backend is where the commands of a session in a folder run. They may not change what is our
-// own, nor the state of the agent.
-func backend(t config.Terminal, cwd, state string, own []string) process.Backend {
+// own, nor the state of the agent. since is when the session began.
+func backend(t config.Terminal, cwd, state string, own []string, since time.Time) process.Backend {
 	switch t.Backend {
-	case "sandbox":
+	case "auto", "sandbox":
 		self, err := os.Executable()
 		if err != nil || runtime.GOOS == "linux" {
 			self = "/proc/self/exe"
 		}
-		s := &process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}, State: filepath.Join(state, "commands"), Deny: own, Since: time.Now()}
+		s := &process.Sandbox{Launcher: []string{self, sandboxCommand}, Net: confine.Net{All: t.Network}, State: filepath.Join(state, "commands"), Deny: own, Since: since}
 		if runtime.GOOS == "linux" {
 			s.Supervisor = []string{self, superviseCommand}
+		}
+		if t.Backend == "auto" {
+			return process.Auto{Sandbox: s, Dir: cwd}
 		}
 		return s
 	case "docker", "podman":

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/agent"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/chat"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -35,17 +36,20 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	samples := f.Int("samples", 1, "how often each prompt runs")
 	check := f.String("check", "", "a `COMMAND` that says, by its exit status, whether a run did what it should; a row can have its own")
 	tokens := f.Int("max-tokens", 0, "stop when all runs in the folder have used so many tokens")
+	var allow []approval.Entry
+	allowing(f, &allow)
 	cost := f.Float64("max-cost", 0, "stop when they have cost so many dollars, if the endpoint says what it costs")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if *dataset == "" || f.NArg() > 0 || *workers < 1 || *samples < 1 {
-		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--samples N] [--check COMMAND] [--max-tokens N] [--max-cost DOLLARS] [--distribution D] [--shard I/N]")
+		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--samples N] [--check COMMAND] [--allow RULE] [--max-tokens N] [--max-cost DOLLARS] [--distribution D] [--shard I/N]")
 	}
 	p, err := assemble(std)
 	if err != nil {
 		return err
 	}
+	p.Allowed = append(p.Allowed, allow...)
 	prompts, err := batch.ReadDataset(*dataset)
 	if err != nil {
 		return err

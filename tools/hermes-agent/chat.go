@@ -31,11 +31,7 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 	name := f.String("model", "", "the `NAME` of a model of the endpoint")
 	events := f.Bool("json", false, "with -q: print what the agent shows as JSON, one update a line, and how the turn ended")
 	var allow []approval.Entry
-	f.Func("allow", "run this dangerous command without a question: the `COMMAND` itself, or a rule such as git-discard; or what commands in the sandbox reach: a folder such as ~/.cache/, or a host such as example.com:443; may be repeated", func(text string) error {
-		entry, err := approval.ParseEntry(text)
-		allow = append(allow, entry)
-		return err
-	})
+	allowing(f, &allow)
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -85,4 +81,13 @@ func runChat(ctx context.Context, args []string, std stdio) error {
 		return &statusError{statusDenied, err}
 	}
 	return err
+}
+
+// allowing adds the flag for what needs no question.
+func allowing(f *flag.FlagSet, list *[]approval.Entry) {
+	f.Func("allow", "run this dangerous command without a question: the `COMMAND` itself, or a rule such as git-discard; or what commands in the sandbox reach: a folder such as ~/.cache/, or a host such as example.com:443; may be repeated", func(text string) error {
+		entry, err := approval.ParseEntry(text)
+		*list = append(*list, entry)
+		return err
+	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -127,13 +129,26 @@ func (r *report) model(ctx context.Context, c config.Config, names []string) {
 // backend checks that commands can run where the settings say.
 func (r *report) backend(ctx context.Context, t config.Terminal, state string) {
 	switch t.Backend {
+	case "auto":
+		if runtime.GOOS != "linux" {
+			r.say(nil, "commands run on this machine")
+			return
+		}
+		auto := backend(t, "", state, nil, time.Now()).(process.Auto)
+		defer auto.Close()
+		switch lacks, err := auto.Lacks(ctx); {
+		case err == nil && lacks == "":
+			r.say(nil, "commands run in a sandbox, and what they may reach beyond their project is asked about")
+		default:
+			r.warn("commands run on this machine, because the sandbox does not work here: %v", cmp.Or(err, errors.New(lacks)))
+		}
 	case "sandbox":
 		var err error
 		if lacks := (confine.Rules{}).Missing(); len(lacks) > 0 {
 			err = errors.New("the sandbox: " + strings.Join(lacks, "; "))
 		}
 		r.say(err, "commands run in a sandbox")
-		if s, is := backend(t, "", state, nil).(*process.Sandbox); is && err == nil {
+		if s, is := backend(t, "", state, nil, time.Now()).(*process.Sandbox); is && err == nil {
 			defer s.Close()
 			lacks, err := s.Asks(ctx)
 			if err == nil && lacks != "" {

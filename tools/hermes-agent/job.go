@@ -73,7 +73,7 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	if err := here.OpenSession(session, []string{dir}); err != nil {
 		return out, err
 	}
-	processes := process.New(process.Options{Backend: backend(j.Terminal, dir, j.State, j.own()), Keeper: keeper(), Environment: j.Terminal.Environment})
+	processes := process.New(process.Options{Backend: backend(j.Terminal, dir, j.State, j.own(), ownCopy), Keeper: keeper(), Environment: j.Terminal.Environment})
 	defer func() { err = errors.Join(err, processes.Close(), here.Close()) }()
 	env := &tool.Env{
 		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
@@ -167,6 +167,9 @@ func picture(name string) ([]model.Image, error) {
 
 // unattended decides when there is no user. It allows all changes of files,
 // because they are a copy.
+// ownCopy is since when the files of a job are its own: all of them are copies.
+var ownCopy = time.Unix(0, 1)
+
 type unattended struct {
 	gate *approval.Gate
 	dir  string

@@ -25,11 +25,11 @@ func TestAChatAsksWhatACommandMayReach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(settings, "config.yaml"), []byte("version: 1\nterminal: {backend: sandbox}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(settings, "config.yaml"), []byte("version: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.env = append(p.env, "HERMES_AGENT_HOME="+settings, "HOME="+home, "TMPDIR="+home+"/tmp")
-	if out, err := p.command("doctor").Output(); err != nil || !strings.Contains(string(out), "good:   what a command may reach beyond its project is asked about\n") {
+	if out, err := p.command("doctor").Output(); err != nil || !strings.Contains(string(out), "good:   commands run in a sandbox, and what they may reach beyond their project is asked about\n") {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
 	p.start("chat")
@@ -37,18 +37,34 @@ func TestAChatAsksWhatACommandMayReach(t *testing.T) {
 	p.types(`CALL terminal {"command":"cat a.txt > f; cat f; echo x > ~/docs/a; echo ma''de"}` + "\r")
 	p.sees("* Create ~/docs/a")
 	p.sees("1 Allow for this command: ~/docs/")
-	p.sees("3 Reject? ")
+	p.sees("3 Always allow: ~/docs/")
+	p.sees("4 Reject")
+	p.sees("1 to 4? ")
 	p.types("1\r")
 	p.sees("made")
 	p.sees("> ")
 	p.types(`CALL terminal {"command":"echo x > ~/docs/b; echo next"}` + "\r")
 	p.sees("* Create ~/docs/b")
-	p.sees("3 Reject? ")
-	p.types("3\r")
+	p.sees("4 Reject")
+	p.sees("1 to 4? ")
+	p.types("4\r")
 	p.sees("not allowed: Create ~/docs/b: the user denied it")
 	p.sees("> ")
+	p.types(`CALL terminal {"command":"echo x > ~/docs/c; echo o''nce"}` + "\r")
+	p.sees("* Create ~/docs/c")
+	p.sees("4 Reject")
+	p.sees("1 to 4? ")
+	p.types("3\r")
+	p.sees("once")
+	p.sees("> ")
 	p.leaves()
-	for name, want := range map[string]bool{"a": true, "b": false} {
+	p.start("chat")
+	p.sees("> ")
+	p.types(`CALL terminal {"command":"echo x > ~/docs/d; echo for e''ver"}` + "\r")
+	p.sees("for ever")
+	p.sees("> ")
+	p.leaves()
+	for name, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
 		if _, err := os.Stat(filepath.Join(home, "docs", name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}

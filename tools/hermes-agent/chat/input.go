@@ -74,6 +74,9 @@ func (i *input) prompt(ctx context.Context) (string, error) {
 	}
 }
 
+// maxMark is how long the choices may be on one line, in bytes.
+const maxMark = 72
+
 // answer reads the number of a choice. Text that was typed before the question stays
 // for the next prompt.
 func (i *input) answer(ctx context.Context, choices []string) (int, error) {
@@ -98,8 +101,13 @@ func (i *input) answer(ctx context.Context, choices []string) (int, error) {
 	for n, choice := range choices {
 		numbered = append(numbered, fmt.Sprintf("%d %s", n+1, choice))
 	}
+	mark := strings.Join(numbered, ", ") + "? "
+	if len(mark) > maxMark {
+		fmt.Fprint(i.out, "  "+strings.Join(numbered, "\r\n  ")+"\r\n")
+		mark = fmt.Sprintf("1 to %d? ", len(choices))
+	}
 	for {
-		text, pasted, err := i.read(strings.Join(numbered, ", ")+"? ", &history{})
+		text, pasted, err := i.read(mark, &history{})
 		if err != nil {
 			return 0, err
 		}

@@ -84,7 +84,7 @@ type Terminal struct {
 
 // Backends are the places where commands can run. The first one means the terminals of the
 // client, if it has any.
-var Backends = []string{"local", "sandbox", "docker", "podman", "ssh"}
+var Backends = []string{"auto", "local", "sandbox", "docker", "podman", "ssh"}
 
 // Template is the file that a new user gets, and the default of each setting.
 const Template = `# Settings of hermes-agent. Keys and other secrets belong into .env beside this file.
@@ -119,8 +119,9 @@ toolsets: [core, skills]
 max_requests: 60
 
 terminal:
-  # local, sandbox, docker, podman or ssh.
-  backend: local
+  # auto, local, sandbox, docker, podman or ssh. auto is sandbox where the system can ask what
+  # commands reach, and local otherwise.
+  backend: auto
   # The image of docker and podman.
   image: ""
   # The machine of ssh, and the folder there.

@@ -55,7 +55,7 @@ func TestTheEnvironmentIsEnough(t *testing.T) {
 		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || err == nil && c.Model.BaseURL != test.want {
 			t.Errorf("%+v: %+v, %v", test, c, err)
 		}
-		if err == nil && (c.State != filepath.Join("/s", "hermes-agent") || !slices.Equal(c.Toolsets, []string{"core", "skills"}) || c.Requests != 60 || c.Terminal.Backend != "local") {
+		if err == nil && (c.State != filepath.Join("/s", "hermes-agent") || !slices.Equal(c.Toolsets, []string{"core", "skills"}) || c.Requests != 60 || c.Terminal.Backend != "auto") {
 			t.Errorf("the defaults are %+v", c)
 		}
 	}

@@ -72,6 +72,9 @@ type Command struct {
 	// Effect decides about what the command is about to do beyond the project, if the backend
 	// asks. always says that the answer also is one for later commands. Nil denies everything.
 	Effect func(ctx context.Context, e Effect) (always bool, err error)
+	// Progress is called with the newest output while the command runs, if no terminal of the
+	// client shows it. Nil: nobody wants to know.
+	Progress func(text string)
 	// Shown is called if the command runs in a terminal of the client. Nil: nobody
 	// wants to know.
 	Shown func(acp.TerminalID)
@@ -163,7 +166,7 @@ func (r *Registry) start(ctx context.Context, c Command) (*running, error) {
 	}
 	c.Effect = r.remembers(p, c.Effect)
 	begin := r.here
-	if _, local := r.opts.Backend.(Local); local && r.opts.Terminals != nil && !c.Input && !c.PTY {
+	if _, local := chosen(ctx, r.opts.Backend).(Local); local && r.opts.Terminals != nil && !c.Input && !c.PTY {
 		begin = r.inClient
 	}
 	var err error

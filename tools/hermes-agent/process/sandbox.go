@@ -58,7 +58,7 @@ func (s *Sandbox) Command(ctx context.Context, id string, c Command) ([]string, 
 	if err != nil {
 		return nil, "", fmt.Errorf("sandbox: %w", err)
 	}
-	rules := confine.Rules{Write: append([]string{c.Dir}, s.Write...), Net: s.Net}
+	rules := s.rules(c.Dir)
 	line := append(shell(), c.Line)
 	if !supervised {
 		text, err := json.Marshal(rules)
@@ -86,6 +86,21 @@ func (s *Sandbox) Command(ctx context.Context, id string, c Command) ([]string, 
 
 func words(program []string, text string, line []string) []string {
 	return append(append(append([]string{}, program...), text, "--"), line...)
+}
+
+// accepts returns an error if commands cannot run in a folder: a folder with secrets of the user
+// in it would show them.
+func (s *Sandbox) accepts(dir string) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	_, err = s.config("", dir, s.rules(dir))
+	return err
+}
+
+func (s *Sandbox) rules(dir string) confine.Rules {
+	return confine.Rules{Write: append([]string{dir}, s.Write...), Net: s.Net}
 }
 
 // config is the configuration of a supervisor.

@@ -53,7 +53,7 @@ func runTerminal(ctx context.Context, c *Call) (string, error) {
 	if args.Timeout > 0 {
 		timeout = time.Duration(args.Timeout) * time.Second
 	}
-	out, late, err := c.Processes.Run(ctx, process.Command{Line: args.Command, Dir: c.Cwd, Effect: c.effect, Shown: c.shown}, timeout)
+	out, late, err := c.Processes.Run(ctx, process.Command{Line: args.Command, Dir: c.Cwd, Effect: c.effect, Shown: c.shown, Progress: c.progress}, timeout)
 	text := strings.TrimRight(out.Text, "\r\n")
 	if out.Skipped > 0 || out.Cut {
 		text = "[the beginning was left out]\n" + text
@@ -130,6 +130,13 @@ func (c *Call) effect(ctx context.Context, e process.Effect) (always bool, err e
 	}
 	c.Show(end)
 	return always, err
+}
+
+// progress shows the newest output of a command.
+func (c *Call) progress(text string) {
+	c.Update(func(u *acp.ToolCallUpdate) {
+		u.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(text))}
+	})
 }
 
 // shown makes a terminal of the client a part of the call.
