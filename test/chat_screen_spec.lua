@@ -158,6 +158,21 @@ describe("the chat on the screen", function()
     })
   end)
 
+  it("shows the tokens of a window whose size the agent does not know", function()
+    open()
+    screen:lua("Say(...)", {
+      { update = { sessionUpdate = "usage_update", used = 12000, size = 0 } },
+    })
+    screen:wait_for("the status", function()
+      return vim.startswith(right()[1], "scripted · idle · Ask · 12k tokens")
+    end)
+    screen:type("<Esc>:Hermes status<CR>")
+    screen:wait_for("the row of the session", function()
+      local lines = screen:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+      return vim.endswith(lines[#lines], "mode ask, 12k tokens")
+    end)
+  end)
+
   it("says of a command that printed nothing only how it failed", function()
     open()
     local steps = {}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden file")
@@ -173,6 +175,53 @@ func TestABatchShortensConversationsThatAreTooLong(t *testing.T) {
 	list := records(t, filepath.Join(dir, "out", "trajectories.jsonl"))
 	if len(list) != 1 || len(list[0].Conversations) != 2+6*2+1 || list[0].Tools["read"].Calls != 6 {
 		t.Errorf("%.3000v", list)
+	}
+}
+
+// What is paid for is in the record: summaries, too. It names the models that answered.
+func TestRecordsCountEveryRequestAndNameWhoAnswered(t *testing.T) {
+	say := func(what, usage string) dialect.Answer {
+		return dialect.Answer{Body: `{"choices":[{"message":{` + what + `},"finish_reason":"stop"}],"usage":` + usage + `}`}
+	}
+	call := func(n int) dialect.Answer {
+		return say(fmt.Sprintf(`"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":\"a.txt\",\"limit\":%d}"}}]`, n), `{"prompt_tokens":50,"completion_tokens":5,"cost":0.01}`)
+	}
+	habit := dialect.Habit{
+		Refuses: []dialect.Refusal{
+			{If: "Summarize the work", Answer: say(`"content":"a.txt was read"`, `{"prompt_tokens":1000,"completion_tokens":100,"prompt_tokens_details":{"cached_tokens":10},"cost":1}`)},
+			{If: `(?s)("role":"tool".*){4}`, Answer: dialect.Answer{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 6000 tokens."}}`}},
+			{If: `(?s)"role":"tool".*"model":"big"`, Answer: dialect.Answer{Status: 400, Body: `{"error":"big is away"}`}},
+		},
+		Answers: []dialect.Answer{call(1001), call(1002), call(1003), call(1004), say(`"content":"enough"`, `{"prompt_tokens":50,"completion_tokens":5,"cost":0.01}`)},
+	}
+	for _, test := range []struct{ dataset, max, why string }{
+		{`{"prompt":"read it","dir":"p"}`, "100", ""},
+		{`{"prompt":"read it","dir":"p"}` + "\n" + `{"prompt":"again"}`, "0.9", "the budget is used up"}, // by the summary
+	} {
+		server, err := habit.Serve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		dir := scene(t, server.URL, map[string]string{"p/a.txt": strings.Repeat("some words\n", 1000), "d.jsonl": test.dataset})
+		t.Setenv("OPENAI_MODEL", "deep")
+		for name, value := range map[string]string{"model.fallback": "fast", "models": "{deep: {name: big}, fast: {name: small}}"} {
+			if err := config.Set(os.Getenv("HERMES_AGENT_HOME"), name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := filepath.Join(dir, "out")
+		_, err = play(t, "", "batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--out", out, "--workers", "1", "--max-cost", test.max)
+		if (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
+			t.Fatal(err)
+		}
+		list := records(t, filepath.Join(out, "trajectories.jsonl"))
+		if len(list) != 1 || list[0].Model != "deep, fast" || list[0].Requests != 6 || list[0].Tokens != (batch.Tokens{Input: 1250, Output: 125, Cached: 10}) || math.Abs(list[0].Cost-1.05) > 1e-9 {
+			for i := range list {
+				list[i].Conversations = nil
+			}
+			t.Errorf("%d records: %+v", len(list), list)
+		}
 	}
 }
 

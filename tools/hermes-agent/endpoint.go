@@ -71,7 +71,7 @@ func (e *endpoint) ready(models *agent.Models) error {
 }
 
 // Complete implements model.Model. When a model fails before it has sent anything, the
-// fallback of the settings answers.
+// fallback of the settings answers. The reply names the model by its name in the settings.
 func (e *endpoint) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
 	client, c, err := e.open()
 	if err != nil {
@@ -80,6 +80,7 @@ func (e *endpoint) Complete(ctx context.Context, r model.Request, on func(model.
 	wanted := cmp.Or(r.Model, c.Model.Name)
 	r.Model, r.Parameters = c.Named(wanted)
 	reply, err := client.Complete(ctx, r, on)
+	reply.Model = wanted
 	second, parameters := c.Named(c.Model.Fallback)
 	if err == nil || ctx.Err() != nil || second == "" || second == r.Model || reply.Message.Text != "" ||
 		errors.As(err, new(*model.LoginError)) || errors.As(err, new(*model.OverflowError)) {
@@ -88,6 +89,7 @@ func (e *endpoint) Complete(ctx context.Context, r model.Request, on func(model.
 	on(model.Delta{Notice: fmt.Sprintf("%v; %s answers instead", err, c.Model.Fallback)})
 	r.Model, r.Parameters = second, parameters
 	reply, other := client.Complete(ctx, r, on)
+	reply.Model = c.Model.Fallback
 	if other != nil {
 		return reply, errors.Join(err, other)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,14 +86,23 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 		Model: j.client, Name: j.name, Tools: tools, Env: env, Log: j.log,
 		Limits: loop.Limits{Requests: j.Requests, Result: loop.ResultOf(window)},
 	}
-	used, counted := model.Usage{}, 0
-	l.Used = func(u model.Usage) {
-		used, counted = u, len(history)+1
+	spend := func(u model.Usage) {
 		out.Requests++
 		out.Tokens.Input += u.Input
 		out.Tokens.Output += u.Output
 		out.Tokens.Cached += u.Cached
 		out.Cost += u.Cost
+	}
+	used, counted := model.Usage{}, 0
+	var answered []string // names of models
+	l.Replied = func(r model.Reply) {
+		spend(r.Usage)
+		if r.Usage != (model.Usage{}) {
+			used, counted = r.Usage, len(history)+1
+		}
+		if name := cmp.Or(r.Model, j.name); !slices.Contains(answered, name) {
+			answered = append(answered, name)
+		}
 	}
 	shortened := 0 // messages that are not in the history of the model any more
 	l.Shorten = compact.Keeper{
@@ -101,7 +111,7 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 			return used.Input + used.Output + compact.Tokens(h[min(max(0, counted-shortened), len(h)):])
 		},
 		Compact: func(ctx context.Context, h []model.Message, size int) ([]model.Message, error) {
-			shorter, _, err := compact.Compactor{Model: j.client, Name: j.name, Cheap: j.Config.Model.Summary, Window: size}.Compact(ctx, h)
+			shorter, _, err := compact.Compactor{Model: j.client, Name: j.name, Cheap: j.Config.Model.Summary, Window: size, Used: spend}.Compact(ctx, h)
 			if err == nil {
 				used, counted = model.Usage{Input: compact.Tokens(shorter)}, len(history)
 				shortened = len(history) - len(shorter)
@@ -110,7 +120,7 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 		},
 	}.Shortener()
 	reason, err := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
-	out.Model = j.name
+	out.Model = cmp.Or(strings.Join(answered, ", "), j.name)
 	out.Completed = err == nil && reason == acp.StopReasonEndTurn
 	if !out.Completed {
 		out.Stop = string(reason)

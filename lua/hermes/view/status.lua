@@ -36,7 +36,9 @@ local function usage_of(usage)
   if type(usage) ~= "table" or type(usage.used) ~= "number" then
     return nil
   end
-  local size = type(usage.size) == "number" and " of " .. short(usage.size) or ""
+  -- An agent that does not know the size says 0.
+  local known = type(usage.size) == "number" and usage.size > 0
+  local size = known and " of " .. short(usage.size) or ""
   local cost = type(usage.cost) == "table" and usage.cost or {}
   local price = type(cost.amount) == "number"
       and (", %.2f %s"):format(

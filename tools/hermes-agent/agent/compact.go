@@ -42,7 +42,7 @@ func (s *session) estimate(history []model.Message) int {
 // compact replaces the beginning of the conversation by a summary, and shows that.
 func (s *session) compact(ctx context.Context, history []model.Message, size int) ([]model.Message, error) {
 	id, begun := acp.CompactionID(rand.Text()), false
-	c := compact.Compactor{Model: s.agent.opts.Model, Name: s.info().Model, Cheap: s.agent.opts.Summary, Window: size, Begin: func() {
+	c := compact.Compactor{Model: s.agent.opts.Model, Name: s.info().Model, Cheap: s.agent.opts.Summary, Window: size, Used: s.spend, Begin: func() {
 		begun = true
 		s.tell(acp.NewCompactionUpdate(id, acp.CompactionStatusInProgress))
 	}}

@@ -19,10 +19,11 @@ type reader struct {
 	mu      sync.Mutex
 	reads   int // that are left
 	summary error
-	window  int  // in tokens; 0: none
-	silent  bool // it does not say how large the window is
-	largest int  // request in bytes
-	refused int  // requests above the window
+	paid    model.Usage // of a summary
+	window  int         // in tokens; 0: none
+	silent  bool        // it does not say how large the window is
+	largest int         // request in bytes
+	refused int         // requests above the window
 	faults  []string
 }
 
@@ -40,7 +41,7 @@ func (r *reader) Complete(_ context.Context, q model.Request, on func(model.Delt
 	}
 	if len(q.Tools) == 0 {
 		answer.Text = "much was read"
-		return model.Reply{Message: answer}, r.summary
+		return model.Reply{Message: answer, Usage: r.paid}, r.summary
 	}
 	size, open := 0, ""
 	for _, m := range q.Messages {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -59,7 +60,7 @@ func (s *session) run(ctx context.Context) (acp.StopReason, error) {
 	s.mu.Unlock()
 	l := &loop.Loop{
 		Model: s.agent.opts.Model, Name: name, Tools: s.tools, Env: s.env,
-		Limits: s.limits(), Log: s.agent.opts.Log, Used: s.tellUsage,
+		Limits: s.limits(), Log: s.agent.opts.Log, Replied: s.count,
 		Calls: calls, Shorten: s.keeper().Shortener(),
 	}
 	return l.Turn(ctx, history, s.add)
@@ -78,24 +79,32 @@ func (s *session) add(m model.Message) {
 	s.keep("store a message", func() error { return s.stored.AddMessage(m) })
 }
 
-// tellUsage says how full the context window is, if the endpoint says how large it is.
-func (s *session) tellUsage(u model.Usage) {
-	s.mu.Lock()
-	s.used, s.counted = u, len(s.stored.Messages)+1 // the reply
-	s.total.Input += u.Input
-	s.total.Output += u.Output
-	s.total.Cached += u.Cached
-	s.total.Cost += u.Cost
-	s.mu.Unlock()
-	s.showUsage(u)
-}
-
-func (s *session) showUsage(u model.Usage) {
-	size := s.window()
-	if size == 0 {
+// count counts what a reply used, if the endpoint says that.
+func (s *session) count(r model.Reply) {
+	if r.Usage == (model.Usage{}) {
 		return
 	}
-	update := acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(size))
+	s.spend(r.Usage)
+	s.mu.Lock()
+	s.used, s.counted = r.Usage, len(s.stored.Messages)+1 // the reply
+	s.mu.Unlock()
+	s.showUsage(r.Usage)
+}
+
+// spend adds to what the session has used.
+func (s *session) spend(u model.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total.Add(u)
+}
+
+// showUsage says how full the context window is, and what the session cost. The protocol
+// wants a size, also of a window that nobody knows: 0 is that.
+func (s *session) showUsage(u model.Usage) {
+	update := acp.NewUsageUpdate(uint64(u.Input+u.Output), uint64(s.window()))
+	if u.Cached > 0 {
+		update.Meta = json.RawMessage(fmt.Sprintf(`{"hermes.cached":%d}`, u.Cached))
+	}
 	s.mu.Lock()
 	if s.total.Cost > 0 {
 		update.Cost = &acp.Cost{Amount: s.total.Cost, Currency: "USD"}

@@ -35,7 +35,7 @@ type Outcome struct {
 	Completed     bool                        `json:"completed"`      // the model came to an end
 	Stop          string                      `json:"stop,omitempty"` // why it ended otherwise
 	Tools         map[string]trajectory.Count `json:"tools,omitempty"`
-	Model         string                      `json:"model,omitempty"`
+	Model         string                      `json:"model,omitempty"` // that answered; more than one if one failed
 	Requests      int                         `json:"requests,omitempty"`
 	Tokens        Tokens                      `json:"tokens,omitzero"`
 	Cost          float64                     `json:"cost,omitempty"`  // in dollars, if the endpoint says

@@ -69,13 +69,30 @@ func (v *view) show(u acp.SessionUpdate) {
 			v.names = append(v.names, OneLine(c.Name))
 		}
 	case *acp.UsageUpdate:
-		v.usage = fmt.Sprintf("  %d of %d tokens", u.Used, u.Size)
-		if u.Cost != nil {
-			v.usage += fmt.Sprintf(", %.4f %s", u.Cost.Amount, OneLine(u.Cost.Currency))
-		}
+		v.usage = "  " + used(u)
 	case *acp.UserMessageChunk: // of a session that is loaded
 		v.indented("> ", text(u.Content), -1, func(string) string { return bold })
 	}
+}
+
+// used says what the last request of a turn had, and what the session cost so far. A window
+// of the size 0 is one that the agent does not know.
+func used(u *acp.UsageUpdate) string {
+	text := fmt.Sprint(u.Used)
+	if u.Size > 0 {
+		text += fmt.Sprintf(" of %d", u.Size)
+	}
+	text += " tokens"
+	var also struct {
+		Cached int `json:"hermes.cached"`
+	}
+	if json.Unmarshal(u.Meta, &also) == nil && also.Cached > 0 {
+		text += fmt.Sprintf(", %d of them cached", also.Cached)
+	}
+	if u.Cost != nil {
+		text += fmt.Sprintf(", %.4f %s in all", u.Cost.Amount, OneLine(u.Cost.Currency))
+	}
+	return text
 }
 
 // contents prints what a tool call has, besides what was printed of it before.

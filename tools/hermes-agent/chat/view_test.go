@@ -93,3 +93,30 @@ func TestTheQuestionShowsWhatWouldRun(t *testing.T) {
 		}
 	}
 }
+
+func TestTheChatShowsWhatATurnUsed(t *testing.T) {
+	t.Parallel()
+	cost := &acp.Cost{Amount: 0.0123, Currency: "USD"}
+	for _, test := range []struct {
+		used, size uint64
+		cost       *acp.Cost
+		meta, want string
+	}{
+		{1200, 8192, cost, `{"hermes.cached":800}`, "  1200 of 8192 tokens, 800 of them cached, 0.0123 USD in all\n"},
+		{1200, 0, cost, `{"hermes.cached":800}`, "  1200 tokens, 800 of them cached, 0.0123 USD in all\n"},
+		{1200, 8192, nil, "", "  1200 of 8192 tokens\n"},
+		{1200, 0, nil, `{"hermes.cached":-1}`, "  1200 tokens\n"},
+		{1200, 0, nil, `{"hermes.cached":"x"}`, "  1200 tokens\n"},
+	} {
+		var out bytes.Buffer
+		v := &view{answers: &out, others: &out}
+		u := acp.NewUsageUpdate(test.used, test.size)
+		u.Cost, u.Meta = test.cost, json.RawMessage(test.meta)
+		v.show(u)
+		v.end()
+		v.end() // once a turn
+		if got := out.String(); got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}

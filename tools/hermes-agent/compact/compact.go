@@ -45,6 +45,8 @@ type Compactor struct {
 	Window int    // the size of the context window in tokens
 	// Begin is called when the model begins to write a summary. It may be nil.
 	Begin func()
+	// Used hears what each request for a summary used. Nil ignores it.
+	Used func(model.Usage)
 }
 
 // ErrShort says that a summary would not make the conversation shorter.
@@ -162,6 +164,9 @@ func (c Compactor) summarize(ctx context.Context, middle []model.Message) (strin
 		{Role: model.System, Text: task},
 		{Role: model.User, Text: model.Bound(transcript(middle), c.bytes(2))},
 	}}, func(model.Delta) {})
+	if c.Used != nil {
+		c.Used(reply.Usage)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -55,8 +55,8 @@ type Loop struct {
 	// Shorten may replace the history before a request, if it is too long. Full is nil, or
 	// the endpoint's word that it is. Nil keeps it.
 	Shorten func(ctx context.Context, history []model.Message, full *model.OverflowError) []model.Message
-	// Used hears how many tokens the conversation has. Nil ignores it.
-	Used func(model.Usage)
+	// Replied hears each reply of the model, also one that broke off. Nil ignores it.
+	Replied func(model.Reply)
 }
 
 // ErrEmpty says that the model answered nothing, twice.
@@ -108,8 +108,8 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 			history = l.Shorten(ctx, history, nil)
 		}
 		reply, err := l.complete(ctx, &history)
-		if l.Used != nil && reply.Usage != (model.Usage{}) {
-			l.Used(reply.Usage)
+		if l.Replied != nil && (err == nil || reply.Usage != (model.Usage{})) {
+			l.Replied(reply)
 		}
 		said := reply.Message
 		if ctx.Err() != nil {

@@ -43,6 +43,7 @@ type Delta struct {
 // Reply is the end of a completion.
 type Reply struct {
 	Message Message
+	Model   string // that answered; empty: the one that was asked
 	Usage   Usage
 	Stop    Stop
 }
@@ -53,6 +54,14 @@ type Usage struct {
 	Output int
 	Cached int     // of Input, that the endpoint had read before
 	Cost   float64 // in dollars, if the endpoint says
+}
+
+// Add adds what another request used.
+func (u *Usage) Add(other Usage) {
+	u.Input += other.Input
+	u.Output += other.Output
+	u.Cached += other.Cached
+	u.Cost += other.Cost
 }
 
 // String describes what was used for people.

@@ -412,6 +412,8 @@ function Chat:status()
   if info.percent then
     local used, size = count(usage.used), count(usage.size)
     parts[#parts + 1] = ("%s/%s %d%%"):format(used, size, info.percent)
+  elseif type(usage.used) == "number" and usage.used > 0 then
+    parts[#parts + 1] = count(usage.used) .. " tokens"
   end
   if type(usage.cost) == "table" and usage.cost.amount then
     parts[#parts + 1] = ("%.2f %s"):format(usage.cost.amount, usage.cost.currency or "")
