@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -81,6 +82,44 @@ func TestSettingsCountAsSoonAsTheyAreMade(t *testing.T) {
 	}
 	if err := e.ready(models); err != nil || models.Default(t.Context()) != "mine" {
 		t.Errorf("%v; the model is %q", err, models.Default(t.Context()))
+	}
+}
+
+// The special setting wins over the general one, and both over the endpoint, also if that
+// does not list its models.
+func TestTheWindowIsThatOfTheModelFirst(t *testing.T) {
+	for _, list := range []string{`{"data":[{"id":"big","context_length":30000},{"id":"listed","context_length":30000}]}`, ""} {
+		dir := home(t)
+		habit := dialect.Habit{Paths: map[string]string{"/v1/models": list}}
+		server, err := habit.Serve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		t.Setenv("OPENAI_BASE_URL", server.URL)
+		for _, test := range []struct {
+			name           string
+			general, wants int
+		}{{"deep", 20000, 10000}, {"deep", 0, 10000}, {"fast", 20000, 20000}, {"listed", 20000, 20000}, {"fast", 0, 0}} {
+			for name, value := range map[string]string{"model.name": test.name, "model.context": fmt.Sprint(test.general), "models": "{deep: {name: big, context: 10000}, fast: {name: small}}"} {
+				if err := config.Set(dir, name, value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, err := assemble(stdio{err: io.Discard})
+			if err != nil {
+				t.Fatal(err)
+			}
+			models := agent.ListModels(t.Context(), p.Config.Model.Name, p.client.Models, func(error) {})
+			models.Default(t.Context())
+			j := jobs{program: p, models: models, name: test.name}
+			if got := j.window(); got != test.wants {
+				t.Errorf("in a batch, %+v: %d", test, got)
+			}
+			if got := p.options(models, nil).Window(test.name); got != test.wants {
+				t.Errorf("in a session, %+v: %d", test, got)
+			}
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 }
 
 // window is the size of the context window, 0 if it is unknown.
-func (j jobs) window() int { return cmp.Or(j.Config.Model.Context, j.models.Context(j.name)) }
+func (j jobs) window() int { return cmp.Or(j.Window(j.name), j.models.Context(j.name)) }
 
 // verdict runs the check of a prompt. The user wrote it, so nobody is asked.
 func (j jobs) verdict(ctx context.Context, processes *process.Registry, command, dir string) (*batch.Check, error) {

@@ -36,8 +36,10 @@ type Options struct {
 	Tools   *tool.Set
 	Skills  *skill.Index // nil: none
 	Limits  loop.Limits
-	Window  int    // the context window in tokens; 0: what the endpoint says
 	Summary string // the model that writes summaries; empty: that of the session
+	// Window is the context window of a model in tokens, as the user has set it; 0: what the
+	// endpoint says. Nil: the user has set none.
+	Window func(name string) int
 	// Approval has what the user has allowed for good.
 	Approval approval.Options
 	// Processes says how the commands of a session in a folder run. Nil: on this machine.
@@ -56,6 +58,9 @@ func Run(ctx context.Context, t transport.Transport, opts Options) error {
 	}
 	if opts.Ready == nil {
 		opts.Ready = func() error { return nil }
+	}
+	if opts.Window == nil {
+		opts.Window = func(string) int { return 0 }
 	}
 	if opts.Processes == nil {
 		opts.Processes = func(string) process.Options { return process.Options{} }

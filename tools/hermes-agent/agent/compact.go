@@ -16,7 +16,7 @@ import (
 // than what the endpoint has refused, whatever the user has configured.
 func (s *session) window() int {
 	models, name := s.agent.opts.Models, s.info().Model
-	size := cmp.Or(s.agent.opts.Window, models.Context(name))
+	size := cmp.Or(s.agent.opts.Window(name), models.Context(name))
 	if refused := models.Refused(name); refused > 0 && size > refused {
 		return refused
 	}

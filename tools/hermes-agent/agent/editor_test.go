@@ -120,7 +120,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs, Window: e.window,
+			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs, Window: func(string) int { return e.window },
 			Approval: approval.Options{Own: e.own}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()

@@ -70,6 +70,10 @@ func (c Config) Named(name string) (string, map[string]any) {
 	return cmp.Or(own.Name, name), parameters
 }
 
+// Window returns the size that the settings give to the context window of a model, 0 if they
+// do not.
+func (c Config) Window(name string) int { return cmp.Or(c.Models[name].Context, c.Model.Context) }
+
 // Terminal says where commands run.
 type Terminal struct {
 	Backend string   `yaml:"backend"` // one of Backends

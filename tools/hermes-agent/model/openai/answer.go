@@ -33,7 +33,7 @@ func (c *Client) answer(ctx context.Context, r model.Request, p Profile, on func
 	stalled := time.AfterFunc(c.opts.Stall, func() { stop(errStalled) })
 	defer stalled.Stop()
 	collected := newCollector(r, p, c.opts)
-	body, err := c.send(ctx, http.MethodPost, "/chat/completions", requestBody(r, p, c.from(r.Model)))
+	body, err := c.send(ctx, http.MethodPost, completions, requestBody(r, p, c.from(r.Model)))
 	if err == nil {
 		defer body.Close()
 		stalled.Reset(c.opts.Stall)
@@ -67,7 +67,11 @@ func (c *Client) send(ctx context.Context, method, path string, what object) (io
 		}
 		body = bytes.NewReader(b)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.opts.BaseURL, "/")+path, body)
+	to, err := address(c.opts.BaseURL, path)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, to, body)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +80,7 @@ func (c *Client) send(ctx context.Context, method, path string, what object) (io
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if c.opts.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+c.opts.Key)
-	}
+	authorize(request.Header, c.opts.BaseURL, c.opts.Key)
 	for name, value := range c.opts.Headers {
 		request.Header.Set(name, value)
 	}

@@ -261,6 +261,70 @@ func TestModelsAreListedWithTheirContext(t *testing.T) {
 	}
 }
 
+// Azure names the deployment in the path and the version of its interface in the query.
+func TestAddressesKeepTheirQuery(t *testing.T) {
+	t.Parallel()
+	const azure = "/openai/deployments/gpt-5-mini"
+	for _, test := range []struct{ address, completes, lists, key, models string }{
+		{"/v1", "/v1/chat/completions", "/v1/models", "Authorization: Bearer k", "a"},
+		{"/v1/", "/v1/chat/completions", "/v1/models", "Authorization: Bearer k", "a"},
+		{"", "/chat/completions", "/models", "Authorization: Bearer k", "a"},
+		{"/v1?key=a%2Fb&x=", "/v1/chat/completions?key=a%2Fb&x=", "/v1/models?key=a%2Fb&x=", "Authorization: Bearer k", "a"},
+		{"/a%2Fb/v1", "/a%2Fb/v1/chat/completions", "/a%2Fb/v1/models", "Authorization: Bearer k", "a"},
+		{azure + "?api-version=2024-10-21", azure + "/chat/completions?api-version=2024-10-21", azure + "/models?api-version=2024-10-21", "Api-Key: k", "gpt-5-mini"},
+		{azure + "/chat/completions?api-version=2024-10-21", azure + "/chat/completions?api-version=2024-10-21", azure + "/models?api-version=2024-10-21", "Api-Key: k", "gpt-5-mini"},
+	} {
+		var asked []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.RequestURI)
+			for _, name := range []string{"Authorization", "Api-Key"} {
+				if value := r.Header.Get(name); value != "" && name+": "+value != test.key {
+					t.Errorf("%s: %s: %s", test.address, name, value)
+				}
+			}
+			switch {
+			case r.URL.Path == azure+"/models":
+				status(404, "", `{"error":{"code":"404","message":"Resource not found"}}`)(w, r)
+			case strings.HasSuffix(r.URL.Path, "/models"):
+				io.WriteString(w, `{"data":[{"id":"a","context_length":1}]}`)
+			default:
+				answer(chunk(`{"content":"ok"}`), finish)(w, r)
+			}
+		}))
+		t.Cleanup(server.Close)
+		c := New(Options{BaseURL: server.URL + test.address, Key: "k"})
+		reply, err := c.Complete(t.Context(), model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Text: "x"}}}, func(model.Delta) {})
+		if err != nil || reply.Message.Text != "ok" {
+			t.Errorf("%s: %+v, %v", test.address, reply, err)
+		}
+		sizes, err := c.Models(t.Context())
+		if _, has := sizes[test.models]; err != nil || !has || len(sizes) != 1 {
+			t.Errorf("%s: %v, %v", test.address, sizes, err)
+		}
+		if got := strings.Join(asked, " "); got != test.completes+" "+test.lists {
+			t.Errorf("%s: asked for %s", test.address, got)
+		}
+	}
+}
+
+func TestServersAreAskedWithTheQueryOfTheAddress(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.RequestURI)
+		if r.URL.Path == "/props" {
+			io.WriteString(w, `{"default_generation_settings":{"n_ctx":77}}`)
+			return
+		}
+		io.WriteString(w, `{"data":[{"id":"a"}]}`)
+	}))
+	t.Cleanup(server.Close)
+	sizes, err := New(Options{BaseURL: server.URL + "/v1?key=1"}).Models(t.Context())
+	if got := strings.Join(asked, " "); err != nil || sizes["a"] != 77 || got != "/v1/models?key=1 /props?key=1" {
+		t.Errorf("%v, %v, %s", sizes, err, got)
+	}
+}
+
 func TestParametersArePartOfTheRequestUntilTheyAreRefused(t *testing.T) {
 	t.Parallel()
 	server := serve(t, dialect.Habit{

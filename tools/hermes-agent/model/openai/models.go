@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +27,10 @@ func (c *Client) Models(ctx context.Context) (map[string]int, error) {
 	}
 	if err == nil && len(raw) > 0 && raw[0] == '<' {
 		err = readFailure(http.StatusOK, nil, raw)
+	}
+	var said *failure
+	if name := deployment(c.opts.BaseURL); name != "" && errors.As(err, &said) && said.status == http.StatusNotFound {
+		return map[string]int{name: c.Profile(name).Window}, nil // it has no list
 	}
 	if err != nil {
 		return nil, c.final("", err)
@@ -106,9 +111,10 @@ func (c *Client) askServer(ctx context.Context, sizes map[string]int) {
 	if err != nil || base.Hostname() == "api.openai.com" {
 		return
 	}
+	base.Path, base.RawPath = "", ""
 	ask := func(method, path string, what object, answer any) bool {
 		root := *c
-		root.opts.BaseURL = base.Scheme + "://" + base.Host
+		root.opts.BaseURL = base.String()
 		body, err := root.send(ctx, method, path, what)
 		if err != nil {
 			return false
