@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -189,30 +188,25 @@ const busyPatience = 3 * time.Second
 // pageSize is how many sessions one answer lists.
 const pageSize = 50
 
-// ListSessions lists stored sessions, page by page. The cursor is how many came before.
+// ListSessions lists stored sessions, page by page.
 func (a *agent) ListSessions(_ context.Context, p *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	from := 0
-	if p.Cursor.OK {
-		n, err := strconv.Atoi(p.Cursor.V)
-		if err != nil || n < 0 {
-			return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/list: %q is no cursor of this agent", p.Cursor.V)
-		}
-		from = n
+	list, next, err := a.opts.Store.Page(p.Cwd.V, p.Cursor.V, pageSize)
+	if errors.Is(err, store.ErrCursor) {
+		return nil, acp.Errorf(acp.ErrorCodeInvalidParams, "session/list: %q is no cursor of this agent", p.Cursor.V)
 	}
-	list, err := a.opts.Store.List(p.Cwd.V)
 	if err != nil {
 		return nil, err
 	}
 	answer := &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
-	for _, info := range list[min(from, len(list)):min(from+pageSize, len(list))] {
+	for _, info := range list {
 		entry := acp.SessionInfo{SessionID: info.ID, Cwd: info.Cwd, AdditionalDirectories: info.Roots, UpdatedAt: acp.Some(info.Updated.UTC().Format(time.RFC3339))}
 		if info.Title != "" {
 			entry.Title = acp.Some(info.Title)
 		}
 		answer.Sessions = append(answer.Sessions, entry)
 	}
-	if from+pageSize < len(list) {
-		answer.NextCursor = acp.Some(strconv.Itoa(from + pageSize))
+	if next != "" {
+		answer.NextCursor = acp.Some(next)
 	}
 	return answer, nil
 }

@@ -4,7 +4,6 @@
 package store
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,43 +71,6 @@ func (s *Store) path(id acp.SessionID, ext string) (string, error) {
 	return filepath.Join(s.dir, string(id)+ext), nil
 }
 
-// List returns the sessions, of one working directory if cwd is not empty, those that
-// changed last first. The directory may be spelt in another way, such as through a link.
-func (s *Store) List(cwd string) ([]Info, error) {
-	names, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
-	if err != nil {
-		return nil, fmt.Errorf("session store: %w", err)
-	}
-	here := sameFolder(cwd)
-	var list []Info
-	for _, name := range names {
-		info, err := s.info(acp.SessionID(strings.TrimSuffix(filepath.Base(name), ".json")))
-		if err == nil && (cwd == "" || here(info.Cwd)) { // one that is damaged must not hide the others
-			list = append(list, info)
-		}
-	}
-	slices.SortFunc(list, func(a, b Info) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
-	})
-	return list, nil
-}
-
-// sameFolder returns a function that reports whether a path leads to the
-// folder.
-func sameFolder(folder string) func(path string) bool {
-	known := map[string]bool{folder: true}
-	here, err := os.Stat(folder)
-	return func(path string) bool {
-		same, looked := known[path]
-		if !looked && err == nil {
-			there, err := os.Stat(path)
-			same = err == nil && os.SameFile(here, there)
-			known[path] = same
-		}
-		return same
-	}
-}
-
 func (s *Store) info(id acp.SessionID) (Info, error) {
 	path, err := s.path(id, ".json")
 	if err != nil {
@@ -125,11 +86,18 @@ func (s *Store) info(id acp.SessionID) (Info, error) {
 	if err := json.Unmarshal(b, &info); err != nil {
 		return Info{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	info.ID, info.Updated = id, info.Created
-	if at, err := os.Stat(strings.TrimSuffix(path, ".json") + ".jsonl"); err == nil {
-		info.Updated = at.ModTime()
-	}
+	info.ID, info.Updated = id, updated(path)
 	return info, nil
+}
+
+// updated is the time of the last message of the session whose facts are in a file.
+func updated(facts string) time.Time {
+	for _, name := range []string{strings.TrimSuffix(facts, ".json") + ".jsonl", facts} {
+		if at, err := os.Stat(name); err == nil {
+			return at.ModTime()
+		}
+	}
+	return time.Time{}
 }
 
 // Delete removes a session. It is not an error if there is none. It fails with ErrBusy
